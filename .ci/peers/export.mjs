@@ -12,7 +12,7 @@ import { installLogging } from "@stagecraft/framework/observe";
 import { Telemetry } from "@stagecraft/framework/observe/otel";
 
 const { attributesOf, Collector, hex } = await import(
-  pathToFileURL(join(process.argv[2], "dist/spec/otel/collector.js")).href
+  pathToFileURL(join(process.argv[2], "dist/spec/observe/otel/collector.js")).href
 );
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const PARENT = "00f067aa0ba902b7";

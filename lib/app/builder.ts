@@ -5,9 +5,9 @@
  * @example
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
  */
-import type { AddressBlocks } from "../http/address-blocks.js";
-import { KoaApplication } from "../http/koa-application.js";
-import type { KoaApp } from "../http/koa-types.js";
+import type { AddressBlocks } from "../http/request/address-blocks.js";
+import { KoaApplication } from "../http/koa/koa-application.js";
+import type { KoaApp } from "../http/koa/koa-types.js";
 import { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
 import { CatchPanicLayer } from "../stages/catch-panic.js";
 import { ErrorMapping } from "../stages/error-mapping.js";
@@ -15,7 +15,7 @@ import { MaintenanceLayer, Maintenance } from "../stages/maintenance.js";
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
 import type { SessionConfig } from "../stages/session/session-config.js";
-import type { SessionStore } from "../stages/session/store.js";
+import type { SessionStore } from "../stages/session/stores/session-store.js";
 import { TimeoutLayer, type TimeoutOptions } from "../stages/timeout.js";
 import { UAG_PATH, UagEndpointLayer } from "../stages/uag-endpoint.js";
 import type { Class } from "../di/token.js";

@@ -4,9 +4,9 @@
  */
 import type { Container } from "../di/container.js";
 import type { Resolve } from "../di/provide.js";
-import type { Deferred } from "../http/returned-value.js";
+import type { Deferred } from "../http/response/returned-value.js";
 import { compose } from "../http/compose.js";
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Layer, Run } from "../http/middleware.js";
 import type { Diagnostic } from "../errors/diagnostic.js";

@@ -19,7 +19,7 @@ import type { Plan, StagePlan } from "./plan.js";
 import { type Class, nameOf } from "../di/token.js";
 import { inspect } from "../di/graph.js";
 import type { InspectionResult } from "../di/inspection.js";
-import type { TrustedProxies } from "../http/client-address.js";
+import type { TrustedProxies } from "../http/request/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError } from "../errors/diagnostic.js";

@@ -8,7 +8,7 @@ import type { KnownEvent } from "../events/events.js";
 import { listenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import { middlewareName } from "../http/middleware.js";
-import { routeOptions } from "../routing/endpoint.js";
+import { routeOptions } from "../endpoints/endpoint.js";
 import type { Route, RouteDescriptor } from "../routing/route.js";
 
 export interface GraphModule {

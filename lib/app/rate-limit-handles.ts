@@ -4,9 +4,9 @@
  */
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { titleOf } from "../routing/endpoint.js";
+import { titleOf } from "../endpoints/endpoint.js";
 import type { Routes } from "../routing/routes.js";
-import type { Cache } from "../lifecycle/cache.js";
+import type { Cache } from "../cache/cache.js";
 import type { Plan } from "./plan.js";
 import type { BuiltStage } from "./chain.js";
 

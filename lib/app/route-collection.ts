@@ -11,7 +11,7 @@ import type { Layer } from "../http/middleware.js";
 import { markListed, unlistedClasses } from "../di/unlisted.js";
 import { sharedEndpoints } from "../routing/controller-diagnostics.js";
 import { ControllerPlan, middlewareClasses } from "../routing/controller-routes.js";
-import { titleOf } from "../routing/endpoint.js";
+import { titleOf } from "../endpoints/endpoint.js";
 import type { BoundRoute } from "../routing/matcher.js";
 import {
   isMiddleware,

@@ -4,7 +4,7 @@
 import { isIPv6 } from "node:net";
 import type Koa from "koa";
 import { nameOf } from "../di/token.js";
-import { TrustedProxies } from "../http/client-address.js";
+import { TrustedProxies } from "../http/request/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { causeText } from "../errors/thrown-value.js";

@@ -10,7 +10,7 @@
  * variable.rule("a hex colour", (text) => (/^#[0-9a-f]{6}$/.test(text) ? text : undefined), "write #rrggbb");
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { AddressBlocks, BLOCK_FIX } from "../http/address-blocks.js";
+import { AddressBlocks, BLOCK_FIX } from "../http/request/address-blocks.js";
 import { parsePort } from "./config.js";
 
 /** A text that breaks the rule. `text` is the entry of a list, or the whole value. */

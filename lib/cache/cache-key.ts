@@ -7,9 +7,9 @@
  * const link = await cache.remember(LINK.of(id), 60_000, () => links.find(id), { tags: [`link:${id}`] });
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { type InferOutput, type Schema, validate } from "../http/schema.js";
-import type { TypedCacheKey } from "../lifecycle/cache.js";
-import { shownKey } from "../lifecycle/cache-value.js";
+import { type InferOutput, type Schema, validate } from "../http/body/schema.js";
+import type { TypedCacheKey } from "./cache.js";
+import { shownKey } from "./cache-value.js";
 
 export class CacheKey<T> implements TypedCacheKey<T> {
   declare readonly check?: (value: unknown) => Promise<T>;

@@ -11,10 +11,10 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
-import { Cache, type CacheScript } from "../lifecycle/cache.js";
-import type { CacheEntries, CacheLook, Claim } from "../lifecycle/cache-entries.js";
-import { type CacheLifetime, MAX_CACHE_TAGS, readCacheValue, writeCacheValue } from "../lifecycle/cache-value.js";
-import { CACHE_BYTES, CACHE_ENTRIES } from "../lifecycle/cache-report.js";
+import { Cache, type CacheScript } from "./cache.js";
+import type { CacheEntries, CacheLook, Claim } from "./cache-entries.js";
+import { type CacheLifetime, MAX_CACHE_TAGS, readCacheValue, writeCacheValue } from "./cache-value.js";
+import { CACHE_BYTES, CACHE_ENTRIES } from "./cache-report.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 

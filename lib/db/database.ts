@@ -31,16 +31,16 @@ import type { AtOnce } from "./at-once.js";
 import { DatabaseDriver, type DriverResult } from "./driver.js";
 import { type BuiltStatement, queryBuilder, rawStatement, repeated, type StatementSink } from "./kysely.js";
 import { LoneQuery } from "./lone-query.js";
-import type { Migration } from "./migration.js";
-import type { MigrationSource } from "./migration-list.js";
-import { Migrator } from "./migrator.js";
+import type { Migration } from "./migrations/migration.js";
+import type { MigrationSource } from "./migrations/migration-list.js";
+import { Migrator } from "./migrations/migrator.js";
 import { preparedQuery, type PreparedQuery } from "./prepared-query.js";
 import { checkTables, type RequiredTable } from "./required-tables.js";
 import { Statements } from "./statements.js";
 import { standaloneHost } from "./standalone-host.js";
-import type { TransactionRun } from "./transaction-level.js";
-import type { TransactionOptions } from "./transaction-options.js";
-import { Transactions } from "./transactions.js";
+import type { TransactionRun } from "./transactions/transaction-level.js";
+import type { TransactionOptions } from "./transactions/transaction-options.js";
+import { Transactions } from "./transactions/transactions.js";
 
 export interface DatabaseOptions {
   /** The name in health checks and events, where there are several databases; the name of the class unless set. */

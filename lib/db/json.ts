@@ -7,7 +7,7 @@
  * await db.run("update notes set body = ? where id = ?", [json("5"), 1]);
  */
 import type { Expression, OperationNode, ValueNode } from "kysely";
-import { findJsonLoss } from "../lifecycle/json-loss.js";
+import { findJsonLoss } from "../runtime/json-loss.js";
 import { bindError } from "./bind.js";
 import { databaseError } from "./database-error.js";
 

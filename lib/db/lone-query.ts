@@ -9,7 +9,7 @@ import type { AtOnce } from "./at-once.js";
 import { isLost } from "./database-error.js";
 import type { ConnectOptions, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
 import type { BuiltStatement } from "./kysely.js";
-import { giveBack } from "./root-transaction.js";
+import { giveBack } from "./transactions/root-transaction.js";
 import type { Statements } from "./statements.js";
 
 /** The signal is made when the driver asks for it: a query that does not wait needs none. */

@@ -2,7 +2,7 @@
  * The diagnostics of modules, bindings and running providers: a code, what, where, and the fix. Those of constructor parameters are in
  * `constructor-diagnostics.ts`, those of missing providers in `missing-provider.ts`.
  */
-import { bareUse } from "./bare-decorator.js";
+import { bareUse } from "../errors/bare-decorator.js";
 import { fromOtherCopy } from "../errors/copy.js";
 import { type Diagnostic, DiagnosticError } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";

@@ -19,7 +19,7 @@
 
 import { markCopy } from "../errors/copy.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { bareDecorator, refuseReplaced, refuseStandardCall } from "./bare-decorator.js";
+import { bareDecorator, refuseReplaced, refuseStandardCall } from "../errors/bare-decorator.js";
 import type { AbstractClass, InjectionToken } from "./token.js";
 import { setupError } from "../errors/setup-error.js";
 // Completes the global Reflect.

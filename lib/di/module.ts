@@ -15,7 +15,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
-import { bareDecorator, refuseStandardCall } from "./bare-decorator.js";
+import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { Annotation, Injectable } from "./injectable.js";
 import { isClass, nameOf, type AbstractClass, type Class, type InjectionToken } from "./token.js";
 import type { Binding } from "./provide.js";

@@ -8,6 +8,6 @@ export {
   type CacheSetOptions,
   type RememberOptions,
   type TypedCacheKey,
-} from "../lifecycle/cache.js";
-export type { CacheEntries, CacheLook, Claim } from "../lifecycle/cache-entries.js";
-export { readCacheValue, writeCacheValue, type CacheLifetime } from "../lifecycle/cache-value.js";
+} from "../cache/cache.js";
+export type { CacheEntries, CacheLook, Claim } from "../cache/cache-entries.js";
+export { readCacheValue, writeCacheValue, type CacheLifetime } from "../cache/cache-value.js";

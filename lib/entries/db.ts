@@ -25,17 +25,17 @@ export {
   type MigrationLock,
   type TransactionStatus,
 } from "../db/driver.js";
-export type { Migration, MigrationTables } from "../db/migration.js";
-export { MigrationFolder, migrationsIn } from "../db/migration-files.js";
-export type { MigrationSource } from "../db/migration-list.js";
-export type { AcceptedEdit } from "../db/migration-records.js";
-export type { MigrationDetails, MigrationStatus } from "../db/migration-status.js";
-export type { MigrateOptions, Migrator, RollbackOptions } from "../db/migrator.js";
+export type { Migration, MigrationTables } from "../db/migrations/migration.js";
+export { MigrationFolder, migrationsIn } from "../db/migrations/migration-files.js";
+export type { MigrationSource } from "../db/migrations/migration-list.js";
+export type { AcceptedEdit } from "../db/migrations/migration-records.js";
+export type { MigrationDetails, MigrationStatus } from "../db/migrations/migration-status.js";
+export type { MigrateOptions, Migrator, RollbackOptions } from "../db/migrations/migrator.js";
 export { json, JsonBind } from "../db/json.js";
 export { sql } from "../db/kysely.js";
 export { factory, type Factory } from "../db/factory.js";
 export { after, pageOf, type AfterOptions, type CursorPage, type NumberedPage } from "../db/pagination.js";
 export type { PreparedQuery } from "../db/prepared-query.js";
-export { emptied, rolledBack } from "../db/sandbox.js";
-export type { TransactionRun } from "../db/transaction-level.js";
-export type { TransactionOptions } from "../db/transaction-options.js";
+export { emptied, rolledBack } from "../db/transactions/sandbox.js";
+export type { TransactionRun } from "../db/transactions/transaction-level.js";
+export type { TransactionOptions } from "../db/transactions/transaction-options.js";

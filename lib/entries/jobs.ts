@@ -12,9 +12,9 @@ export {
 export { Jobs, type DispatchArguments } from "../jobs/jobs.js";
 export type { JobsOptions } from "../jobs/jobs-options.js";
 export type { DispatchOptions } from "../jobs/new-jobs.js";
-export { MemoryJobs, type MemoryJobsOptions } from "../jobs/memory-jobs.js";
-export { Every } from "../jobs/every.js";
-export { Schedule, schedule, type ScheduledTick, type ScheduleOptions } from "../jobs/schedule.js";
+export { MemoryJobs, type MemoryJobsOptions } from "../jobs/stores/memory/memory-jobs.js";
+export { Every } from "../jobs/schedules/every.js";
+export { Schedule, schedule, type ScheduledTick, type ScheduleOptions } from "../jobs/schedules/schedule.js";
 export type {
   ClaimedJob,
   ClaimRequest,
@@ -32,11 +32,16 @@ export type {
   ReapedJob,
   UnhandledJobs,
 } from "../jobs/job-store.js";
-export { DatabaseJobs, type DatabaseJobsOptions } from "../jobs/database-jobs.js";
-export { type JobMigration, jobsMigrations, jobTables, type MigratedDatabase } from "../jobs/job-migrations.js";
-export type { JobDatabase, JobDialect, RawResult, RawStatement } from "../jobs/job-sql.js";
+export { DatabaseJobs, type DatabaseJobsOptions } from "../jobs/stores/database/database-jobs.js";
+export {
+  type JobMigration,
+  jobsMigrations,
+  jobTables,
+  type MigratedDatabase,
+} from "../jobs/stores/database/job-migrations.js";
+export type { JobDatabase, JobDialect, RawResult, RawStatement } from "../jobs/stores/database/job-sql.js";
 export type { JobEngine, JobWorker } from "../jobs/job-engine.js";
-export type { JobOutcome, JobTools } from "../jobs/handled-job.js";
+export type { JobOutcome, JobTools } from "../jobs/worker/handled-job.js";
 export type { JobHandler, JobHandlers } from "../jobs/job-handlers.js";
 export type { JobReports } from "../jobs/job-reports.js";
 export type { WorkerSettings } from "../jobs/job-engine.js";

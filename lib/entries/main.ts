@@ -30,11 +30,11 @@ export {
 } from "../errors/framework-error.js";
 export { Problem, PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
 
-export { AddressBlocks } from "../http/address-blocks.js";
-export { Context } from "../http/context.js";
-export type { FormFields, NestedFields, NestedValue } from "../http/form-fields.js";
-export type { EventBody, EventIterable, EventSource, ServerSentEvent } from "../http/event-stream.js";
-export { Extension, type Extensible } from "../http/extension.js";
+export { AddressBlocks } from "../http/request/address-blocks.js";
+export { Context } from "../http/request/context.js";
+export type { FormFields, NestedFields, NestedValue } from "../http/body/form-fields.js";
+export type { EventBody, EventIterable, EventSource, ServerSentEvent } from "../http/response/event-stream.js";
+export { Extension, type Extensible } from "../http/request/extension.js";
 export {
   Layer,
   type KoaMiddleware,
@@ -42,16 +42,16 @@ export {
   type Next,
   type Run,
 } from "../http/middleware.js";
-export type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../http/koa-types.js";
-export { Reply, type Payload as ReplyPayload } from "../http/reply.js";
-export type { InferOutput, Schema } from "../http/schema.js";
+export type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../http/koa/koa-types.js";
+export { Reply, type Payload as ReplyPayload } from "../http/response/reply.js";
+export type { InferOutput, Schema } from "../http/body/schema.js";
 
 export { Inject, Injectable } from "../di/injectable.js";
 export { Module, type ModuleEvent, type ModuleOptions } from "../di/module.js";
 export { provide, type Binding, type Provision, type Resolve, type Source as BindingSource } from "../di/provide.js";
 export { token, type AbstractClass, type Class, type InjectionToken, type Token } from "../di/token.js";
 
-export { Cache, CacheUnavailableError, type CacheScript } from "../lifecycle/cache.js";
+export { Cache, CacheUnavailableError, type CacheScript } from "../cache/cache.js";
 export type { LifecycleOptions } from "../lifecycle/options.js";
 export {
   Operations,
@@ -89,9 +89,9 @@ export {
   type EndpointOptions,
   type RouteOptions,
   type Method as HttpMethod,
-} from "../routing/endpoint.js";
-export { routes, type EndpointTable } from "../routing/endpoint-table.js";
-export type { AnyClass, AnyHandler, HandlerOf } from "../routing/handler.js";
+} from "../endpoints/endpoint.js";
+export { routes, type EndpointTable } from "../endpoints/endpoint-table.js";
+export type { AnyClass, AnyHandler, HandlerOf } from "../endpoints/handler.js";
 export {
   Middleware,
   middleware,
@@ -99,8 +99,8 @@ export {
   type MiddlewareInput,
   type PlainMiddlewareClass,
 } from "../routing/middleware.js";
-export type { PathParameter, UrlArguments } from "../routing/path.js";
-export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../routing/resource.js";
+export type { PathParameter, UrlArguments } from "../endpoints/path.js";
+export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";
 export { Route, type RouteDescriptor } from "../routing/route.js";
 export { RouteGroup, type HandlersOf } from "../routing/route-group.js";
 export { Routes, type RoutesRouter } from "../routing/routes.js";

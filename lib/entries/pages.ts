@@ -1,7 +1,7 @@
 /**
  * The entry point `@stagecraft/framework/pages`: the page protocol of Inertia. A front end imports its types alone.
  */
-export { external, type External } from "../stages/pages/external.js";
+export { external, type External } from "../stages/pages/protocol/external.js";
 export {
   PageContracts,
   type ComponentName,
@@ -22,13 +22,18 @@ export {
   type ShapeTable,
   type TypeOfShapes,
 } from "../stages/pages/contract-shape.js";
-export { DocumentBody, RootDocument, type RenderDocument, type RootDocumentOptions } from "../stages/pages/document.js";
-export type { HeadMetadata } from "../stages/pages/head-metadata.js";
-export { clearHistory, preserveFragment } from "../stages/pages/history.js";
+export {
+  DocumentBody,
+  RootDocument,
+  type RenderDocument,
+  type RootDocumentOptions,
+} from "../stages/pages/document/document.js";
+export type { HeadMetadata } from "../stages/pages/document/head-metadata.js";
+export { clearHistory, preserveFragment } from "../stages/pages/protocol/history.js";
 export type { ErrorComponents, ErrorStatus } from "../stages/pages/error-pages.js";
-export { precognitive } from "../stages/pages/precognition.js";
-export { PageRenderer, type RenderedPage } from "../stages/pages/page-renderer.js";
-export { WorkerPageRenderer, type WorkerPageRendererOptions } from "../stages/pages/worker-page-renderer.js";
+export { precognitive } from "../stages/pages/protocol/precognition.js";
+export { PageRenderer, type RenderedPage } from "../stages/pages/rendering/page-renderer.js";
+export { WorkerPageRenderer, type WorkerPageRendererOptions } from "../stages/pages/rendering/worker-page-renderer.js";
 export { page, type Page } from "../stages/pages/page.js";
 export { Pages, type PagesOptions } from "../stages/pages/pages.js";
 export {
@@ -45,5 +50,5 @@ export {
   type PropSource,
   type ScrollOptions,
   type ScrollPage,
-} from "../stages/pages/prop.js";
-export { share, type SharedInputs } from "../stages/pages/shared-props.js";
+} from "../stages/pages/props/prop.js";
+export { share, type SharedInputs } from "../stages/pages/props/shared-props.js";

@@ -5,7 +5,7 @@ export { sessionKey, type SessionKey } from "../stages/session/session-value.js"
 export type { SessionKeyMaterial } from "../stages/session/session-keys.js";
 export { Flash } from "../stages/session/flash.js";
 export type { FieldMessages, FlashContent, FlashLevel, FlashMessage } from "../stages/session/flash-port.js";
-export { MemorySessionStore, type MemorySessionStoreOptions } from "../stages/session/memory-store.js";
+export { MemorySessionStore, type MemorySessionStoreOptions } from "../stages/session/stores/memory-session-store.js";
 export {
   NO_CHANGES,
   REMEMBER_ENDED_MS,
@@ -18,7 +18,7 @@ export {
   type SessionUpdate,
   type SessionValues,
   type StoredSession,
-} from "../stages/session/store.js";
+} from "../stages/session/stores/session-store.js";
 export { CsrfConfig } from "../stages/csrf/csrf-config.js";
 export { CsrfToken } from "../stages/csrf/csrf-token.js";
-export type { SameSite } from "../http/cookie.js";
+export type { SameSite } from "../http/request/cookie.js";

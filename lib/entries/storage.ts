@@ -1,6 +1,6 @@
 /** The entry point `@stagecraft/framework/storage`: the port of file storages, and the storage in memory. Needs no further package. */
 export { MemoryStorage, type MemoryStorageOptions } from "../storage/memory-storage.js";
-export { Storage } from "../lifecycle/storage.js";
+export { Storage } from "../storage/storage.js";
 export type {
   SignedUploadOptions,
   SignedUrlOptions,
@@ -9,9 +9,9 @@ export type {
   StorageListOptions,
   StorageOptions,
   StoragePutOptions,
-} from "../lifecycle/storage-options.js";
-export type { StorageDownloadOptions } from "../lifecycle/storage-download.js";
-export { StorageUrls, type StorageUrlOptions } from "../lifecycle/storage-urls.js";
+} from "../storage/storage-options.js";
+export type { StorageDownloadOptions } from "../storage/storage-download.js";
+export { StorageUrls, type StorageUrlOptions } from "../storage/storage-urls.js";
 export type { AskingRequest } from "../lifecycle/work-scope.js";
 export {
   StorageFullError,
@@ -19,7 +19,7 @@ export {
   StorageRangeError,
   StorageUnavailableError,
   StoredFileMissingError,
-} from "../lifecycle/storage-errors.js";
+} from "../storage/storage-errors.js";
 export type {
   ListedFile,
   OpenedFile,
@@ -34,6 +34,6 @@ export type {
   StorageRange,
   StorageVisibility,
   StoredFile,
-} from "../lifecycle/storage-files.js";
-export { checkStorageKey } from "../lifecycle/storage-key.js";
-export type { StorageInput } from "../lifecycle/storage-source.js";
+} from "../storage/storage-files.js";
+export { checkStorageKey } from "../storage/storage-key.js";
+export type { StorageInput } from "../storage/storage-source.js";

@@ -7,4 +7,4 @@ export {
   type UploadFields,
   type UploadLimits,
   type UploadValue,
-} from "../http/uploads.js";
+} from "../http/body/uploads.js";

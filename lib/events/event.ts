@@ -14,7 +14,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import type { Schema } from "../http/schema.js";
+import type { Schema } from "../http/body/schema.js";
 
 /** Letters, digits, `.`, `-` and `_`: the name stands in logs and spans. */
 const NAME = /^[\w.-]{1,100}$/;

@@ -11,7 +11,7 @@
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { validate } from "../http/schema.js";
+import { validate } from "../http/body/schema.js";
 import { currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
 import { currentWorkScope, inWorkScope } from "../lifecycle/work-scope.js";
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";

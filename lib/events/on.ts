@@ -9,13 +9,13 @@
  *   @On(linkCreated, { queued: true }) async report({ id }: { id: string }) { … }
  * }
  */
-import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../di/bare-decorator.js";
+import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/bare-decorator.js";
 import { noteDecorated } from "../di/unlisted.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import { type AnyClass, type AnyHandler, classChain } from "../routing/handler.js";
+import { type AnyClass, type AnyHandler, classChain } from "../endpoints/handler.js";
 import type { EventType } from "./event.js";
 
 export interface ListenerOptions {

@@ -2,9 +2,9 @@
  * Composes a list of layers and middlewares into one call, once, when the application is built. It also takes care of a middleware
  * that ends before its `next()` does.
  */
-import { answerWith } from "./returned-value.js";
-import type { Context } from "./context.js";
-import { routeField } from "./failed-request.js";
+import { answerWith } from "./response/returned-value.js";
+import type { Context } from "./request/context.js";
+import { routeField } from "./failures/failed-request.js";
 import {
   asPromise,
   isPromise,
@@ -16,7 +16,7 @@ import {
   type Run,
 } from "./middleware.js";
 import { after } from "./steps.js";
-import { reportLate } from "./unhandled-error.js";
+import { reportLate } from "./failures/unhandled-error.js";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 

@@ -4,7 +4,7 @@
  * A `Layer` is the framework's own kind of middleware. It is composed once, when the application is built, and may be synchronous: a
  * request that waits for nothing makes no promise. Write a `Middleware` unless this speed is needed.
  */
-import type { Context } from "./context.js";
+import type { Context } from "./request/context.js";
 
 /**
  * Runs the rest of the chain. Resolves to `undefined`. A second call rejects. The chain waits for a promise that nothing awaits; a

@@ -10,7 +10,7 @@ import type { Clock, Timer } from "../runtime/clock.js";
 import type { JobAdmin } from "./job-admin.js";
 import type { JobReports } from "./job-reports.js";
 import { wholeNumber } from "./job.js";
-import { quietly } from "./quiet.js";
+import { quietly } from "./worker/quiet.js";
 
 export interface PurgeOptions {
   /** Dead letters older than this many milliseconds are removed. */

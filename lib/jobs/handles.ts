@@ -11,14 +11,14 @@
  *   send({ to }: { to: string }, { signal }: JobContext) { return this.mailer.send(new WelcomeMail(to), { signal }); }
  * }
  */
-import { bareDecorator, refuseStandardCall } from "../di/bare-decorator.js";
+import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { noteDecorated } from "../di/unlisted.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
-import type { AnyHandler } from "../routing/handler.js";
+import type { AnyHandler } from "../endpoints/handler.js";
 import { type AnyJob, Job } from "./job.js";
 import type { JobContext } from "./job-context.js";
-import { Schedule } from "./schedule.js";
+import { Schedule } from "./schedules/schedule.js";
 
 /**
  * The descriptor of a method that takes the payload of the job. For other methods it is a type that no descriptor has; the name of its

@@ -7,7 +7,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
-import type { Extensible } from "../http/extension.js";
+import type { Extensible } from "../http/request/extension.js";
 import type { WorkScope } from "../lifecycle/work-scope.js";
 import { RequestId } from "../observe/request-id.js";
 import { TraceContext } from "../observe/trace-context.js";

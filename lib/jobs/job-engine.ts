@@ -2,7 +2,7 @@
  * A store with a loop of its own: an existing queue whose workers have their own way of waiting and locking. `Jobs` begins that loop
  * instead of its own. Handlers, retries, reasons and events stay the same.
  */
-import type { JobTools } from "./handled-job.js";
+import type { JobTools } from "./worker/handled-job.js";
 import type { JobReports } from "./job-reports.js";
 import type { JobStore } from "./job-store.js";
 

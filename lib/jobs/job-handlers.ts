@@ -6,7 +6,7 @@ import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
 import { jobMethodsOf } from "./handles.js";
 import type { AnyJob } from "./job.js";
 import type { JobContext } from "./job-context.js";
-import { Schedule } from "./schedule.js";
+import { Schedule } from "./schedules/schedule.js";
 
 export interface JobHandler {
   readonly job: AnyJob;

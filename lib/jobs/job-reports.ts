@@ -3,7 +3,7 @@ import type { SubsystemHost, SubsystemMetrics } from "../lifecycle/operations.js
 import { TraceContext } from "../observe/trace-context.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Clock } from "../runtime/clock.js";
-import type { JobOutcome } from "./handled-job.js";
+import type { JobOutcome } from "./worker/handled-job.js";
 import type { ClaimedJob, JobClaim, ReapedJob, UnhandledJobs } from "./job-store.js";
 
 const log = tracing.target("framework::jobs");

@@ -12,7 +12,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import type { InferInput, InferOutput, Schema } from "../http/schema.js";
+import type { InferInput, InferOutput, Schema } from "../http/body/schema.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 import { type BackoffFunction, checkBackoff, type JobBackoff } from "./retry-delay.js";
 

@@ -21,10 +21,10 @@ import { Subsystem, type WorkingProcess } from "../lifecycle/subsystem.js";
 import { JOB_HANDLE, SCHEDULE_TICK } from "../observe/request-span.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { type DispatchOptions, NewJobs } from "./new-jobs.js";
-import { DatabaseJobs } from "./database-jobs.js";
+import { DatabaseJobs } from "./stores/database/database-jobs.js";
 import { checkQueue, type AnyJob, type Job } from "./job.js";
 import { isJobEngine, type JobEngine, type JobWorker } from "./job-engine.js";
-import { isJobDatabase, type JobDatabase } from "./job-sql.js";
+import { isJobDatabase, type JobDatabase } from "./stores/database/job-sql.js";
 import { JobHandlers } from "./job-handlers.js";
 import { JobReports } from "./job-reports.js";
 import { checkActor, checkLimit, checkList, type ListOptions } from "./admin-options.js";
@@ -32,10 +32,10 @@ import type { Cancellation, ListedJob, PausedQueue, ShownJob } from "./job-admin
 import { checkPurge, DeadLetterRetention, purgeAll, type PurgeOptions } from "./dead-letters.js";
 import type { DeadJob, Dispatched, JobCounts, JobStore, NewJob } from "./job-store.js";
 import { queuedListeners } from "./queued-listeners.js";
-import { ScheduleTicker } from "./schedule-ticker.js";
+import { ScheduleTicker } from "./schedules/schedule-ticker.js";
 import { checkedSettings, type JobsOptions } from "./jobs-options.js";
-import { StoreWorker } from "./store-worker.js";
-import type { JobTools } from "./handled-job.js";
+import { StoreWorker } from "./worker/store-worker.js";
+import type { JobTools } from "./worker/handled-job.js";
 
 /** The arguments of a dispatch: a job without a payload needs none. */
 export type DispatchArguments<Input> = undefined extends Input

@@ -2,7 +2,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
-import type { Extensible } from "../http/extension.js";
+import type { Extensible } from "../http/request/extension.js";
 import { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
 import { RequestId } from "../observe/request-id.js";
 import { TraceContext } from "../observe/trace-context.js";

@@ -5,8 +5,8 @@
  * Errors name fields and codes, never a value.
  */
 import { FrameworkError, ValidationError } from "../errors/framework-error.js";
-import { validate } from "../http/schema.js";
-import { findJsonDrop } from "../lifecycle/json-loss.js";
+import { validate } from "../http/body/schema.js";
+import { findJsonDrop } from "../runtime/json-loss.js";
 import type { AnyJob } from "./job.js";
 
 export const MAX_PAYLOAD_BYTES = 65_536;

@@ -13,10 +13,10 @@
  */
 import type { Class } from "../di/token.js";
 import { NotFoundError } from "../errors/framework-error.js";
-import type { Context } from "../http/context.js";
-import { Reply } from "../http/reply.js";
+import type { Context } from "../http/request/context.js";
+import { Reply } from "../http/response/reply.js";
 import { Controller } from "../routing/controller.js";
-import { Get } from "../routing/endpoint.js";
+import { Get } from "../endpoints/endpoint.js";
 import { type Profile, profile } from "../runtime/profile.js";
 import type { MailMessage } from "./mail-message.js";
 import type { MailRecord } from "./mail-records.js";

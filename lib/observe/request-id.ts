@@ -8,7 +8,7 @@
  * RequestId.of(ctx)?.value; // "9b2f0a4e-…", if the request-id stage is on
  */
 import type { IncomingMessage } from "node:http";
-import { type Extensible, Extension } from "../http/extension.js";
+import { type Extensible, Extension } from "../http/request/extension.js";
 import { RandomBatch } from "../runtime/random-batch.js";
 import { RequestIdError } from "./errors.js";
 

@@ -2,8 +2,8 @@
  * Observes a request until its answer is decided or the client leaves. `record` is called once, at the first of the two. The stages that
  * log, count and trace requests extend it.
  */
-import type { Context } from "../http/context.js";
-import type { HeadCompleter } from "../http/response-head.js";
+import type { Context } from "../http/request/context.js";
+import type { HeadCompleter } from "../http/response/response-head.js";
 import type { Run } from "../http/middleware.js";
 
 /** The status in logs and metrics if the client left before the answer was sent. It is never sent. */

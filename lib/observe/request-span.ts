@@ -1,5 +1,5 @@
 /** The names of the framework's spans, and the span of a request: a stage opens it, and it ends when the answer is decided. */
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import type { Flow } from "../tracing/flow.js";
 import { closeSpan, openSpan, type Span } from "../tracing/span.js";
 import type { Fields, RemoteParent } from "../tracing/subscriber.js";

@@ -9,8 +9,8 @@
  * await fetch(url, { headers: { ...trace?.outboundHeaders() }, signal: ctx.signal });
  */
 import type { IncomingMessage } from "node:http";
-import { isWhitespace, trimWhitespace } from "../http/field-value.js";
-import { type Extensible, Extension } from "../http/extension.js";
+import { isWhitespace, trimWhitespace } from "../http/response/field-value.js";
+import { type Extensible, Extension } from "../http/request/extension.js";
 import { RandomBatch } from "../runtime/random-batch.js";
 
 export const MAX_TRACESTATE_MEMBERS = 32;

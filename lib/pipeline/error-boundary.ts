@@ -4,16 +4,16 @@
  * an error that reaches it becomes a 500, and it sends every answer, once. It replaces Koa's error handler, which would remove the
  * headers that are set.
  */
-import { Deferred, settleBody } from "../http/returned-value.js";
-import { answerThrown } from "../http/answer-thrown.js";
-import type { Context } from "../http/context.js";
+import { Deferred, settleBody } from "../http/response/returned-value.js";
+import { answerThrown } from "../http/failures/answer-thrown.js";
+import type { Context } from "../http/request/context.js";
 import type { Run } from "../http/middleware.js";
-import { checkFinalStatus, checkStatusMessage } from "../http/head.js";
+import { checkFinalStatus, checkStatusMessage } from "../http/response/head.js";
 import { tracing } from "../tracing/tracing.js";
-import { answerUnhandledError } from "../http/unhandled-error.js";
-import { tellListeners } from "../http/koa-application.js";
-import { send } from "../http/send.js";
-import { discardBody } from "../http/body-stream.js";
+import { answerUnhandledError } from "../http/failures/unhandled-error.js";
+import { tellListeners } from "../http/koa/koa-application.js";
+import { send } from "../http/response/send.js";
+import { discardBody } from "../http/response/body-stream.js";
 
 const lastResortLog = tracing.target("framework::http::last_resort");
 

@@ -5,10 +5,16 @@
 import { fromOtherCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { belongs, controllerSource, type ControllerSource } from "./controller.js";
-import { decoratedMethods, decoratedStatics, titleOf, type Endpoint, type HandlerMethod } from "./endpoint.js";
-import { ownerOf, type Table } from "./endpoint-table.js";
-import type { AnyClass } from "./handler.js";
-import { joinPaths } from "./path.js";
+import {
+  decoratedMethods,
+  decoratedStatics,
+  titleOf,
+  type Endpoint,
+  type HandlerMethod,
+} from "../endpoints/endpoint.js";
+import { ownerOf, type Table } from "../endpoints/endpoint-table.js";
+import type { AnyClass } from "../endpoints/handler.js";
+import { joinPaths } from "../endpoints/path.js";
 
 export function controllerDiagnostics(controller: AnyClass, methods: readonly HandlerMethod[]): readonly Diagnostic[] {
   const source = controllerSource(controller);

@@ -9,8 +9,8 @@
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { controllerDiagnostics } from "./controller-diagnostics.js";
 import { controllerSource, handlerMethods } from "./controller.js";
-import { decoratedMethods, type HandlerMethod } from "./endpoint.js";
-import type { AnyClass, Handler } from "./handler.js";
+import { decoratedMethods, type HandlerMethod } from "../endpoints/endpoint.js";
+import type { AnyClass, Handler } from "../endpoints/handler.js";
 import {
   classMiddleware,
   isMiddlewareClass,

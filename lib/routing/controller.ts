@@ -9,14 +9,14 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
-import { bareDecorator, refuseStandardCall } from "../di/bare-decorator.js";
+import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { Injectable } from "../di/injectable.js";
 import { isClass } from "../di/token.js";
 import { noteDecorated } from "../di/unlisted.js";
-import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "./endpoint.js";
-import { ownerOf, tableOf, type Table } from "./endpoint-table.js";
-import { joinPaths } from "./path.js";
-import { classChain, type AnyClass, type FitsTable } from "./handler.js";
+import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
+import { ownerOf, tableOf, type Table } from "../endpoints/endpoint-table.js";
+import { joinPaths } from "../endpoints/path.js";
+import { classChain, type AnyClass, type FitsTable } from "../endpoints/handler.js";
 
 /** The argument of `@Controller`: a prefix, a table, or something that is neither. */
 export type ControllerSource = { readonly prefix: string } | { readonly table: Table } | { readonly unknown: string };

@@ -5,10 +5,10 @@
 import { METHODS } from "node:http";
 import type { Router, RouterMiddleware } from "@koa/router";
 import { requirePackage } from "../errors/optional-package.js";
-import { Context } from "../http/context.js";
+import { Context } from "../http/request/context.js";
 import type { Next } from "../http/middleware.js";
-import { Reply } from "../http/reply.js";
-import { answerWith } from "../http/returned-value.js";
+import { Reply } from "../http/response/reply.js";
+import { answerWith } from "../http/response/returned-value.js";
 import { isMiddlewareClass, type InstanceOf, type MiddlewareInput } from "./middleware.js";
 import type { Route } from "./route.js";
 

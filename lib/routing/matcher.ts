@@ -12,9 +12,9 @@
  * if (match.kind === "route") match.params("/links/7"); // { id: "7" }
  */
 import type { Run } from "../http/middleware.js";
-import type { Method } from "./endpoint.js";
-import type { Path, PathSegment } from "./path.js";
-import { canonicalPath, decoded } from "./percent-encoding.js";
+import type { Method } from "../endpoints/endpoint.js";
+import type { Path, PathSegment } from "../endpoints/path.js";
+import { canonicalPath, decoded } from "../endpoints/percent-encoding.js";
 
 /** The route that answers a request, or the reason why there is none. Every match exists before the request: none is allocated. */
 export type Match =

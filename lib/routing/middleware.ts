@@ -14,13 +14,13 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
-import { bareDecorator, bareUse, isDecoratorCall, noteFactory, refuseStandardCall } from "../di/bare-decorator.js";
+import { bareDecorator, bareUse, isDecoratorCall, noteFactory, refuseStandardCall } from "../errors/bare-decorator.js";
 import { isClass, nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
-import { classChain, type AnyClass } from "./handler.js";
+import { classChain, type AnyClass } from "../endpoints/handler.js";
 import { setupError } from "../errors/setup-error.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the answer, as from a handler. */

@@ -1,10 +1,10 @@
 /** The diagnostics of the routes of a collection: an invalid path, two routes for the same requests or of one name. */
-import { bareUse } from "../di/bare-decorator.js";
+import { bareUse } from "../errors/bare-decorator.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { titleOf, type Endpoint } from "./endpoint.js";
+import { titleOf, type Endpoint } from "../endpoints/endpoint.js";
 import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
-import { Path } from "./path.js";
+import { Path } from "../endpoints/path.js";
 import type { Route, RouteDescriptor } from "./route.js";
 
 /** The paths below this one are kept for endpoints of the framework. */

@@ -2,11 +2,11 @@
 import { nameOf } from "../di/token.js";
 import { StartupError, type Warning } from "../errors/diagnostic.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { invalidRoutes, isEndpoint, type Endpoint } from "./endpoint.js";
-import { tableOf, type Table } from "./endpoint-table.js";
-import type { HandlerOf, PathOf } from "./handler.js";
+import { invalidRoutes, isEndpoint, type Endpoint } from "../endpoints/endpoint.js";
+import { tableOf, type Table } from "../endpoints/endpoint-table.js";
+import type { HandlerOf, PathOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
-import { joinPaths, pathText } from "./path.js";
+import { joinPaths, pathText } from "../endpoints/path.js";
 import { Route } from "./route.js";
 
 /** A handler or a route for each entry of a table. A handler that asks for a capture which its path lacks does not compile. */

@@ -21,10 +21,10 @@ import {
   type Endpoint,
   type Method,
   type RouteOptions,
-} from "./endpoint.js";
-import type { Handler, HandlerOf } from "./handler.js";
+} from "../endpoints/endpoint.js";
+import type { Handler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
-import { joinPaths, Path, pathText, type PathFault } from "./path.js";
+import { joinPaths, Path, pathText, type PathFault } from "../endpoints/path.js";
 import { setupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */

@@ -5,11 +5,11 @@
  */
 import { BadRequestError } from "../errors/framework-error.js";
 import { compose } from "../http/compose.js";
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
-import { answerReturned } from "../http/returned-value.js";
+import { answerReturned } from "../http/response/returned-value.js";
 import { after } from "../http/steps.js";
-import type { Handler } from "./handler.js";
+import type { Handler } from "../endpoints/handler.js";
 import { BoundRoute, Matcher } from "./matcher.js";
 import type { Route } from "./route.js";
 

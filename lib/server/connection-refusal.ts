@@ -9,8 +9,8 @@ import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SystemClock } from "../runtime/clock.js";
-import { messageOn } from "../http/connection.js";
-import { discardBytes, halfClose } from "../http/half-close.js";
+import { messageOn } from "../http/connection/connection.js";
+import { discardBytes, halfClose } from "../http/connection/half-close.js";
 import type { Fields } from "../tracing/subscriber.js";
 import { tracing } from "../tracing/tracing.js";
 

@@ -12,7 +12,7 @@
  */
 import { DrainDeadlineError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
-import type { Connections, Flight } from "../http/connection.js";
+import type { Connections, Flight } from "../http/connection/connection.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Listener } from "./listener.js";
 

@@ -5,7 +5,7 @@
 import http from "node:http";
 import type https from "node:https";
 import type net from "node:net";
-import { isUpgraded, messageOn, owesNothing } from "../http/connection.js";
+import { isUpgraded, messageOn, owesNothing } from "../http/connection/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";

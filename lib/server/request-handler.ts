@@ -7,14 +7,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type Koa from "koa";
 import { ClientGoneError } from "../errors/framework-error.js";
-import type { TrustedProxies } from "../http/client-address.js";
+import type { TrustedProxies } from "../http/request/client-address.js";
 import type { Clock } from "../runtime/clock.js";
-import { Connection, Connections, isQueued } from "../http/connection.js";
-import { Context } from "../http/context.js";
-import { KoaRequestFace, KoaResponseFace } from "../http/koa-faces.js";
-import type { UnhandledErrorReport, UploadReader } from "../http/exchange.js";
-import { NO_UPLOADS } from "../http/uploads.js";
-import { spareConnection } from "../http/unread-body.js";
+import { Connection, Connections, isQueued } from "../http/connection/connection.js";
+import { Context } from "../http/request/context.js";
+import { KoaRequestFace, KoaResponseFace } from "../http/koa/koa-faces.js";
+import type { UnhandledErrorReport, UploadReader } from "../http/request/exchange.js";
+import { NO_UPLOADS } from "../http/body/uploads.js";
+import { spareConnection } from "../http/connection/unread-body.js";
 import type { RequestListener } from "./server.js";
 
 /** The values that all contexts of one application share. */

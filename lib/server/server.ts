@@ -3,8 +3,8 @@
  * or too slow), and those that it accepts although it should not, are refused here without a context and outside the pipeline.
  */
 import http, { type IncomingMessage } from "node:http";
-import { OwnRequest } from "../http/connection.js";
-import { OwnResponse } from "../http/head.js";
+import { OwnRequest } from "../http/connection/connection.js";
+import { OwnResponse } from "../http/response/head.js";
 import { ConnectionRefusals } from "./connection-refusal.js";
 import { refuseUnclaimedUpgrades } from "./unclaimed-upgrades.js";
 

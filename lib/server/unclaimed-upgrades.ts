@@ -6,7 +6,7 @@
  */
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { messageOn } from "../http/connection.js";
+import { messageOn } from "../http/connection/connection.js";
 import { SystemClock } from "../runtime/clock.js";
 import type { ConnectionRefusals } from "./connection-refusal.js";
 

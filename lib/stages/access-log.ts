@@ -3,7 +3,7 @@
  * that (499). Events of handlers inherit `request_id`, `method`, `path` and `client_ip` from the span of this stage. The line itself
  * does not belong to the span. It holds no body, no header and no query string.
  */
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
 import type { Fields } from "../tracing/subscriber.js";

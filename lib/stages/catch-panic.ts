@@ -3,9 +3,9 @@
  * it. Errors with a status (`FrameworkError`, Koa's `HttpError`) became answers further in. Without this stage the last-resort handler
  * answers 500, and the access log and the metrics see only the exception.
  */
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
-import { answerUnhandledError, type UnhandledErrorAnswer } from "../http/unhandled-error.js";
+import { answerUnhandledError, type UnhandledErrorAnswer } from "../http/failures/unhandled-error.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::catch_panic");

@@ -14,17 +14,17 @@ import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type
 import { pipeline, Readable } from "node:stream";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FrameworkError } from "../errors/framework-error.js";
-import { announcedLength, checkLength } from "../http/announced-length.js";
-import { type Coding, pickCoding, readAcceptEncoding } from "../http/accept-encoding.js";
-import { settleBody } from "../http/returned-value.js";
-import type { Context } from "../http/context.js";
-import { lengthOf } from "../http/answer.js";
+import { announcedLength, checkLength } from "../http/response/announced-length.js";
+import { type Coding, pickCoding, readAcceptEncoding } from "../http/request/accept-encoding.js";
+import { settleBody } from "../http/response/returned-value.js";
+import type { Context } from "../http/request/context.js";
+import { lengthOf } from "../http/response/answer.js";
 import { StageLayer, type Run } from "../http/middleware.js";
-import { isStream } from "../http/body-stream.js";
-import { BoundedMemo } from "../http/bounded-memo.js";
-import { isCompressible } from "../http/media-type.js";
-import { OF_CODED_BYTES, weakTag } from "../http/coded-content.js";
-import { Varying } from "../http/vary.js";
+import { isStream } from "../http/response/body-stream.js";
+import { BoundedMemo } from "../http/request/bounded-memo.js";
+import { isCompressible } from "../http/response/media-type.js";
+import { OF_CODED_BYTES, weakTag } from "../http/response/coded-content.js";
+import { Varying } from "../http/response/vary.js";
 import { setupError } from "../errors/setup-error.js";
 
 export interface CompressionOptions {

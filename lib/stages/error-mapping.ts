@@ -10,12 +10,12 @@ import { errorOfProblem } from "../errors/error-of-status.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
 import { nameOf } from "../di/token.js";
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { asPromise, isPromise, StageLayer, type Run } from "../http/middleware.js";
-import { tellListeners } from "../http/koa-application.js";
-import { refusalOf, refuse } from "../http/refuse.js";
-import { Reply } from "../http/reply.js";
-import { applyReply, settleBody } from "../http/returned-value.js";
+import { tellListeners } from "../http/koa/koa-application.js";
+import { refusalOf, refuse } from "../http/failures/refuse.js";
+import { Reply } from "../http/response/reply.js";
+import { applyReply, settleBody } from "../http/response/returned-value.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
 

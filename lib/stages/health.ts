@@ -8,7 +8,7 @@
  */
 import type { LifecycleState } from "../lifecycle/state.js";
 import type { Readiness, ReadinessReport } from "../lifecycle/readiness.js";
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { isPromise, StageLayer, type Run } from "../http/middleware.js";
 import { nameOf } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";

@@ -13,8 +13,8 @@
  */
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { refuse } from "../http/refuse.js";
-import type { Context } from "../http/context.js";
+import { refuse } from "../http/failures/refuse.js";
+import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";

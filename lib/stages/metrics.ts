@@ -8,7 +8,7 @@
  * Route.get("/links/{id}", show).middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
  */
 import { valueText } from "../errors/value-text.js";
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics/metrics.js";
 import { MetricsError } from "../observe/errors.js";

@@ -8,15 +8,15 @@
 import { checkOptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { IncomingHttpHeaders } from "node:http";
-import { applyReply } from "../http/returned-value.js";
-import { refuse } from "../http/refuse.js";
-import type { Context } from "../http/context.js";
+import { applyReply } from "../http/response/returned-value.js";
+import { refuse } from "../http/failures/refuse.js";
+import type { Context } from "../http/request/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
-import { Reply } from "../http/reply.js";
-import { isFinalStatus } from "../http/head.js";
-import { isFieldValue, isToken } from "../http/field-value.js";
-import { localTarget, redirectTarget } from "../http/request-target.js";
+import { Reply } from "../http/response/reply.js";
+import { isFinalStatus } from "../http/response/head.js";
+import { isFieldValue, isToken } from "../http/response/field-value.js";
+import { localTarget, redirectTarget } from "../http/request/request-target.js";
 import { isPromise, StageLayer, type Run } from "../http/middleware.js";
 
 /**

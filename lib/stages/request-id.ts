@@ -4,8 +4,8 @@
  *
  * It also works as a layer of the application, `builder.layer(new RequestIdLayer())`; then the outer stages do not see the id.
  */
-import type { Exchange } from "../http/exchange.js";
-import type { ResponseHead, HeadCompleter } from "../http/response-head.js";
+import type { Exchange } from "../http/request/exchange.js";
+import type { ResponseHead, HeadCompleter } from "../http/response/response-head.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { REQUEST_ID_HEADER, RequestId } from "../observe/request-id.js";
 

@@ -5,7 +5,7 @@
  * @example
  * await fetch(url, { headers: TraceContext.of(ctx)?.outboundHeaders() ?? {} });
  */
-import type { Context } from "../http/context.js";
+import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { ensureFlow, type Flow } from "../tracing/flow.js";
 import type { RemoteParent } from "../tracing/subscriber.js";

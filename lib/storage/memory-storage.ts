@@ -13,8 +13,8 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import { Storage } from "../lifecycle/storage.js";
-import { keyInTheWay, StorageFullError } from "../lifecycle/storage-errors.js";
+import { Storage } from "./storage.js";
+import { keyInTheWay, StorageFullError } from "./storage-errors.js";
 import {
   compareKeys,
   type OpenedFile,
@@ -28,8 +28,8 @@ import {
   type StorageRange,
   type StorageVisibility,
   type StoredFile,
-} from "../lifecycle/storage-files.js";
-import { StorageUrls, type StorageUrlOptions } from "../lifecycle/storage-urls.js";
+} from "./storage-files.js";
+import { StorageUrls, type StorageUrlOptions } from "./storage-urls.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 
 export interface MemoryStorageOptions {

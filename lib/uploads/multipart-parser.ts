@@ -7,8 +7,8 @@ import { finished, Writable } from "node:stream";
 import type { Busboy, BusboyConfig } from "busboy";
 import { BadRequestError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
-import { codedBody } from "../http/body-reader.js";
-import { unsupportedType } from "../http/unsupported-type.js";
+import { codedBody } from "../http/body/body-reader.js";
+import { unsupportedType } from "../http/body/unsupported-type.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
 
 const PEER = { entry: "@stagecraft/framework/uploads", name: "busboy", from: "1.6.0", install: "busboy" };

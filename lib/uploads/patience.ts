@@ -1,6 +1,6 @@
 /** The two time limits of a form: from the call to the last byte, and without a byte. A client that waits for the server is not idle. */
 import { RequestTimeoutError } from "../errors/framework-error.js";
-import type { Exchange } from "../http/exchange.js";
+import type { Exchange } from "../http/request/exchange.js";
 import type { Timer } from "../runtime/clock.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
 

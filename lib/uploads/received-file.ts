@@ -6,7 +6,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
 import { describeThrown } from "../errors/thrown-value.js";
-import { type UploadStore, type UploadStoreOptions, UploadedFile } from "../http/uploads.js";
+import { type UploadStore, type UploadStoreOptions, UploadedFile } from "../http/body/uploads.js";
 import { tracing } from "../tracing/tracing.js";
 import { sniff, SNIFFED_BYTES, type SniffedType } from "./sniff.js";
 import type { TemporaryDirectory } from "./temporary-directory.js";

@@ -3,8 +3,8 @@
  * client sends `file` and the schema says `files`. A schema takes a file by reading its field, or by passing on the object that has it.
  */
 import { ValidationError } from "../errors/framework-error.js";
-import { type Schema, validate } from "../http/schema.js";
-import { UploadedFile, type UploadFields } from "../http/uploads.js";
+import { type Schema, validate } from "../http/body/schema.js";
+import { UploadedFile, type UploadFields } from "../http/body/uploads.js";
 
 type UploadMember = UploadFields[string];
 

@@ -3,7 +3,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import type { UploadLimits } from "../http/uploads.js";
+import type { UploadLimits } from "../http/body/uploads.js";
 import { LONGEST_TIMER_MS } from "../runtime/clock.js";
 
 export type CompleteUploadLimits = Readonly<Required<UploadLimits>>;

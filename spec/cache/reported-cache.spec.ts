@@ -5,7 +5,7 @@ import { Metrics } from "@stagecraft/framework/observe";
 import { expectNoLeak, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { z } from "zod";
-import { shownKey } from "../../lib/lifecycle/cache-value.js";
+import { shownKey } from "../../lib/cache/cache-value.js";
 import { Gate } from "../support/gate.js";
 
 const HOUR_MS = 3_600_000;

@@ -9,9 +9,9 @@ import {
 } from "@stagecraft/framework/db";
 import { obeysDatabase } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { mysql } from "../../lib/mysql/mysql-driver.js";
-import { postgres } from "../../lib/postgres/postgres-driver.js";
-import type { PoolOptions } from "../../lib/db/pool-options.js";
+import { mysql } from "../../lib/db/drivers/mysql/mysql-driver.js";
+import { postgres } from "../../lib/db/drivers/postgres/postgres-driver.js";
+import type { PoolOptions } from "../../lib/db/pool/pool-options.js";
 import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";

@@ -3,8 +3,8 @@ import { Database, type DatabaseDriver, json, sql } from "@stagecraft/framework/
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { mysql } from "../../lib/mysql/mysql-driver.js";
-import { postgres } from "../../lib/postgres/postgres-driver.js";
+import { mysql } from "../../lib/db/drivers/mysql/mysql-driver.js";
+import { postgres } from "../../lib/db/drivers/postgres/postgres-driver.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";
 import { PostgresServer } from "../support/postgres-server.js";

@@ -3,8 +3,8 @@ import { Application, Controller, Get, Module, provide } from "@stagecraft/frame
 import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { mysql } from "../../lib/mysql/mysql-driver.js";
-import { postgres } from "../../lib/postgres/postgres-driver.js";
+import { mysql } from "../../lib/db/drivers/mysql/mysql-driver.js";
+import { postgres } from "../../lib/db/drivers/postgres/postgres-driver.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";
 import { POSTGRES_PASSWORD, PostgresServer } from "../support/postgres-server.js";

@@ -3,8 +3,8 @@ import { Application, event, Events, Injectable, Module, On, provide } from "@st
 import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { mysql } from "../../lib/mysql/mysql-driver.js";
-import { postgres } from "../../lib/postgres/postgres-driver.js";
+import { mysql } from "../../lib/db/drivers/mysql/mysql-driver.js";
+import { postgres } from "../../lib/db/drivers/postgres/postgres-driver.js";
 import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";

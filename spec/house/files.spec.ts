@@ -9,13 +9,13 @@ const FEWEST_LINES = 40;
 /** Small files with one importer, each with the reason why it is not a part of that importer. */
 const SMALL: Readonly<Record<string, string>> = {
   "lib/stages/page-contracts.ts": "each slot has a file of its own",
-  "lib/stages/pages/form-errors.ts": "the layer of the pages would know the flash",
-  "lib/mysql/mysql-package.ts": "each optional package is loaded by a file of its own",
-  "lib/db/after-commit.ts": "an event of its own, with its target",
+  "lib/stages/pages/protocol/form-errors.ts": "the layer of the pages would know the flash",
+  "lib/db/drivers/mysql/mysql-package.ts": "each optional package is loaded by a file of its own",
+  "lib/db/transactions/after-commit.ts": "an event of its own, with its target",
   "lib/jobs/queued-listeners.ts": "the only part of the jobs that knows events",
-  "lib/jobs/job-ticks.ts": "a table of its own, as framework_jobs",
-  "lib/jobs/unhandled-pauses.ts": "a rule with figures of its own",
-  "lib/sqlite/sql-text.ts": "the only part of the driver that looks into the text of a statement",
+  "lib/jobs/stores/database/job-ticks.ts": "a table of its own, as framework_jobs",
+  "lib/jobs/worker/unhandled-pauses.ts": "a rule with figures of its own",
+  "lib/db/drivers/sqlite/sql-text.ts": "the only part of the driver that looks into the text of a statement",
   "lib/mail/quoted-printable.ts": "an encoding with a standard of its own",
 };
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { importsOf, packageOf } from "../support/sources.js";
 
 describe("the imports of a file", () => {
-  const path = "lib/routing/path.ts";
+  const path = "lib/endpoints/path.ts";
   const rows: readonly [string, string, ReturnType<typeof importsOf>][] = [
     ["names of a package", 'import Koa, { type Next } from "koa";', [{ from: "koa", file: undefined, erased: false }]],
     ["a namespace", 'import * as http from "node:http";', [{ from: "node:http", file: undefined, erased: false }]],

@@ -87,8 +87,8 @@ const CONTRACT_BESIDE: Readonly<Record<string, string>> = { "page-contracts": "p
 /** The only files that may form a cycle of types, group by group. Three groups are the limit. */
 const TYPE_CYCLES: readonly (readonly string[])[] = [
   ["lib/app/application.ts", "lib/app/builder.ts"],
-  ["lib/http/body-reader.ts", "lib/http/context.ts", "lib/http/koa-faces.ts"],
-  ["lib/http/exchange.ts", "lib/http/raw-response.ts", "lib/http/response-head.ts"],
+  ["lib/http/body/body-reader.ts", "lib/http/request/context.ts", "lib/http/koa/koa-faces.ts"],
+  ["lib/http/request/exchange.ts", "lib/http/response/raw-response.ts", "lib/http/response/response-head.ts"],
 ];
 
 const library = sourcesBelow("lib");

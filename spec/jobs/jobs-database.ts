@@ -1,10 +1,10 @@
 /** A database with the tables of jobs, prepared with a clock of the spec. */
 import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
-import type { PoolFigures } from "../../lib/db/pool-report.js";
+import type { PoolFigures } from "../../lib/db/pool/pool-report.js";
 import { Metrics } from "@stagecraft/framework/observe";
 import { type Clock, SystemClock } from "@stagecraft/framework";
-import { jobsMigrations } from "../../lib/jobs/job-migrations.js";
-import { JobSql } from "../../lib/jobs/job-sql.js";
+import { jobsMigrations } from "../../lib/jobs/stores/database/job-migrations.js";
+import { JobSql } from "../../lib/jobs/stores/database/job-sql.js";
 
 export class JobsDatabase extends Database<Record<string, never>> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {

@@ -3,7 +3,7 @@ import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { DatabaseJobs, job, type JobStore, MemoryJobs } from "@stagecraft/framework/jobs";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { handlerOf } from "../../lib/testing/queue-trial.js";
+import { handlerOf } from "../../lib/testing/contracts/queue-trial.js";
 import { temporaryFolder } from "../db/shop-database.js";
 import { jobsDatabase, makeTables, passSlowly } from "./jobs-database.js";
 import { preparedJobs } from "./prepared-jobs.js";

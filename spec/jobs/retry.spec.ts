@@ -5,7 +5,7 @@ import { mysql } from "@stagecraft/framework/db/mysql";
 import { postgres } from "@stagecraft/framework/db/postgres";
 import { DatabaseJobs } from "@stagecraft/framework/jobs";
 import { expect } from "chai";
-import { JobSql } from "../../lib/jobs/job-sql.js";
+import { JobSql } from "../../lib/jobs/stores/database/job-sql.js";
 import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
 import { MariadbServer } from "../support/mariadb-server.js";

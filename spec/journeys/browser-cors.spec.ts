@@ -4,7 +4,7 @@ import { Application } from "../../lib/app/application.js";
 import { NotFoundError } from "../../lib/errors/framework-error.js";
 import type { CorsOptions } from "../../lib/stages/cors/cors-options.js";
 import { ProxyAction } from "../../lib/stages/proxy.js";
-import { Reply } from "../../lib/http/reply.js";
+import { Reply } from "../../lib/http/response/reply.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";

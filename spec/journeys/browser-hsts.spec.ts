@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Browser, BrowserContext } from "playwright-core";
 import { Application } from "../../lib/app/application.js";
 import { SecurityHeaders } from "../../lib/stages/security-headers/security-headers.js";
-import { Reply } from "../../lib/http/reply.js";
+import { Reply } from "../../lib/http/response/reply.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";

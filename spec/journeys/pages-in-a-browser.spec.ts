@@ -2,10 +2,10 @@
 import { expect } from "chai";
 import type { Browser, BrowserContext, Page, Request } from "playwright-core";
 import { Application } from "../../lib/app/application.js";
-import { Reply } from "../../lib/http/reply.js";
+import { Reply } from "../../lib/http/response/reply.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
-import { WorkerPageRenderer } from "../../lib/stages/pages/worker-page-renderer.js";
+import { WorkerPageRenderer } from "../../lib/stages/pages/rendering/worker-page-renderer.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { launchBrowser } from "../support/browser.js";

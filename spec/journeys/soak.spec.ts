@@ -1,7 +1,7 @@
 /** The soak of `npm run soak`, for seconds instead of minutes, with clients that count every answer, so that all counts are exact. */
 import { expect } from "chai";
-import { soak, type Soaked } from "../soak/soak.js";
-import { disagreements } from "../soak/verdict.js";
+import { soak, type Soaked } from "../tools/soak/soak.js";
+import { disagreements } from "../tools/soak/verdict.js";
 
 const CLIENTS = 8;
 

@@ -15,7 +15,7 @@ import type { AnyRequestOptions } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { createServer } from "node:http";
 import * as fc from "fast-check";
-import { answerWith } from "../../lib/http/returned-value.js";
+import { answerWith } from "../../lib/http/response/returned-value.js";
 import { Layer as KernelLayer } from "../../lib/http/middleware.js";
 import { errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";

@@ -8,7 +8,7 @@ import { FileMailer, Mail, MemoryMailer, readQueuedMail, type QueuedMailData } f
 import { inCommitScope } from "../../lib/lifecycle/commit-scope.js";
 import { inWorkScope } from "../../lib/lifecycle/work-scope.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { obeysMailer } from "../../lib/testing/obeys-mailer.js";
+import { obeysMailer } from "../../lib/testing/contracts/obeys-mailer.js";
 import { errorOf } from "../support/error-of.js";
 import { eventsOf } from "../support/events-of.js";
 import { rejectionOf } from "../support/rejection-of.js";

@@ -7,7 +7,7 @@ import { Mail, MailRefusedError, type MailResult } from "../../lib/entries/mail.
 import { mailerFromEnv, SmtpMailer, type SmtpMailerOptions } from "../../lib/entries/mail-smtp.js";
 import { inWorkScope } from "../../lib/lifecycle/work-scope.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { obeysMailer } from "../../lib/testing/obeys-mailer.js";
+import { obeysMailer } from "../../lib/testing/contracts/obeys-mailer.js";
 import { Child } from "../support/child.js";
 import { errorOf } from "../support/error-of.js";
 import { eventsOf } from "../support/events-of.js";

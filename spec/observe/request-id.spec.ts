@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Extensible } from "../../lib/http/extension.js";
+import type { Extensible } from "../../lib/http/request/extension.js";
 import { MAX_REQUEST_ID_BYTES, RequestId } from "../../lib/observe/request-id.js";
 import { RequestIdError, type RequestIdErrorReason } from "../../lib/observe/errors.js";
 import { anyText } from "../support/any-text.js";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Extensible } from "../../lib/http/extension.js";
+import type { Extensible } from "../../lib/http/request/extension.js";
 import {
   FLAG_SAMPLED,
   TraceContext,

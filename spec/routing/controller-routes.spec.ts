@@ -1,20 +1,20 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import type { Next } from "../../lib/http/middleware.js";
-import type { AnyClass } from "../../lib/routing/handler.js";
+import type { AnyClass } from "../../lib/endpoints/handler.js";
 import { Controller } from "../../lib/routing/controller.js";
 import { ControllerPlan } from "../../lib/routing/controller-routes.js";
-import { endpoint, Get, Post, type Method } from "../../lib/routing/endpoint.js";
-import { routes } from "../../lib/routing/endpoint-table.js";
+import { endpoint, Get, Post, type Method } from "../../lib/endpoints/endpoint.js";
+import { routes } from "../../lib/endpoints/endpoint-table.js";
 import { constructing, type InstanceOf, Middleware, middleware } from "../../lib/routing/middleware.js";
-import { resource } from "../../lib/routing/resource.js";
+import { resource } from "../../lib/endpoints/resource.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { sharedEndpoints } from "../../lib/routing/controller-diagnostics.js";
 import { errorOf } from "../support/error-of.js";
-import { template } from "./templates.js";
+import { template } from "../endpoints/templates.js";
 
 const links = routes("links", "/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
 const photos = resource("photos", "/photos", { only: ["index", "show", "destroy"] });

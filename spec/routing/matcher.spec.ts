@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Method } from "../../lib/routing/endpoint.js";
+import type { Method } from "../../lib/endpoints/endpoint.js";
 import { BoundRoute, Matcher, type Match } from "../../lib/routing/matcher.js";
-import { Path } from "../../lib/routing/path.js";
-import { decoded } from "../../lib/routing/percent-encoding.js";
+import { Path } from "../../lib/endpoints/path.js";
+import { decoded } from "../../lib/endpoints/percent-encoding.js";
 import { naiveMatch, type Expected } from "./naive-matcher.js";
-import { requestPath, template } from "./templates.js";
+import { requestPath, template } from "../endpoints/templates.js";
 
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "ANY"];
 

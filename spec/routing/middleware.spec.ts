@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { middlewareName, type Next } from "../../lib/http/middleware.js";
 import { isMiddleware, isMiddlewareClass, middleware, type Middleware } from "../../lib/routing/middleware.js";
 import { errorOf } from "../support/error-of.js";

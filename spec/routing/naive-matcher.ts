@@ -2,7 +2,7 @@
  * The rules of matching in their simplest form: it tries every template, sorts those that match, and compares the method last. It is
  * slow; the specs compare the matcher with it.
  */
-import { canonicalPath, decoded } from "../../lib/routing/percent-encoding.js";
+import { canonicalPath, decoded } from "../../lib/endpoints/percent-encoding.js";
 import type { BoundRoute } from "../../lib/routing/matcher.js";
 
 export type Expected =

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { KoaMiddleware, Middleware, Next } from "../../lib/http/middleware.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { NotFoundError } from "../../lib/errors/framework-error.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";

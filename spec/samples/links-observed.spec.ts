@@ -7,7 +7,7 @@ import { expectExposition, expectLogLine, testApp, type LogLine, type TestApp } 
 import { linksApplication } from "../../samples/links/application.js";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { settingsFrom } from "../../samples/links/settings.js";
-import { attributesOf, Collector, hex } from "../otel/collector.js";
+import { attributesOf, Collector, hex } from "../observe/otel/collector.js";
 import { Child } from "../support/child.js";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { type Middleware, type Run, StageLayer } from "../../lib/http/middleware.js";
 import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { Stack } from "../support/stack.js";
 
 /** A stage further out: it notes the status that it sees, or the exception. */

@@ -6,16 +6,16 @@ import { brotliDecompressSync, createBrotliDecompress, createGunzip, gunzipSync 
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { CompressionLayer, type CompressionOptions } from "../../lib/stages/compression.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { Reply } from "../../lib/http/reply.js";
+import { Reply } from "../../lib/http/response/reply.js";
 import type { Middleware } from "../../lib/http/middleware.js";
 import { errorOf } from "../support/error-of.js";
 import { eventsOf } from "../support/events-of.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { type Answer, Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 
 /** A fixed text that gives another length with each level of compression. */
 const PROSE = Array.from({ length: 4000 }, (_, at) => `${(at * at * 7919) % 1009} of ${(at * 31) % 97}`).join(", ");

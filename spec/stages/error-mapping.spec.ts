@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
 import { ErrorMapping } from "../../lib/stages/error-mapping.js";
-import type { Context } from "../../lib/http/context.js";
-import { Reply } from "../../lib/http/reply.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import type { Context } from "../../lib/http/request/context.js";
+import { Reply } from "../../lib/http/response/reply.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { Stack } from "../support/stack.js";
 
 async function answerOf(mapping: ErrorMapping, handler: (ctx: Context) => unknown, method = "GET") {

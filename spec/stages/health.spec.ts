@@ -6,7 +6,7 @@ import type { Profile } from "../../lib/runtime/profile.js";
 import { SubsystemRegistry } from "../../lib/lifecycle/subsystem-registry.js";
 import type { Subsystem } from "../../lib/lifecycle/subsystem.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { never, Probed, Recorded } from "../lifecycle/recorded.js";
 
 interface Setting {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MaintenanceLayer, Maintenance } from "../../lib/stages/maintenance.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { errorOf } from "../support/error-of.js";
 import { Stack } from "../support/stack.js";
 

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { Application } from "../../lib/app/application.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
 import type { Middleware } from "../../lib/http/middleware.js";
 import {
@@ -19,7 +19,7 @@ import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { testApp } from "../../lib/testing/test-app.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
 import { startupErrorOf } from "../support/startup-error-of.js";

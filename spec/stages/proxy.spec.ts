@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { ProxyAction, type ProxyFunction, ProxyLayer } from "../../lib/stages/proxy.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import type { Next } from "../../lib/http/middleware.js";
-import { Reply } from "../../lib/http/reply.js";
+import { Reply } from "../../lib/http/response/reply.js";
 import { AccessLogLayer } from "../../lib/stages/access-log.js";
 import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
@@ -11,7 +11,7 @@ import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 import { TracingRecorder } from "../support/tracing-recorder.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 
 const PROBLEM = "application/problem+json";
 

@@ -1,9 +1,9 @@
 /** The request-id stage over raw sockets: the id that a request gets, and the header on the answer. */
 import { expect } from "chai";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { RequestId } from "../../lib/observe/request-id.js";
 import { RequestIdLayer } from "../../lib/stages/request-id.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { ANSWERS } from "../support/answers.js";
 import { Stack, valuesOf } from "../support/stack.js";
 

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Application, FrameworkError, Route, Routes, type Context } from "@stagecraft/framework";
 import { testApp, FakeClock } from "@stagecraft/framework/testing";
 import { compose } from "../../lib/http/compose.js";
-import { answerWith } from "../../lib/http/returned-value.js";
+import { answerWith } from "../../lib/http/response/returned-value.js";
 import { TimeoutLayer } from "../../lib/stages/timeout.js";
 import { Conversation } from "../support/conversation.js";
 import { eventsOf } from "../support/events-of.js";

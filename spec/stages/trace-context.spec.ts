@@ -1,12 +1,12 @@
 /** The trace-context stage over raw sockets: the trace that a request joins, and the fields of its span. */
 import { expect } from "chai";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { UnavailableError } from "../../lib/errors/framework-error.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { REQUEST } from "../../lib/observe/request-span.js";
 import { TraceContext } from "../../lib/observe/trace-context.js";
 import { TraceContextLayer } from "../../lib/stages/trace-context.js";
-import { obeysLayerContract } from "../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 import { TracingRecorder } from "../support/tracing-recorder.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MemoryStorage } from "../../lib/storage/memory-storage.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
-import { obeysStorage } from "../../lib/testing/obeys-storage.js";
+import { obeysStorage } from "../../lib/testing/contracts/obeys-storage.js";
 import { codeOf } from "./code-of.js";
 
 describe("MemoryStorage", function () {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { checkMediaType, checkMetadata, checkStorageKey, checkStoragePrefix } from "../../lib/lifecycle/storage-key.js";
+import { checkMediaType, checkMetadata, checkStorageKey, checkStoragePrefix } from "../../lib/storage/storage-key.js";
 import { anyText } from "../support/any-text.js";
 
 const accepts = (check: (value: unknown) => unknown, value: unknown): boolean => {
@@ -88,7 +88,7 @@ describe("a key of a storage", function () {
 
   it("is refused by a message that does not quote it", () => {
     fc.assert(
-      fc.property(fc.constantFrom("/", "..//", "\0", "\\"), (wrong) => {
+      fc.property(fc.constantFrom("/", "../", "\0", "\\"), (wrong) => {
         expect(() => checkStorageKey(`canary4711secret${wrong}`))
           .to.throw()
           .with.property("message")

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { StorageUrls } from "../../lib/lifecycle/storage-urls.js";
+import { StorageUrls } from "../../lib/storage/storage-urls.js";
 
 const KEY = "0123456789abcdef".repeat(4);
 const EXPIRES = 1_800_000_000_000;

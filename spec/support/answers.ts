@@ -1,6 +1,6 @@
 /** Every kind of answer of a handler, with its status. A stage that promises something for every answer is tested with each. */
 import { Readable } from "node:stream";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";
 
 export const ANSWERS: readonly (readonly [what: string, status: number, handler: (ctx: Context) => unknown])[] = [

@@ -1,6 +1,6 @@
 /** A flash without a session: what one visitor's requests leave for each other. `takes` counts what pages took. */
-import type { Context } from "../../lib/http/context.js";
-import type { FormFields } from "../../lib/http/form-fields.js";
+import type { Context } from "../../lib/http/request/context.js";
+import type { FormFields } from "../../lib/http/body/form-fields.js";
 import type { Middleware, Next } from "../../lib/http/middleware.js";
 import {
   FlashOfRequest,

@@ -2,7 +2,7 @@
 import { Application } from "../../lib/app/application.js";
 import { AppConfig } from "../../lib/app/config.js";
 import type { ApplicationBuilder } from "../../lib/app/builder.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { Pages, type PagesOptions } from "../../lib/stages/pages/pages.js";

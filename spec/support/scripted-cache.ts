@@ -1,6 +1,6 @@
 /** A cache without values. Its scripts give the answer of the spec, and it records the calls of its lifecycle. */
-import { Cache, type CacheScript } from "../../lib/lifecycle/cache.js";
-import type { CacheEntries, CacheLook, Claim } from "../../lib/lifecycle/cache-entries.js";
+import { Cache, type CacheScript } from "../../lib/cache/cache.js";
+import type { CacheEntries, CacheLook, Claim } from "../../lib/cache/cache-entries.js";
 
 class NoEntries implements CacheEntries {
   read(): void {}

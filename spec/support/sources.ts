@@ -17,7 +17,7 @@ export interface Import {
 }
 
 export interface Source {
-  /** Relative to the repository, for example `lib/routing/path.ts`. */
+  /** Relative to the repository, for example `lib/endpoints/path.ts`. */
   readonly path: string;
   readonly text: string;
   /** The text without its comments. */

@@ -7,7 +7,7 @@ import { Application } from "../../lib/app/application.js";
 import { ApplicationBuilder } from "../../lib/app/builder.js";
 import { Session } from "../../lib/stages/session/session.js";
 import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import type { Next } from "../../lib/http/middleware.js";
 import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics/metrics.js";
 import { RequestId } from "../../lib/observe/request-id.js";

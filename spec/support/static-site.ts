@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Clock } from "../../lib/runtime/clock.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import type { Middleware } from "../../lib/http/middleware.js";
 import { StaticFiles } from "../../lib/stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../../lib/stages/static-files/options.js";

@@ -1,12 +1,12 @@
 /** Compile-only: tables, resources, controllers, middleware and redirects that compile, and those that must not. */
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import type { Next } from "../../lib/http/middleware.js";
 import { Controller } from "../../lib/routing/controller.js";
-import { Delete, Get, Post } from "../../lib/routing/endpoint.js";
-import { routes } from "../../lib/routing/endpoint-table.js";
+import { Delete, Get, Post } from "../../lib/endpoints/endpoint.js";
+import { routes } from "../../lib/endpoints/endpoint-table.js";
 import { Middleware, middleware } from "../../lib/routing/middleware.js";
 import { redirect } from "../../lib/stages/redirects/redirect.js";
-import { resource } from "../../lib/routing/resource.js";
+import { resource } from "../../lib/endpoints/resource.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
 

@@ -1,10 +1,10 @@
 /** Compile-only: props that fit a contract, props that do not, and what the browser gets. Contracts by declaration merging are in the guide. */
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 import type { ClientProps, InputsOf, PropsOf } from "../../lib/stages/pages/contract.js";
 import { contract, shape } from "../../lib/stages/pages/contract-shape.js";
 import { page } from "../../lib/stages/pages/page.js";
 import { Pages } from "../../lib/stages/pages/pages.js";
-import { always, deferred, merge, once, optional, scroll } from "../../lib/stages/pages/prop.js";
+import { always, deferred, merge, once, optional, scroll } from "../../lib/stages/pages/props/prop.js";
 
 interface Link {
   readonly slug: string;

@@ -1,9 +1,9 @@
 /** Compile-only: the types of a path, its URL and its handler agree, and what disagrees does not compile. */
-import type { Context } from "../../lib/http/context.js";
-import { Any, Get, Post, type Endpoint } from "../../lib/routing/endpoint.js";
-import type { Join, Names, UrlArguments } from "../../lib/routing/path.js";
-import { routes } from "../../lib/routing/endpoint-table.js";
-import { resource } from "../../lib/routing/resource.js";
+import type { Context } from "../../lib/http/request/context.js";
+import { Any, Get, Post, type Endpoint } from "../../lib/endpoints/endpoint.js";
+import type { Join, Names, UrlArguments } from "../../lib/endpoints/path.js";
+import { routes } from "../../lib/endpoints/endpoint-table.js";
+import { resource } from "../../lib/endpoints/resource.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Route } from "../../lib/routing/route.js";
 

@@ -2,13 +2,13 @@
 import { Application } from "../../lib/app/application.js";
 import { BodyLimitLayer } from "../../lib/stages/body-limit.js";
 import { RateLimit } from "../../lib/stages/rate-limit/rate-limit.js";
-import type { Cache } from "../../lib/lifecycle/cache.js";
+import type { Cache } from "../../lib/cache/cache.js";
 import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
 import { ProxyAction } from "../../lib/stages/proxy.js";
 import { Route } from "../../lib/routing/route.js";
 import { CsrfConfig, MemorySessionStore, Session, SessionConfig, sessionKey } from "../../lib/entries/session.js";
 import { redirect } from "../../lib/stages/redirects/redirect.js";
-import type { Context } from "../../lib/http/context.js";
+import type { Context } from "../../lib/http/request/context.js";
 
 const builder = Application.create();
 declare const cache: Cache;

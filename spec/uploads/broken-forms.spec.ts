@@ -245,7 +245,7 @@ function byName(pairs: readonly unknown[][]): unknown[][] {
 
 describe("random forms", () => {
   const text = fc.string({ minLength: 1, maxLength: 30, unit: fc.constantFrom(...Array.from("abcXYZ0189_-[]. ")) });
-  // Names with brackets are read in spec/http/form-fields.spec.ts.
+  // Names with brackets are read in spec/http/body/form-fields.spec.ts.
   const plainName = text.map((each) => each.replaceAll("[", "("));
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),

@@ -3,7 +3,7 @@
  * HTTP message becomes its method, its path and its status.
  */
 import { types } from "node:util";
-import { pathOf } from "../../http/request-target.js";
+import { pathOf } from "../../http/request/request-target.js";
 
 const UNREADABLE = "[unreadable]";
 

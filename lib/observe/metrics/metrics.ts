@@ -14,7 +14,7 @@
 import { setupError } from "../../errors/setup-error.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
-import { Reply } from "../../http/reply.js";
+import { Reply } from "../../http/response/reply.js";
 import type { Labels } from "./labels.js";
 import { MetricFamily, type MetricNames, FamilyTable } from "./family.js";
 import { OVERFLOW_METRIC } from "./exposition.js";

@@ -2,10 +2,10 @@
  * The headers that CORS adds to an answer. Each completer is built once and serves all requests; it reads the parts that differ from
  * the request.
  */
-import type { Exchange } from "../../http/exchange.js";
-import type { HeadCompleter, ResponseHead } from "../../http/response-head.js";
-import { isTokenList } from "../../http/field-value.js";
-import { Varying } from "../../http/vary.js";
+import type { Exchange } from "../../http/request/exchange.js";
+import type { HeadCompleter, ResponseHead } from "../../http/response/response-head.js";
+import { isTokenList } from "../../http/response/field-value.js";
+import { Varying } from "../../http/response/vary.js";
 import { type CorsOptions, DEFAULT_METHODS, isOrigin } from "./cors-options.js";
 
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";

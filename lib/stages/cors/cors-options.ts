@@ -4,9 +4,9 @@
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
-import type { Context } from "../../http/context.js";
+import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import { isToken } from "../../http/field-value.js";
+import { isToken } from "../../http/response/field-value.js";
 
 /** Decides whether an origin may read the answer. It is never called for the origin `null`. */
 export type OriginPredicate = (origin: string, ctx: Context) => boolean | Promise<boolean>;

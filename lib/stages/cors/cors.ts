@@ -7,12 +7,12 @@
  * @example
  * builder.cors({ origins: ["https://app.example"], credentials: true, maxAge: 600 });
  */
-import type { HeadCompleter } from "../../http/response-head.js";
+import type { HeadCompleter } from "../../http/response/response-head.js";
 import { CorsHeaders } from "./cors-headers.js";
 import { type CorsOptions, isOrigin, checkCorsOptions, type OriginPredicate } from "./cors-options.js";
-import type { Context } from "../../http/context.js";
+import type { Context } from "../../http/request/context.js";
 import { isPromise, StageLayer, type Run } from "../../http/middleware.js";
-import { BoundedMemo } from "../../http/bounded-memo.js";
+import { BoundedMemo } from "../../http/request/bounded-memo.js";
 
 /** Whether an origin may read the answer. */
 type Decision = boolean | Promise<boolean>;

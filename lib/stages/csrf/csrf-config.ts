@@ -18,8 +18,8 @@ import { nameOf } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
-import { checkCookie, type CookieAttributes, type SameSite } from "../../http/cookie.js";
-import { originOf } from "../../http/origin.js";
+import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
+import { originOf } from "../../http/request/origin.js";
 import type { Layer } from "../../http/middleware.js";
 import { CsrfLayer, type CsrfSettings, type CsrfSite } from "./csrf-layer.js";
 

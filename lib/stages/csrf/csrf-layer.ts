@@ -4,15 +4,15 @@
  * site is refused, also with a valid token.
  */
 import { FrameworkError, UnauthorizedError } from "../../errors/framework-error.js";
-import { readForm } from "../../http/body-reader.js";
-import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/cookie.js";
-import type { Context } from "../../http/context.js";
-import { isOfSite, siteOrigins } from "../../http/origin.js";
-import { NO_UPLOADS } from "../../http/uploads.js";
+import { readForm } from "../../http/body/body-reader.js";
+import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/request/cookie.js";
+import type { Context } from "../../http/request/context.js";
+import { isOfSite, siteOrigins } from "../../http/request/origin.js";
+import { NO_UPLOADS } from "../../http/body/uploads.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
-import { refuse, refuseWithError } from "../../http/refuse.js";
-import { safeReferer } from "../../http/safe-path.js";
+import { refuse, refuseWithError } from "../../http/failures/refuse.js";
+import { safeReferer } from "../../http/request/safe-path.js";
 import type { Routes } from "../../routing/routes.js";
 import { tracing } from "../../tracing/tracing.js";
 import { FlashPort } from "../session/flash-port.js";

@@ -6,9 +6,9 @@
  * `<form method="post" action="/links">${CsrfToken.of(ctx).field()}…</form>`
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { addSetCookie, cookieValues, isNotModified } from "../../http/cookie.js";
-import type { Context } from "../../http/context.js";
-import { Extension, type Extensible } from "../../http/extension.js";
+import { addSetCookie, cookieValues, isNotModified } from "../../http/request/cookie.js";
+import type { Context } from "../../http/request/context.js";
+import { Extension, type Extensible } from "../../http/request/extension.js";
 import { SessionOfRequest, type SaveResult, type Session } from "../session/session.js";
 import { tracing } from "../../tracing/tracing.js";
 import { isCsrfToken, maskToken, NO_SESSION, type TokenMaker } from "./token.js";

@@ -11,7 +11,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { Context } from "../../http/context.js";
+import type { Context } from "../../http/request/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import type { Profile } from "../../runtime/profile.js";
 import { forward } from "./forward.js";

@@ -4,8 +4,8 @@
  */
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { Problem } from "../../errors/problem.js";
-import type { Context } from "../../http/context.js";
-import { refuse } from "../../http/refuse.js";
+import type { Context } from "../../http/request/context.js";
+import { refuse } from "../../http/failures/refuse.js";
 import { tracing } from "../../tracing/tracing.js";
 
 const log = tracing.target("framework::dev_proxy");

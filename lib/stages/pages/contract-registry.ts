@@ -6,7 +6,7 @@
  * Application.create(LinksModule).pages(new Pages()).pageContracts(new PageContracts().register(linksIndex));
  */
 import type { Diagnostic } from "../../errors/diagnostic.js";
-import { Extension, type Extensible } from "../../http/extension.js";
+import { Extension, type Extensible } from "../../http/request/extension.js";
 import { misfit, type PageContract, type Shape, type ShapeTable } from "./contract-shape.js";
 
 const ARTIFACT = "framework.page-contract.v1";

@@ -16,10 +16,10 @@
  *
  * export default function Index({ links, clicks, user }: PageProps<"links/index">) {}
  */
-import type { Context } from "../../http/context.js";
+import type { Context } from "../../http/request/context.js";
 import type { PageContract } from "./contract-shape.js";
 import { PageContractRegistry } from "./contract-registry.js";
-import type { Prop } from "./prop.js";
+import type { Prop } from "./props/prop.js";
 
 /** The components of the application, each with its props. Declared by the application. */
 // oxlint-disable-next-line typescript/no-empty-object-type, typescript/no-empty-interface

@@ -6,16 +6,16 @@
  * accept anything get the problem.
  */
 import { describeThrown } from "../../errors/thrown-value.js";
-import type { Context } from "../../http/context.js";
+import type { Context } from "../../http/request/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
-import { refusalOf } from "../../http/refuse.js";
-import { Varying } from "../../http/vary.js";
+import { refusalOf } from "../../http/failures/refuse.js";
+import { Varying } from "../../http/response/vary.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
-import { readPageRequest, type PageRequest } from "./page-request.js";
-import type { PageWriter } from "./page-writer.js";
+import { readPageRequest, type PageRequest } from "./protocol/page-request.js";
+import type { PageWriter } from "./protocol/page-writer.js";
 import { Page } from "./page.js";
-import { markPrecognition } from "./precognition.js";
+import { markPrecognition } from "./protocol/precognition.js";
 
 /** A status, or a class of statuses: a status of its own goes before its class. */
 export type ErrorStatus = `${4 | 5}xx` | number;

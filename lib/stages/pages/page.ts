@@ -7,14 +7,14 @@
  * @example
  * return page("links/index", { links: this.store.all(), total: () => this.store.count() }).head({ title: "Links" });
  */
-import type { Context } from "../../http/context.js";
-import { checkFinalStatus } from "../../http/head.js";
-import { Deferred } from "../../http/returned-value.js";
+import type { Context } from "../../http/request/context.js";
+import { checkFinalStatus } from "../../http/response/head.js";
+import { Deferred } from "../../http/response/returned-value.js";
 import type { ComponentName, InputsOf, PageErrors, ServerProps } from "./contract.js";
 import type { PageContract } from "./contract-shape.js";
-import { markPromises } from "./given-promises.js";
-import type { HeadMetadata } from "./head-metadata.js";
-import type { PropTable } from "./props-resolver.js";
+import { markPromises } from "./props/given-promises.js";
+import type { HeadMetadata } from "./document/head-metadata.js";
+import type { PropTable } from "./props/props-resolver.js";
 
 /** @internal */
 export interface PageSettings {

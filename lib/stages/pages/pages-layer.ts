@@ -2,17 +2,17 @@
  * Stage layer of the page protocol, the server half of Inertia: turns a returned page into an HTML document, or into JSON for a visit of
  * the Inertia client, tells a client with old assets to reload, and mends the redirects that the client could not follow.
  */
-import { answerThrown } from "../../http/answer-thrown.js";
-import type { Context } from "../../http/context.js";
+import { answerThrown } from "../../http/failures/answer-thrown.js";
+import type { Context } from "../../http/request/context.js";
 import { BadRequestError } from "../../errors/framework-error.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
-import { Varying } from "../../http/vary.js";
-import { External } from "./external.js";
-import { leadBackWithErrors } from "./form-errors.js";
-import { leaveHistoryMarks } from "./history.js";
-import { answerConflict, completeRedirect, shownUrl, type PagesSite } from "./inertia-redirect.js";
-import { readPageRequest, setVisit, type PageRequest } from "./page-request.js";
-import type { PageWriter } from "./page-writer.js";
+import { Varying } from "../../http/response/vary.js";
+import { External } from "./protocol/external.js";
+import { leadBackWithErrors } from "./protocol/form-errors.js";
+import { leaveHistoryMarks } from "./protocol/history.js";
+import { answerConflict, completeRedirect, shownUrl, type PagesSite } from "./protocol/inertia-redirect.js";
+import { readPageRequest, setVisit, type PageRequest } from "./protocol/page-request.js";
+import type { PageWriter } from "./protocol/page-writer.js";
 import { Page } from "./page.js";
 
 const VARY = new Varying("X-Inertia");

@@ -15,16 +15,16 @@ import { PAGE_RENDER } from "../../observe/request-span.js";
 import { tracing } from "../../tracing/tracing.js";
 import { profile } from "../../runtime/profile.js";
 import type { Layer } from "../../http/middleware.js";
-import { RootDocument, type RenderDocument } from "./document.js";
-import { assetsOf, NO_TAGS, type AssetOptions, type Assets } from "./assets.js";
-import { PageWriter, type WriterSettings } from "./page-writer.js";
-import { PageRenderer } from "./page-renderer.js";
-import { VitePageRenderer } from "./vite-page-renderer.js";
-import { PrecognitionGuard } from "./precognition.js";
+import { RootDocument, type RenderDocument } from "./document/document.js";
+import { assetsOf, NO_TAGS, type AssetOptions, type Assets } from "./document/assets.js";
+import { PageWriter, type WriterSettings } from "./protocol/page-writer.js";
+import { PageRenderer } from "./rendering/page-renderer.js";
+import { VitePageRenderer } from "./rendering/vite-page-renderer.js";
+import { PrecognitionGuard } from "./protocol/precognition.js";
 import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
-import type { PagesSite } from "./inertia-redirect.js";
+import type { PagesSite } from "./protocol/inertia-redirect.js";
 import { PagesLayer } from "./pages-layer.js";
-import { SHARED_NAMES, unsharedName, type SharedInputs } from "./shared-props.js";
+import { SHARED_NAMES, unsharedName, type SharedInputs } from "./props/shared-props.js";
 
 export interface PagesOptions extends Partial<AssetOptions> {
   /** The props of every page: constants, or functions of the request. */

@@ -5,7 +5,7 @@
  * A bucket is a Redis hash with two fields: `t`, the tokens, and `u`, the time of the last count in milliseconds. It expires after
  * twice the time that it needs to become full.
  */
-import type { Cache, CacheScript } from "../../lifecycle/cache.js";
+import type { Cache, CacheScript } from "../../cache/cache.js";
 import { type Quota, RateLimitDecision } from "./quota.js";
 
 const TAKE = `

@@ -6,7 +6,7 @@
  * Clients choose their headers, so the length of a key is bounded: a long key is replaced by its SHA-256.
  */
 import { createHash } from "node:crypto";
-import type { Context } from "../../http/context.js";
+import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { ADDRESS_BITS, clientNetwork } from "./client-network.js";

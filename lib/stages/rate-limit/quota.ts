@@ -7,8 +7,8 @@
  */
 import { valueText } from "../../errors/value-text.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { Exchange } from "../../http/exchange.js";
-import type { ResponseHead, HeadCompleter } from "../../http/response-head.js";
+import type { Exchange } from "../../http/request/exchange.js";
+import type { ResponseHead, HeadCompleter } from "../../http/response/response-head.js";
 import { setupError } from "../../errors/setup-error.js";
 
 export class Quota {

@@ -12,13 +12,13 @@
  * builder.rateLimit(RateLimit.perMinute(120).burst(20));
  * const logins = RateLimit.perHour(10).by((ctx) => ctx.get("x-api-key")).redis(cache, "login");
  */
-import { refuse } from "../../http/refuse.js";
-import type { Context } from "../../http/context.js";
+import { refuse } from "../../http/failures/refuse.js";
+import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
 import { tracing } from "../../tracing/tracing.js";
-import { Cache } from "../../lifecycle/cache.js";
+import { Cache } from "../../cache/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";
 import { Quota, type RateLimitDecision } from "./quota.js";
 import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./client-key.js";

@@ -3,16 +3,16 @@
  * to a path and back still work; redirects to a route by its name do not.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { titleOf, type Endpoint } from "../../routing/endpoint.js";
-import type { PathParameter } from "../../routing/path.js";
+import { titleOf, type Endpoint } from "../../endpoints/endpoint.js";
+import type { PathParameter } from "../../endpoints/path.js";
 import { Redirect, redirectStatus } from "./redirect.js";
-import { siteOrigins } from "../../http/origin.js";
-import { safeReferer } from "../../http/safe-path.js";
-import { tellListeners } from "../../http/koa-application.js";
-import { refuseWithError } from "../../http/refuse.js";
-import { isFormRead, readForm } from "../../http/body-reader.js";
-import type { Context } from "../../http/context.js";
-import type { FormFields } from "../../http/form-fields.js";
+import { siteOrigins } from "../../http/request/origin.js";
+import { safeReferer } from "../../http/request/safe-path.js";
+import { tellListeners } from "../../http/koa/koa-application.js";
+import { refuseWithError } from "../../http/failures/refuse.js";
+import { isFormRead, readForm } from "../../http/body/body-reader.js";
+import type { Context } from "../../http/request/context.js";
+import type { FormFields } from "../../http/body/form-fields.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { profile } from "../../runtime/profile.js";
 import { FlashPort } from "../session/flash-port.js";

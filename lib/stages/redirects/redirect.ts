@@ -9,12 +9,12 @@
  * return redirect().back("/links").withErrors(error);
  */
 import { ValidationError } from "../../errors/framework-error.js";
-import type { Context } from "../../http/context.js";
-import type { FormFields } from "../../http/form-fields.js";
-import { Deferred } from "../../http/returned-value.js";
-import { safePath } from "../../http/safe-path.js";
-import type { Endpoint } from "../../routing/endpoint.js";
-import type { PathParameter, UrlArguments } from "../../routing/path.js";
+import type { Context } from "../../http/request/context.js";
+import type { FormFields } from "../../http/body/form-fields.js";
+import { Deferred } from "../../http/response/returned-value.js";
+import { safePath } from "../../http/request/safe-path.js";
+import type { Endpoint } from "../../endpoints/endpoint.js";
+import type { PathParameter, UrlArguments } from "../../endpoints/path.js";
 import { DEFAULT_BAG, type FieldMessages } from "../session/flash-port.js";
 
 type RedirectTarget =

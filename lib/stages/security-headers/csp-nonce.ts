@@ -7,7 +7,7 @@
  * @example
  * return Reply.html(`<script${CspNonce.of(ctx).attribute()}>start()</script>`);
  */
-import { Extension, type Extensible } from "../../http/extension.js";
+import { Extension, type Extensible } from "../../http/request/extension.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 
 export class CspNonce {

@@ -8,9 +8,9 @@
  * @example
  * builder.securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'self' 'nonce-{nonce}'"));
  */
-import type { Exchange } from "../../http/exchange.js";
+import type { Exchange } from "../../http/request/exchange.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { ResponseHead, HeadCompleter } from "../../http/response-head.js";
+import type { ResponseHead, HeadCompleter } from "../../http/response/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
 import { RandomBatch } from "../../runtime/random-batch.js";

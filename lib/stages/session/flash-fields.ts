@@ -3,7 +3,7 @@
  * one. Read as a whole they are the list `_flash` and the map `_flash_data`.
  */
 import { randomBytes } from "node:crypto";
-import type { FormFields } from "../../http/form-fields.js";
+import type { FormFields } from "../../http/body/form-fields.js";
 import { DENY_LIST, RedactionPatterns } from "../../observe/logging/redaction.js";
 import {
   FLASH_LEVELS,

@@ -10,8 +10,8 @@
  * const flash = FlashPort.find(ctx); // undefined without a session stage
  * const left = flash === undefined ? NO_FLASH : await flash.take();
  */
-import { Extension, type Extensible } from "../../http/extension.js";
-import type { FormFields } from "../../http/form-fields.js";
+import { Extension, type Extensible } from "../../http/request/extension.js";
+import type { FormFields } from "../../http/body/form-fields.js";
 
 export const FLASH_LEVELS = ["success", "error", "warning", "info"] as const;
 

@@ -13,11 +13,11 @@
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { nameOf } from "../../di/token.js";
-import type { Context } from "../../http/context.js";
-import type { FormFields } from "../../http/form-fields.js";
-import type { Extensible } from "../../http/extension.js";
+import type { Context } from "../../http/request/context.js";
+import type { FormFields } from "../../http/body/form-fields.js";
+import type { Extensible } from "../../http/request/extension.js";
 import { isPromise } from "../../http/middleware.js";
-import { refusalOf } from "../../http/refuse.js";
+import { refusalOf } from "../../http/failures/refuse.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import {
   dataField,
@@ -42,7 +42,7 @@ import {
 } from "./flash-port.js";
 import type { Session } from "./session.js";
 import { checkFlashName, textOfValue } from "./session-value.js";
-import type { Awaitable, StoredSession } from "./store.js";
+import type { Awaitable, StoredSession } from "./stores/session-store.js";
 
 export class Flash extends FlashPort {
   /** The fields that a page of this request has taken. */

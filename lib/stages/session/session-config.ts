@@ -16,13 +16,13 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { nameOf } from "../../di/token.js";
-import { checkCookie, type CookieAttributes, type SameSite } from "../../http/cookie.js";
+import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
 import type { Layer } from "../../http/middleware.js";
-import { MemorySessionStore } from "./memory-store.js";
+import { MemorySessionStore } from "./stores/memory-session-store.js";
 import { SessionCookie } from "./session-cookie.js";
 import { SessionKeys, type SessionKeyMaterial } from "./session-keys.js";
 import { SessionLayer } from "./session-layer.js";
-import { SessionStore } from "./store.js";
+import { SessionStore } from "./stores/session-store.js";
 
 export interface SessionOptions {
   /** The name of the cookie. */

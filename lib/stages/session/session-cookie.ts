@@ -3,7 +3,7 @@
  * invent an id, and no store is asked for one that it did not get. The cookie holds nothing else.
  */
 import { randomBytes } from "node:crypto";
-import { attributesText, cookieValues, type CookieAttributes } from "../../http/cookie.js";
+import { attributesText, cookieValues, type CookieAttributes } from "../../http/request/cookie.js";
 import type { SessionKeys } from "./session-keys.js";
 
 const ID_BYTES = 16;

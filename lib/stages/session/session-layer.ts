@@ -3,17 +3,17 @@
  * makes the answer a 503, and no request goes on with an empty session in its place.
  */
 import { UnavailableError } from "../../errors/framework-error.js";
-import { addSetCookie, isForSharedCaches, isNotModified } from "../../http/cookie.js";
-import type { Context } from "../../http/context.js";
-import { reportUnheard } from "../../http/failed-request.js";
+import { addSetCookie, isForSharedCaches, isNotModified } from "../../http/request/cookie.js";
+import type { Context } from "../../http/request/context.js";
+import { reportUnheard } from "../../http/failures/failed-request.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
-import { refuseWithError } from "../../http/refuse.js";
+import { refuseWithError } from "../../http/failures/refuse.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
 import { profile } from "../../runtime/profile.js";
 import { tracing } from "../../tracing/tracing.js";
 import { Flash } from "./flash.js";
 import { FlashOfRequest } from "./flash-port.js";
-import { MemorySessionStore } from "./memory-store.js";
+import { MemorySessionStore } from "./stores/memory-session-store.js";
 import { hasWork, NOTHING_SAVED, saveSession } from "./session-save.js";
 import { Session, SessionOfRequest, type SaveResult, type SessionSettings } from "./session.js";
 

@@ -2,7 +2,7 @@
  * The end of a request's session: what the request did becomes one operation of the store, and one line of `Set-Cookie` if the browser has
  * to learn something. A record is created by `create` alone, so a late save never brings back a session that has ended.
  */
-import type { Context } from "../../http/context.js";
+import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import { isFlashField, surplusMessages } from "./flash-fields.js";
 import { storeKey, type SaveResult, type Session } from "./session.js";
@@ -15,7 +15,7 @@ import {
   type SessionTimes,
   type SessionUpdate,
   type SessionValues,
-} from "./store.js";
+} from "./stores/session-store.js";
 
 const log = tracing.target("framework::session");
 

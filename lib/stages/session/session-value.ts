@@ -1,6 +1,6 @@
 /** The values of a session as JSON: what can be kept, and the typed keys to read it. */
-import type { Schema } from "../../http/schema.js";
-import { findJsonLoss } from "../../lifecycle/json-loss.js";
+import type { Schema } from "../../http/body/schema.js";
+import { findJsonLoss } from "../../runtime/json-loss.js";
 
 /** In UTF-16 code units. A session is read and written by many requests; larger data belongs to a database. */
 export const MAX_VALUE_LENGTH = 262_144;

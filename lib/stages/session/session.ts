@@ -18,10 +18,10 @@
  */
 import { hash } from "node:crypto";
 import { FrameworkError, UnavailableError } from "../../errors/framework-error.js";
-import type { Context } from "../../http/context.js";
-import { Extension, type Extensible } from "../../http/extension.js";
+import type { Context } from "../../http/request/context.js";
+import { Extension, type Extensible } from "../../http/request/extension.js";
 import { asPromise, isPromise } from "../../http/middleware.js";
-import type { Schema } from "../../http/schema.js";
+import type { Schema } from "../../http/body/schema.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -29,7 +29,7 @@ import { flashValue } from "./flash-fields.js";
 import { SessionCookie } from "./session-cookie.js";
 import type { SessionKeys } from "./session-keys.js";
 import { checkName, SessionKey, textOfValue } from "./session-value.js";
-import type { Awaitable, SessionStore, StoredSession } from "./store.js";
+import type { Awaitable, SessionStore, StoredSession } from "./stores/session-store.js";
 
 const log = tracing.target("framework::session");
 

@@ -3,13 +3,13 @@
  * stage gives them one, like all other errors.
  */
 import type { Readable } from "node:stream";
-import type { Coding } from "../../http/accept-encoding.js";
-import { varyBy } from "../../http/vary.js";
-import type { Context } from "../../http/context.js";
-import { refuse } from "../../http/refuse.js";
-import { NodeHead } from "../../http/response-head.js";
+import type { Coding } from "../../http/request/accept-encoding.js";
+import { varyBy } from "../../http/response/vary.js";
+import type { Context } from "../../http/request/context.js";
+import { refuse } from "../../http/failures/refuse.js";
+import { NodeHead } from "../../http/response/response-head.js";
 import { isPromise } from "../../http/middleware.js";
-import { evaluateConditions, isRangeCurrent, readRange, type Section } from "../../http/conditions.js";
+import { evaluateConditions, isRangeCurrent, readRange, type Section } from "../../http/response/conditions.js";
 import type { StaticFile } from "./file.js";
 import type { FileLocation } from "./locator.js";
 

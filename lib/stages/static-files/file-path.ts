@@ -2,7 +2,7 @@
  * Maps the path of a request to the path of a file below a root directory, by text alone. Paths that could leave the root, and hidden
  * files, are refused here, before the file system is asked. Symbolic links need the file system: `file-store.ts` follows them.
  */
-import { decoded } from "../../routing/percent-encoding.js";
+import { decoded } from "../../endpoints/percent-encoding.js";
 
 /** The only name with a leading dot that is served (RFC 8615). */
 const WELL_KNOWN = ".well-known";

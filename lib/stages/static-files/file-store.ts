@@ -7,7 +7,7 @@ import type { Stats } from "node:fs";
 import { FileCache } from "./file-cache.js";
 import { StaticFile, type Suffix } from "./file.js";
 import { closeFile, FileStream, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs.js";
-import type { Section } from "../../http/conditions.js";
+import type { Section } from "../../http/response/conditions.js";
 import type { Clock } from "../../runtime/clock.js";
 
 /** Files up to this size are read at once. Larger ones are streamed, unless the cache takes them. */

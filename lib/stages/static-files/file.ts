@@ -3,7 +3,7 @@
  * state is never served.
  */
 import type { Stats } from "node:fs";
-import { modifiedSeconds, type Validators, writeHttpDate } from "../../http/conditions.js";
+import { modifiedSeconds, type Validators, writeHttpDate } from "../../http/response/conditions.js";
 
 /** Precompressed siblings have a suffix in their ETag. */
 export type Suffix = "" | "-br" | "-gz";

@@ -4,7 +4,7 @@
  */
 import { close, constants, fstat, open, read, realpath, stat, type Stats } from "node:fs";
 import { Readable } from "node:stream";
-import type { Section } from "../../http/conditions.js";
+import type { Section } from "../../http/response/conditions.js";
 
 /** Without `O_NONBLOCK`, opening a pipe waits for a writer. Windows has neither pipes in the file system nor the flag. */
 const READ_ONLY = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

@@ -8,8 +8,8 @@
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
 import { FrameworkError } from "../../errors/framework-error.js";
-import { BoundedMemo } from "../../http/bounded-memo.js";
-import { isCompressible, BYTES } from "../../http/media-type.js";
+import { BoundedMemo } from "../../http/request/bounded-memo.js";
+import { isCompressible, BYTES } from "../../http/response/media-type.js";
 import packages from "../../http/packages.cjs";
 import { FileStore } from "./file-store.js";
 import { filePathOf } from "./file-path.js";

@@ -8,10 +8,10 @@
  * @example
  * builder.staticFiles({ root: "public" });
  */
-import { pickCoding, readAcceptEncoding, type Acceptance } from "../../http/accept-encoding.js";
-import { BoundedMemo } from "../../http/bounded-memo.js";
-import type { Context } from "../../http/context.js";
-import type { HeadCompleter } from "../../http/response-head.js";
+import { pickCoding, readAcceptEncoding, type Acceptance } from "../../http/request/accept-encoding.js";
+import { BoundedMemo } from "../../http/request/bounded-memo.js";
+import type { Context } from "../../http/request/context.js";
+import type { HeadCompleter } from "../../http/response/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { answerChangingFile, answerFile, type Representation } from "./answer.js";
 import type { StaticFile } from "./file.js";

@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import type { CorsOptions, OriginPredicate } from "../../../lib/stages/cors/cors-options.js";
 import { CorsLayer } from "../../../lib/stages/cors/cors.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
-import type { Context } from "../../../lib/http/context.js";
+import type { Context } from "../../../lib/http/request/context.js";
 import { FrameworkError, NotFoundError } from "../../../lib/errors/framework-error.js";
 import { AccessLogLayer } from "../../../lib/stages/access-log.js";
 import { Conversation } from "../../support/conversation.js";
@@ -12,7 +12,7 @@ import { Gate } from "../../support/gate.js";
 import { type Answer, Stack } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 import { TracingRecorder } from "../../support/tracing-recorder.js";
-import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
 
 const APP = "https://app.example";
 const PREFLIGHT_READS = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";

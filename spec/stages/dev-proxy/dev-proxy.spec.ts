@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { Application } from "../../../lib/app/application.js";
-import type { Context } from "../../../lib/http/context.js";
+import type { Context } from "../../../lib/http/request/context.js";
 import { NotFoundError } from "../../../lib/errors/framework-error.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
@@ -18,7 +18,7 @@ import {
   type DevProxyOptions,
   ForwardedPaths,
 } from "../../../lib/stages/dev-proxy/dev-proxy.js";
-import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 import { errorOf } from "../../support/error-of.js";
 import { listeningOn } from "../../support/listening-on.js";

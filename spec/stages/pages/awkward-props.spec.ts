@@ -2,8 +2,8 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect } from "chai";
 import { Page } from "../../../lib/stages/pages/page.js";
-import { deferred, once, optional } from "../../../lib/stages/pages/prop.js";
-import { share } from "../../../lib/stages/pages/shared-props.js";
+import { deferred, once, optional } from "../../../lib/stages/pages/props/prop.js";
+import { share } from "../../../lib/stages/pages/props/shared-props.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 import { inertia, pagesApplication, partial, type PageData } from "../../support/page-visit.js";
 import { unhandledDuring } from "../../support/unhandled-during.js";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { Application } from "../../../lib/app/application.js";
 import { ForbiddenError, NotFoundError, UnavailableError } from "../../../lib/errors/framework-error.js";
-import type { Context } from "../../../lib/http/context.js";
-import { Reply } from "../../../lib/http/reply.js";
+import type { Context } from "../../../lib/http/request/context.js";
+import { Reply } from "../../../lib/http/response/reply.js";
 import { provide } from "../../../lib/di/provide.js";
 import { Clock } from "../../../lib/runtime/clock.js";
 import { ErrorMapping } from "../../../lib/stages/error-mapping.js";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { ValidationError } from "../../../lib/errors/framework-error.js";
-import type { Context } from "../../../lib/http/context.js";
+import type { Context } from "../../../lib/http/request/context.js";
 import { Page } from "../../../lib/stages/pages/page.js";
-import { clearHistory, preserveFragment } from "../../../lib/stages/pages/history.js";
+import { clearHistory, preserveFragment } from "../../../lib/stages/pages/protocol/history.js";
 import { PagesLayer } from "../../../lib/stages/pages/pages-layer.js";
-import { RootDocument } from "../../../lib/stages/pages/document.js";
-import { PageWriter } from "../../../lib/stages/pages/page-writer.js";
+import { RootDocument } from "../../../lib/stages/pages/document/document.js";
+import { PageWriter } from "../../../lib/stages/pages/protocol/page-writer.js";
 import { DEFAULT_BAG } from "../../../lib/stages/session/flash-port.js";
 import { redirect } from "../../../lib/stages/redirects/redirect.js";
 import { Route } from "../../../lib/routing/route.js";

@@ -1,8 +1,17 @@
 import { expect } from "chai";
 import { UnavailableError } from "../../../lib/errors/framework-error.js";
-import type { Context } from "../../../lib/http/context.js";
+import type { Context } from "../../../lib/http/request/context.js";
 import { Page } from "../../../lib/stages/pages/page.js";
-import { always, deepMerge, deferred, merge, once, optional, prepend, scroll } from "../../../lib/stages/pages/prop.js";
+import {
+  always,
+  deepMerge,
+  deferred,
+  merge,
+  once,
+  optional,
+  prepend,
+  scroll,
+} from "../../../lib/stages/pages/props/prop.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { provide } from "../../../lib/di/provide.js";
 import { Clock } from "../../../lib/runtime/clock.js";

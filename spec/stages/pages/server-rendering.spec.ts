@@ -7,11 +7,14 @@ import { PAGE_RENDER } from "../../../lib/observe/request-span.js";
 import { listening } from "../../support/listening.js";
 import { listeningOn } from "../../support/listening-on.js";
 import { Page } from "../../../lib/stages/pages/page.js";
-import { PageRenderer, renderedPage, type RenderedPage } from "../../../lib/stages/pages/page-renderer.js";
+import { PageRenderer, renderedPage, type RenderedPage } from "../../../lib/stages/pages/rendering/page-renderer.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import type { PagesOptions } from "../../../lib/stages/pages/pages.js";
-import { VitePageRenderer } from "../../../lib/stages/pages/vite-page-renderer.js";
-import { WorkerPageRenderer, type WorkerPageRendererOptions } from "../../../lib/stages/pages/worker-page-renderer.js";
+import { VitePageRenderer } from "../../../lib/stages/pages/rendering/vite-page-renderer.js";
+import {
+  WorkerPageRenderer,
+  type WorkerPageRendererOptions,
+} from "../../../lib/stages/pages/rendering/worker-page-renderer.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 import { errorOf } from "../../support/error-of.js";

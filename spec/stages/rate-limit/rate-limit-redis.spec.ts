@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { RateLimit } from "../../../lib/stages/rate-limit/rate-limit.js";
-import { RedisCache } from "../../../lib/redis/redis-cache.js";
+import { RedisCache } from "../../../lib/cache/redis/redis-cache.js";
 import { FrameworkError } from "../../../lib/errors/framework-error.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { eventsOf } from "../../support/events-of.js";

@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import type { Context } from "../../../lib/http/context.js";
-import { Get } from "../../../lib/routing/endpoint.js";
+import type { Context } from "../../../lib/http/request/context.js";
+import { Get } from "../../../lib/endpoints/endpoint.js";
 import { redirect, type Redirect } from "../../../lib/stages/redirects/redirect.js";
 import { RedirectMapperLayer } from "../../../lib/stages/redirects/redirect-mapper.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
-import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
 import { Stack, type AskOptions } from "../../support/stack.js";
 
 const show = Get("/links/{id}", "links.show");

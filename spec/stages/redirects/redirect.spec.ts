@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { BadRequestError } from "../../../lib/errors/framework-error.js";
-import { Get, Post } from "../../../lib/routing/endpoint.js";
+import { Get, Post } from "../../../lib/endpoints/endpoint.js";
 import { redirectLocation, type RedirectedRequest } from "../../../lib/stages/redirects/redirect-mapper.js";
-import { isSafePath, safePath, safeReferer } from "../../../lib/http/safe-path.js";
+import { isSafePath, safePath, safeReferer } from "../../../lib/http/request/safe-path.js";
 import { redirect, redirectStatus } from "../../../lib/stages/redirects/redirect.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";

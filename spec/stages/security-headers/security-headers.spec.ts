@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { CspNonce } from "../../../lib/stages/security-headers/csp-nonce.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import { FrameworkError } from "../../../lib/errors/framework-error.js";
-import { Reply } from "../../../lib/http/reply.js";
+import { Reply } from "../../../lib/http/response/reply.js";
 import { ANSWERS } from "../../support/answers.js";
 import { errorOf } from "../../support/error-of.js";
 import { Stack, valuesOf } from "../../support/stack.js";
-import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
 
 const FLOOR = {
   "x-content-type-options": "nosniff",

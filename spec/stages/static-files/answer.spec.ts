@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { readRange } from "../../../lib/http/conditions.js";
+import { readRange } from "../../../lib/http/response/conditions.js";
 
 describe("readRange", () => {
   const none = "unsatisfiable";

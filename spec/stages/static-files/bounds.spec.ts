@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { expect } from "chai";
 import { TimeoutLayer } from "../../../lib/stages/timeout.js";
-import type { Context } from "../../../lib/http/context.js";
+import type { Context } from "../../../lib/http/request/context.js";
 import type { Next } from "../../../lib/http/middleware.js";
 import { FileStream } from "../../../lib/stages/static-files/fs.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { CompressionLayer } from "../../../lib/stages/compression.js";
 import { CorsLayer } from "../../../lib/stages/cors/cors.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
-import type { Context } from "../../../lib/http/context.js";
+import type { Context } from "../../../lib/http/request/context.js";
 import type { Next } from "../../../lib/http/middleware.js";
 import { canCountDescriptors, openDescriptors, untilOpen } from "../../support/open-descriptors.js";
 import type { Stack } from "../../support/stack.js";

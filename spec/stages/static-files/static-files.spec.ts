@@ -17,7 +17,7 @@ import * as fc from "fast-check";
 import { FrameworkError } from "../../../lib/errors/framework-error.js";
 import { StaticFiles } from "../../../lib/stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../../../lib/stages/static-files/options.js";
-import { obeysLayerContract } from "../../../lib/testing/obeys-layer-contract.js";
+import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
 import { errorOf } from "../../support/error-of.js";
 import { withoutPrivileges } from "../../support/without-privileges.js";
 import { LAST_MODIFIED, MODIFIED, muchLater, SECRET, StaticSite } from "../../support/static-site.js";

@@ -1,0 +1,39 @@
+/**
+ * Asks the server to end what a connection runs: `KILL QUERY` on a connection of its own, with the same login and TLS.
+ */
+import { ControlTurns } from "../control-turns.js";
+import type { MysqlClient } from "./mysql-client.js";
+
+export class KillRequests {
+  private readonly turns = new ControlTurns();
+
+  constructor(private readonly open: (signal: AbortSignal) => Promise<MysqlClient>) {}
+
+  /**
+   * True if the request was sent. Never rejects. `isRunning` is asked again when the control connection is up: a later statement must not
+   * be hit. When the signal aborts, it ends at once.
+   */
+  send(threadId: number, isRunning: () => boolean, signal: AbortSignal): Promise<boolean> {
+    return this.turns.run(async () => {
+      try {
+        return !signal.aborted && isRunning() && (await this.kill(threadId, isRunning, signal));
+      } catch {
+        return false;
+      }
+    });
+  }
+
+  private async kill(threadId: number, isRunning: () => boolean, signal: AbortSignal): Promise<boolean> {
+    const control = await this.open(signal);
+    const abort = (): void => control.destroy();
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      if (!isRunning()) return false;
+      await control.send(`kill query ${threadId}`);
+      return true;
+    } finally {
+      signal.removeEventListener("abort", abort);
+      control.close();
+    }
+  }
+}

@@ -1,0 +1,276 @@
+/**
+ * One connection of the package `mysql2`. Statements with binds use the binary protocol: the values travel apart from the text, so that no
+ * value can change the statement. Arrays and objects are refused as binds.
+ *
+ * A `datetime` is read and written as UTC, a `date` is a text, an integer above 2^53 - 1 is a text, `decimal` is a text. JSON is written as
+ * a text.
+ */
+import type { Connection, ConnectionOptions } from "mysql2";
+import { checkText, refuseBind } from "../../bind.js";
+import type { DriverResult, TransactionStatus } from "../../driver.js";
+import { JsonBind } from "../../json.js";
+import { addressOf, givenPassword, type ServerUrl } from "../server-url.js";
+import type { Clock } from "../../../runtime/clock.js";
+import {
+  closesConnection,
+  endsTransaction,
+  isFatal,
+  isMariadb,
+  lostMysqlConnection,
+  mysqlConnectFailure,
+} from "./mysql-failure.js";
+import type { MysqlSettings, MysqlTimeouts } from "./mysql-options.js";
+import { mysql2 } from "./mysql-package.js";
+
+/** Prepared statements of one connection; the package forgets those that were not used for the longest time. */
+const MAX_STATEMENTS = 256;
+const GOODBYE_MS = 1000;
+/** A flag in the answer of the server. */
+const IN_TRANSACTION = 1;
+
+/** Members that the types of the package leave out. */
+interface Internals {
+  readonly stream: { destroy(): void };
+}
+
+interface Header {
+  readonly affectedRows: number;
+  readonly changedRows?: number;
+  readonly insertId: number | string;
+  readonly serverStatus?: number;
+}
+
+type Bind = string | number | bigint | boolean | Date | Buffer | null;
+
+export class MysqlClient {
+  isClosed = false;
+  isBusy = false;
+  status: TransactionStatus = "none";
+  /** Set by the user: called once, when the server has closed the connection. */
+  onClosed: (() => void) | undefined = undefined;
+
+  private constructor(
+    private readonly connection: Connection,
+    private readonly address: string,
+    private readonly clock: Clock,
+  ) {
+    connection.on("error", () => this.ended());
+    connection.on("end", () => this.ended());
+  }
+
+  /** @throws DriverError; the reason of the signal */
+  static async open(
+    settings: MysqlSettings,
+    server: ServerUrl,
+    timeouts: MysqlTimeouts,
+    clock: Clock,
+    signal: AbortSignal,
+  ): Promise<MysqlClient> {
+    const give = server === settings.server ? settings.password : server.password;
+    const password = await givenPassword(give, addressOf(server));
+    signal.throwIfAborted();
+    const connection = mysql2.createConnection(configOf(settings, server, password));
+    const client = new MysqlClient(connection, addressOf(server), clock);
+    const abort = (): void => client.destroy();
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        connection.connect((error) => (error === null ? resolve() : reject(error)));
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+      });
+      await client.limit(timeouts);
+      signal.throwIfAborted();
+      return client;
+    } catch (error) {
+      client.destroy();
+      throw signal.aborted ? signal.reason : mysqlConnectFailure(error, client.address);
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  get threadId(): number {
+    return this.connection.threadId ?? 0;
+  }
+
+  async send(sql: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
+    const binds = bindsOf(parameters);
+    if (this.isClosed) throw lostMysqlConnection(this.address, undefined);
+    this.isBusy = true;
+    try {
+      const result = resultOf(await this.answer(sql, binds));
+      if (result.header?.serverStatus !== undefined) this.status = statusOf(result.header.serverStatus);
+      return result.result;
+    } catch (error) {
+      // The package tells only the statement that ran that the connection was reset.
+      if (isFatal(error)) this.destroy();
+      if (this.isClosed) throw lostMysqlConnection(this.address, error);
+      if (closesConnection(error)) this.destroy();
+      else if (endsTransaction(error)) await this.ensureEnded();
+      else if (this.status === "open") await this.askStatus();
+      throw error;
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  close(): void {
+    if (this.isClosed || this.isBusy) return this.destroy();
+    const timer = this.clock.setTimeout(() => this.destroy(), GOODBYE_MS, { background: true });
+    this.connection.end(() => timer.cancel());
+  }
+
+  destroy(): void {
+    // The package's own method waits for the other side.
+    (this.connection as unknown as Internals).stream.destroy();
+    this.ended();
+  }
+
+  private answer(sql: string, binds: Bind[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const settle = (error: Error | null, result: unknown, fields?: readonly unknown[]): void =>
+        error === null ? resolve(withJson(result, fields)) : reject(error);
+      // Some statements cannot be prepared, and none without binds needs to be.
+      if (binds.length === 0) this.connection.query(sql, settle);
+      else this.connection.execute(sql, binds, settle);
+    });
+  }
+
+  /**
+   * The server has rolled the transaction back. The rollback is sent again, so that no later statement runs unnoticed outside of the
+   * transaction.
+   */
+  private async ensureEnded(): Promise<void> {
+    this.status = "none";
+    await this.answer("rollback", []).catch(() => this.destroy());
+  }
+
+  /**
+   * An error does not say whether the transaction is still open: with the setting `innodb_rollback_on_timeout` a wait for a lock that took
+   * too long ends it, and so does a full table of locks. The first question may be what a late cancel hits.
+   */
+  private async askStatus(): Promise<void> {
+    const flags = await this.ask()
+      .catch(() => this.ask())
+      .catch(() => undefined);
+    if (flags === undefined) this.destroy();
+    else this.status = statusOf(flags);
+  }
+
+  private async ask(): Promise<number | undefined> {
+    return resultOf(await this.answer("do 0", [])).header?.serverStatus;
+  }
+
+  private async limit({ statement, lock, idleInTransaction }: MysqlTimeouts): Promise<void> {
+    const [{ version } = {}] = (await this.send("select version() as version")).rows;
+    const lockSeconds = Math.ceil(lock / 1000);
+    const limits = isMariadb(String(version))
+      ? [
+          `max_statement_time = ${statement / 1000}`,
+          `idle_transaction_timeout = ${Math.ceil(idleInTransaction / 1000)}`,
+        ]
+      : [`max_execution_time = ${statement}`];
+    const all = [...limits, `innodb_lock_wait_timeout = ${lockSeconds}`, `lock_wait_timeout = ${lockSeconds}`];
+    await this.send(`set time_zone = '+00:00', ${all.map((each) => `session ${each}`).join(", ")}`);
+  }
+
+  private ended(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.onClosed?.();
+  }
+}
+
+/** What tells a column of JSON: MariaDB sends the format, and MySQL the type. */
+interface JsonField {
+  readonly name: string;
+  readonly extendedFormat?: string;
+  readonly columnType?: number;
+}
+
+const JSON_TYPE = 245;
+
+/** The package itself makes texts of the integers above 2^53 - 1 in JSON, on Node 22 and newer. */
+function withJson(result: unknown, fields: readonly unknown[] | undefined): unknown {
+  if (!Array.isArray(result) || !Array.isArray(fields)) return result;
+  // The package describes each column, and a row is an object by the names of the columns.
+  const rows = result as Record<string, unknown>[];
+  for (const field of fields as readonly (JsonField | undefined)[]) {
+    if (field?.extendedFormat !== "json" && field?.columnType !== JSON_TYPE) continue;
+    for (const row of rows) {
+      const text = row[field.name];
+      if (typeof text === "string") row[field.name] = JSON.parse(text);
+    }
+  }
+  return result;
+}
+
+function configOf({ tls, bigints }: MysqlSettings, server: ServerUrl, password: string): ConnectionOptions {
+  const { host, port, database, user } = server;
+  return {
+    host,
+    port,
+    database,
+    user,
+    password,
+    ...(tls !== undefined && { ssl: { ...tls } }),
+    // The limit of the pool ends an attempt.
+    connectTimeout: 0,
+    charset: "utf8mb4",
+    timezone: "Z",
+    dateStrings: ["DATE"],
+    supportBigNumbers: true,
+    jsonStrings: true,
+    bigNumberStrings: bigints === "string",
+    maxPreparedStatements: MAX_STATEMENTS,
+    // A server could ask for files of this machine.
+    flags: ["-LOCAL_FILES"],
+  };
+}
+
+/** @throws FrameworkError `E_DB_BIND` for arrays, objects and what the server has no type for, which it would store as 0 or null */
+function bindsOf(parameters: readonly unknown[]): Bind[] {
+  return parameters.map((value, index) => {
+    if (value === null || Buffer.isBuffer(value)) return value;
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuseBind(value, index) : value;
+    if (value instanceof JsonBind) return value.text;
+    if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+    switch (typeof value) {
+      case "number":
+        return Number.isFinite(value) ? value : refuseBind(value, index);
+      case "string":
+        checkText(value);
+        return value;
+      case "bigint":
+      case "boolean":
+        return value;
+      default:
+        return refuseBind(value, index);
+    }
+  });
+}
+
+function resultOf(answer: unknown): { readonly result: DriverResult; readonly header?: Header } {
+  // The package says: an array of rows, an array of results, or the header of a statement without rows.
+  if (Array.isArray(answer)) {
+    const last: unknown = Array.isArray(answer[0]) || isHeader(answer.at(-1)) ? answer.find(Array.isArray) : answer;
+    return { result: { rows: (last ?? []) as DriverResult["rows"] } };
+  }
+  if (!isHeader(answer)) return { result: { rows: [] } };
+  const { affectedRows, changedRows, insertId } = answer;
+  const result: DriverResult = {
+    rows: [],
+    affected: BigInt(affectedRows),
+    ...(changedRows !== undefined && { changed: BigInt(changedRows) }),
+    ...(Number(insertId) !== 0 && { insertId: BigInt(insertId) }),
+  };
+  return { result, header: answer };
+}
+
+function isHeader(value: unknown): value is Header {
+  return typeof value === "object" && value !== null && "affectedRows" in value && "serverStatus" in value;
+}
+
+function statusOf(flags: number): TransactionStatus {
+  return (flags & IN_TRANSACTION) === 0 ? "none" : "open";
+}

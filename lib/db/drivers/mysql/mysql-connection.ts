@@ -1,0 +1,92 @@
+/**
+ * A connection of the driver for MariaDB and MySQL: statements, transactions, and the cancelling of a statement whose request has ended.
+ *
+ * A cancel is `KILL QUERY` on a control connection, and has a second. Until it is settled the connection is not used again. A cancelled
+ * write outside of a transaction is reported as unknown: a table without transactions keeps a half-done write.
+ */
+import { cancellable } from "../cancellable.js";
+import { UnknownOutcomeError } from "../../database-error.js";
+import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../../driver.js";
+import { type ServerConnectionOwner, ServerConnection } from "../server-connection.js";
+import { throwIfAborted } from "../../../runtime/abortable.js";
+import type { Clock } from "../../../runtime/clock.js";
+import type { KillRequests } from "./kill-request.js";
+import type { MysqlClient } from "./mysql-client.js";
+import { mysqlFailure, statementError } from "./mysql-failure.js";
+
+export type MysqlOwner = ServerConnectionOwner<MysqlConnection>;
+
+export interface MysqlParts {
+  readonly client: MysqlClient;
+  readonly owner: MysqlOwner;
+  readonly kills: KillRequests;
+  readonly clock: Clock;
+  /** For errors: the name of the database. */
+  readonly database: string;
+}
+
+export class MysqlConnection extends ServerConnection implements DriverConnection {
+  protected readonly client: MysqlClient;
+  protected readonly owner: MysqlOwner;
+  protected readonly clock: Clock;
+
+  constructor(private readonly parts: MysqlParts) {
+    super();
+    this.client = parts.client;
+    this.owner = parts.owner;
+    this.clock = parts.clock;
+    this.client.onClosed = () => parts.owner.discard(this);
+  }
+
+  query(statement: DriverStatement): Promise<DriverResult> {
+    throwIfAborted(statement);
+    const { sql, isRead, parameters } = statement;
+    const mayBeUnknown = this.client.status === "none" && !isRead && !this.client.isClosed;
+    this.lastStatement = sql;
+    return cancellable(statement, {
+      running: this.client.send(sql, parameters),
+      cancel: (running) => this.cancel(running),
+      errorOf: (error, isCancelled) => {
+        if (mayBeUnknown && (isCancelled || isLost(error))) return this.unknown();
+        return isCancelled ? statement.signal?.reason : statementError(error, parameters);
+      },
+    });
+  }
+
+  /** Ends with its signal: a server that hangs must not keep the connection of each request. */
+  async begin({ readOnly, isolation, signal }: BeginOptions): Promise<void> {
+    throwIfAborted({ signal });
+    const start = `start transaction${readOnly ? " read only" : ""}`;
+    const statements = isolation === undefined ? [start] : [`set transaction isolation level ${isolation}`, start];
+    try {
+      for (const sql of statements) await this.query({ sql, parameters: [], isRead: true, signal });
+    } catch (error) {
+      // The server may have begun the transaction, or may keep the isolation level for the next one.
+      this.destroy();
+      throw error;
+    }
+  }
+
+  private cancel(running: Promise<unknown>): Promise<void> {
+    return this.cancelInTime((limit) => this.settled(running, limit));
+  }
+
+  private async settled(running: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const { client } = this;
+    const ended = running.then(ignore, ignore);
+    const isSent = await this.parts.kills.send(client.threadId, () => client.isBusy && !client.isClosed, signal);
+    await ended;
+    // The cancel request may arrive after the statement has ended. Then it cancels this statement, and not one of the next user.
+    if (isSent && !client.isClosed) await client.send("do 0").then(ignore, ignore);
+  }
+
+  private unknown(): UnknownOutcomeError {
+    return new UnknownOutcomeError(`a write of ${this.parts.database}`);
+  }
+}
+
+function isLost(error: unknown): boolean {
+  return mysqlFailure(error).kind === "connection";
+}
+
+function ignore(): void {}

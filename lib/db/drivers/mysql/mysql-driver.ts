@@ -1,0 +1,53 @@
+/**
+ * MariaDB and MySQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/mysql`. It needs the package `mysql2`.
+ *
+ * The server ends long statements and long waits for a lock itself. A statement whose request has ended is cancelled on the server.
+ * Changes of the schema commit at once: a migration that fails half-way leaves its first half.
+ *
+ * @example
+ * provide(ShopDatabase).useFactory(() => new ShopDatabase(mysql("mysql://shop:secret@db.internal/shop")));
+ */
+import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.js";
+import { type ConnectionUse, ServerDriver } from "../server-driver.js";
+import { KillRequests } from "./kill-request.js";
+import { MysqlClient } from "./mysql-client.js";
+import { MysqlConnection, type MysqlOwner } from "./mysql-connection.js";
+import { mysqlFailure } from "./mysql-failure.js";
+import { lockMysqlMigrations } from "./mysql-migration-lock.js";
+import { type MysqlOptions, type MysqlSettings, mysqlSettings } from "./mysql-options.js";
+
+/** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
+export function mysql(options: string | MysqlOptions): DatabaseDriver {
+  return new MysqlDriver(mysqlSettings(options));
+}
+
+class MysqlDriver extends ServerDriver<MysqlSettings, MysqlClient, MysqlConnection> {
+  readonly dialect = "mysql";
+  readonly hasTransactionalSchema = false;
+  private readonly kills = {
+    application: new KillRequests((signal) => this.open("application", signal)),
+    migration: new KillRequests((signal) => this.open("migration", signal)),
+  };
+
+  override failure(error: unknown): DriverFailure {
+    return mysqlFailure(error);
+  }
+
+  override async lockMigrations(waitMs: number): Promise<MigrationLock> {
+    const client = await this.openAlone("migration");
+    return lockMysqlMigrations(client, this.settings.migrationServer.database, waitMs);
+  }
+
+  protected override open(use: ConnectionUse, signal: AbortSignal): Promise<MysqlClient> {
+    const { settings, host } = this;
+    if (use === "application")
+      return MysqlClient.open(settings, settings.server, settings.timeouts, host.clock, signal);
+    const timeouts = { ...settings.timeouts, statement: 0, idleInTransaction: 0 };
+    return MysqlClient.open(settings, settings.migrationServer, timeouts, host.clock, signal);
+  }
+
+  protected override newConnection(use: ConnectionUse, client: MysqlClient, owner: MysqlOwner): MysqlConnection {
+    const { host } = this;
+    return new MysqlConnection({ client, owner, kills: this.kills[use], clock: host.clock, database: host.name });
+  }
+}

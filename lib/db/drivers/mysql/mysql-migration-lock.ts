@@ -1,0 +1,60 @@
+/**
+ * The lock that keeps two processes from migrating one database at once: a named lock on a connection of its own. The names belong to the
+ * whole server, so the name of the database is part of it. It ends with the connection.
+ */
+import { createHash } from "node:crypto";
+import { DriverError } from "../../driver-error.js";
+import type { MigrationLock } from "../../driver.js";
+import type { MysqlClient } from "./mysql-client.js";
+
+/** In characters; MySQL takes no longer name. */
+const MAX_NAME_LENGTH = 64;
+
+const HOLDER = `
+  select p.id as id, p.host as host, date_format(utc_timestamp() - interval p.time second, '%Y-%m-%dT%H:%i:%sZ') as since
+  from information_schema.processlist p where p.id = is_used_lock(?)`;
+
+/** @throws DriverError of the kind `busy`, which says which connection holds the lock */
+export async function lockMysqlMigrations(
+  client: MysqlClient,
+  database: string,
+  waitMs: number,
+): Promise<MigrationLock> {
+  const name = lockName(database);
+  try {
+    const [{ taken } = {}] = (await client.send("select get_lock(?, ?) as taken", [name, Math.ceil(waitMs / 1000)]))
+      .rows;
+    if (Number(taken) === 1) return { release: () => release(client, name) };
+    throw await heldByAnother(client, name);
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+}
+
+async function release(client: MysqlClient, name: string): Promise<void> {
+  try {
+    await client.send("select release_lock(?)", [name]);
+  } finally {
+    client.close();
+  }
+}
+
+async function heldByAnother(client: MysqlClient, name: string): Promise<DriverError> {
+  const [holder] = (await client.send(HOLDER, [name])).rows;
+  const who =
+    holder === undefined
+      ? "another process"
+      : `connection ${String(holder["id"])} from ${String(holder["host"])}, in its state since ${String(holder["since"])}`;
+  return new DriverError({
+    kind: "busy",
+    code: "MIGRATION_LOCK",
+    text: `the lock of the migrations is held by ${who}`,
+  });
+}
+
+function lockName(database: string): string {
+  const name = `framework_migrations:${database}`;
+  if (name.length <= MAX_NAME_LENGTH) return name;
+  return `framework_migrations:${createHash("sha256").update(database).digest("hex").slice(0, 40)}`;
+}

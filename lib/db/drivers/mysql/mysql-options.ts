@@ -1,0 +1,96 @@
+/** The options of `mysql()`, read once into settings that cannot be wrong. */
+import type { SslOptions } from "mysql2";
+import { checkNumber, type PoolLimits, poolLimits, type PoolOptions } from "../../pool/pool-options.js";
+import { parseServerUrl, passwordOf, type ServerUrl } from "../server-url.js";
+import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
+
+export interface MysqlOptions {
+  /** `mysql://user:password@host[:3306]/database[?ssl-mode=required]`, or `mariadb://…` */
+  readonly url: string;
+  /** Replaces the password of the URL; asked before each connection, for tokens that expire. */
+  readonly password?: () => string | Promise<string>;
+  /**
+   * TLS with the authorities of Node, or with these options, of which `verifyIdentity` (the name of the host) is on unless set. It takes
+   * precedence over `ssl-mode` of the URL. Off unless set.
+   */
+  readonly tls?: boolean | SslOptions;
+  readonly pool?: PoolOptions;
+  /** Milliseconds after which the server ends a statement; 30 000 unless set, 0 means no limit. MySQL applies it to selects only. */
+  readonly statementTimeoutMs?: number;
+  /** Milliseconds that a statement waits for a lock, rounded up to seconds; 10 000 unless set. */
+  readonly lockTimeoutMs?: number;
+  /** Milliseconds after which MariaDB ends a transaction without a statement, rounded up to seconds; 60 000 unless set, 0 means no limit. */
+  readonly idleInTransactionTimeoutMs?: number;
+  /** The URL for migrations. */
+  readonly migrationUrl?: string;
+  /** Integers above 2^53 - 1 are texts (`"large-as-string"`, the default), or all integers of 64 bits are (`"string"`). */
+  readonly bigints?: MysqlBigints;
+}
+
+export type MysqlBigints = "large-as-string" | "string";
+
+export interface MysqlSettings {
+  readonly server: ServerUrl;
+  readonly migrationServer: ServerUrl;
+  readonly password: () => string | Promise<string>;
+  readonly tls: SslOptions | undefined;
+  readonly pool: PoolLimits;
+  readonly timeouts: MysqlTimeouts;
+  readonly bigints: MysqlBigints;
+}
+
+/** In milliseconds; 0 means no limit. */
+export interface MysqlTimeouts {
+  readonly statement: number;
+  readonly lock: number;
+  readonly idleInTransaction: number;
+}
+
+const NAMES: OptionNames<MysqlOptions> = {
+  url: true,
+  password: true,
+  tls: true,
+  pool: true,
+  statementTimeoutMs: true,
+  lockTimeoutMs: true,
+  idleInTransactionTimeoutMs: true,
+  migrationUrl: true,
+  bigints: true,
+};
+
+const RULES = { name: "mysql", protocols: ["mysql:", "mariadb:"], port: 3306, tlsParameter: "ssl-mode" };
+
+/** A year, which is the longest time that MariaDB takes. */
+const LONGEST_TIMEOUT_MS = 31_536_000_000;
+
+/** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
+export function mysqlSettings(given: string | MysqlOptions): MysqlSettings {
+  const options = typeof given === "string" ? { url: given } : given;
+  checkOptionNames(options, NAMES, "mysql");
+  const server = parseServerUrl(options.url, RULES);
+  return {
+    server,
+    migrationServer: options.migrationUrl === undefined ? server : parseServerUrl(options.migrationUrl, RULES),
+    password: passwordOf(options.password, server, RULES),
+    tls: tlsOf(options.tls, server),
+    pool: poolLimits(options.pool, "pool of mysql"),
+    timeouts: timeoutsOf(options),
+    bigints: options.bigints ?? "large-as-string",
+  };
+}
+
+function tlsOf(tls: MysqlOptions["tls"], server: ServerUrl): MysqlSettings["tls"] {
+  // Without `verifyIdentity` the package checks the authority, and not the name of the host.
+  if (typeof tls === "object") return { verifyIdentity: tls.rejectUnauthorized !== false, ...tls };
+  if (tls === false) return undefined;
+  if (tls === true || server.tls === "verified") return { verifyIdentity: true };
+  return server.tls === "unverified" ? { rejectUnauthorized: false } : undefined;
+}
+
+function timeoutsOf(options: MysqlOptions): MysqlTimeouts {
+  const { statementTimeoutMs = 30_000, lockTimeoutMs = 10_000, idleInTransactionTimeoutMs = 60_000 } = options;
+  checkNumber("mysql", "statementTimeoutMs", statementTimeoutMs, 0, LONGEST_TIMEOUT_MS);
+  checkNumber("mysql", "lockTimeoutMs", lockTimeoutMs, 1, LONGEST_TIMEOUT_MS);
+  checkNumber("mysql", "idleInTransactionTimeoutMs", idleInTransactionTimeoutMs, 0, LONGEST_TIMEOUT_MS);
+  return { statement: statementTimeoutMs, lock: lockTimeoutMs, idleInTransaction: idleInTransactionTimeoutMs };
+}

@@ -1,0 +1,74 @@
+/**
+ * The lock that keeps two processes from migrating one database at once: an advisory lock of a transaction on a connection of its own. It
+ * ends with that transaction, so a killed process leaves nothing behind, and it works behind a pooler too.
+ *
+ * `create index concurrently` waits for each transaction that has a snapshot. So the transaction of the lock has none: it is read committed,
+ * and its statements have no binds, because the server keeps the snapshot of one with binds. A process that waits for the lock begins a
+ * transaction for each attempt.
+ */
+import type { PostgresClient } from "./postgres-client.js";
+import { DriverError } from "../../driver-error.js";
+import type { MigrationLock } from "../../driver.js";
+import type { Clock } from "../../../runtime/clock.js";
+
+/** Any two numbers that no other program uses; advisory locks belong to one database. */
+const LOCK = [0x66_72_61_6d, 0x6d_69_67_72] as const;
+
+const HOLDER = `
+  select a.pid, a.application_name as application, coalesce(host(a.client_addr), 'the server') as client,
+         to_char(a.xact_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
+  from pg_locks l join pg_stat_activity a using (pid)
+  where l.locktype = 'advisory' and l.granted and l.classid = $1 and l.objid = $2 limit 1`;
+
+const TAKE = `begin isolation level read committed; select pg_try_advisory_xact_lock(${LOCK.join(", ")}) as taken`;
+
+const FIRST_PAUSE_MS = 5;
+const LONGEST_PAUSE_MS = 200;
+
+/** @throws DriverError of the kind `busy`, which says who holds the lock and since when */
+export async function lockMigrations(client: PostgresClient, clock: Clock, waitMs: number): Promise<MigrationLock> {
+  const until = clock.monotonic() + waitMs;
+  try {
+    for (let pause = FIRST_PAUSE_MS; !(await take(client)); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+      const left = until - clock.monotonic();
+      if (left <= 0) throw await heldByAnother(client);
+      await pauseFor(clock, Math.min(pause * (0.5 + Math.random() / 2), left));
+    }
+  } catch (error) {
+    client.close();
+    throw error;
+  }
+  return { release: () => release(client) };
+}
+
+async function take(client: PostgresClient): Promise<boolean> {
+  const [{ taken } = {}] = (await client.send(TAKE)).rows;
+  if (taken !== true) await client.send("rollback");
+  return taken === true;
+}
+
+function pauseFor(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => clock.setTimeout(resolve, ms));
+}
+
+async function release(client: PostgresClient): Promise<void> {
+  try {
+    await client.send("commit");
+  } finally {
+    client.close();
+  }
+}
+
+async function heldByAnother(client: PostgresClient): Promise<DriverError> {
+  const [holder] = (await client.send(HOLDER, LOCK)).rows;
+  const who = holder === undefined ? "another process" : holderText(holder);
+  return new DriverError({
+    kind: "busy",
+    code: "MIGRATION_LOCK",
+    text: `the lock of the migrations is held by ${who}`,
+  });
+}
+
+function holderText({ application, client, pid, since }: Readonly<Record<string, unknown>>): string {
+  return `${String(application)} at ${String(client)} (process ${String(pid)} of the server) since ${String(since)}`;
+}

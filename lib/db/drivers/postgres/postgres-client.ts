@@ -1,0 +1,258 @@
+/**
+ * One client of the package `pg`: opened within the life of a signal. The server answers the statements in the order of the calls. A
+ * statement that is sent ahead does not wait for the previous answer. After a failure the client waits until the server is ready again, so
+ * that the state of the transaction is known. The package does not wait for this.
+ */
+import type { Client } from "pg";
+import type { DriverResult, TransactionStatus } from "../../driver.js";
+import { connectFailure, isFromServer, lostConnection, withoutBinds } from "./postgres-failure.js";
+import type { PostgresSettings, PostgresTimeouts } from "./postgres-options.js";
+import { type KnownColumns, NamedQuery } from "./named-query.js";
+import { DescribeQuery } from "./parameter-types.js";
+import { pg } from "./postgres-package.js";
+import { bindsOf, postgresTypes } from "./postgres-types.js";
+import { addressOf, givenPassword, type ServerUrl } from "../server-url.js";
+import type { Clock } from "../../../runtime/clock.js";
+
+/** The time for a close that tells the server first. */
+const CLOSE_MS = 1000;
+
+/** Callbacks for the sender of a statement. */
+export interface StatementSender {
+  ended(result: DriverResult): void;
+  failed(error: Error): void;
+  /** Returns whether a statement with a name is sent once more, without it. */
+  sendsAgain?(failure: Error): boolean;
+  /** Called before the end of a statement that was sent ahead: how long the server was busy with those before it. */
+  waited?(ms: number): void;
+}
+
+interface ServerResult {
+  readonly command: string;
+  readonly rowCount: number | null;
+  readonly rows: DriverResult["rows"];
+}
+
+const WRITES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERGE"]);
+const STATUSES = { I: "none", T: "open", E: "failed" } as const;
+
+export class PostgresClient {
+  /** Statements that the server has not answered. */
+  private unanswered = 0;
+  private lastReadyAt = 0;
+  private isOver = false;
+  private isCorked = false;
+  private readonly onceReady: (() => void)[] = [];
+  private readonly knownColumns: KnownColumns = new Map();
+  private parameterTypes: readonly number[] = [];
+
+  private constructor(
+    private readonly client: Client,
+    private readonly address: string,
+    private readonly clock: Clock,
+  ) {
+    client.connection.on("readyForQuery", () => this.ready());
+    client.connection.on("parameterDescription", ({ dataTypeIDs }: { readonly dataTypeIDs: readonly number[] }) => {
+      this.parameterTypes = dataTypeIDs;
+    });
+    client.on("error", () => this.ended());
+    client.on("end", () => this.ended());
+    client.on("notification", () => this.onNotification?.());
+  }
+
+  /** @param closed called when the server has closed the connection @throws DriverError; the reason of the signal */
+  static async open(
+    settings: PostgresSettings,
+    server: ServerUrl,
+    timeouts: PostgresTimeouts,
+    clock: Clock,
+    signal: AbortSignal,
+  ): Promise<PostgresClient> {
+    const client = new pg.Client(configOf(settings, server, timeouts));
+    // An error also rejects the promise of `connect`.
+    client.on("error", () => {});
+    const abort = (): void => void client.connection.stream.destroy();
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      signal.throwIfAborted();
+      await client.connect();
+      signal.throwIfAborted();
+      return new PostgresClient(client, addressOf(server), clock);
+    } catch (error) {
+      client.connection.stream.destroy();
+      throw signal.aborted ? signal.reason : connectFailure(error, addressOf(server));
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Set by the user: called once, when the server has closed the connection. */
+  onClosed: (() => void) | undefined = undefined;
+
+  /** Set by a user that listens on one channel. */
+  onNotification: (() => void) | undefined = undefined;
+
+  get isClosed(): boolean {
+    return this.isOver;
+  }
+
+  get isBusy(): boolean {
+    return this.unanswered > 0;
+  }
+
+  get status(): TransactionStatus {
+    const status = this.client.getTransactionStatus();
+    return status === null ? "none" : STATUSES[status];
+  }
+
+  /** For a cancel request. The types of the package leave these out. */
+  get session(): { readonly processID: number; readonly secretKey: unknown } {
+    return this.client as unknown as { readonly processID: number; readonly secretKey: unknown };
+  }
+
+  /** For the statements of the driver itself. */
+  send(text: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
+    return new Promise((ended, failed) => this.start(text, bindsOf(parameters), undefined, { ended, failed }));
+  }
+
+  /** With a name the server prepares the statement. @param binds those that `bindsOf` returned */
+  start(text: string, binds: unknown[], name: string | undefined, sender: StatementSender): void {
+    if (this.isOver) return sender.failed(lostConnection(this.address, undefined));
+    const sentAheadAt = this.isBusy ? this.clock.monotonic() : undefined;
+    let hasFailed = false;
+    const settle = (error: Error | null | undefined, result: unknown): void => {
+      if (sentAheadAt !== undefined) sender.waited?.(this.lastReadyAt - sentAheadAt);
+      if (error !== null && error !== undefined) {
+        hasFailed = true;
+        this.atNextReady(() => {
+          if (name !== undefined && sender.sendsAgain?.(error) === true) this.start(text, binds, undefined, sender);
+          else sender.failed(this.errorOf(error, binds.length > 0));
+        });
+        // A bind that the package cannot write fails before the statement is sent, and the package reports an end without rows too.
+      } else if (!hasFailed) {
+        // The package gives several results for several statements in one text.
+        sender.ended(resultOf(result as ServerResult | readonly ServerResult[]));
+      }
+    };
+    // No object of options: the package copies it property by property, which costs more than the rest of the query.
+    const query =
+      name === undefined
+        ? new pg.Query(text, binds, settle)
+        : new NamedQuery(text, binds, settle, name, this.knownColumns);
+    if (this.isBusy) this.cork();
+    this.unanswered++;
+    this.client.query(query);
+  }
+
+  /** The types of the parameters, as the numbers of the catalogue. Nothing is executed. */
+  describe(text: string): Promise<readonly number[]> {
+    return new Promise((resolve, reject) => {
+      if (this.isOver) return reject(lostConnection(this.address, undefined));
+      const settle = (error: Error | null | undefined): void => {
+        if (error === null || error === undefined) resolve(this.parameterTypes);
+        else this.atNextReady(() => reject(this.errorOf(error, true)));
+      };
+      this.unanswered++;
+      this.client.query(new DescribeQuery(text, settle));
+    });
+  }
+
+  /** Tells the server before the close if the connection is free, else closes at once. */
+  close(): void {
+    const { stream } = this.client.connection;
+    if (this.isOver || this.isBusy) return this.destroy();
+    const timer = this.clock.setTimeout(() => stream.destroy(), CLOSE_MS, { background: true });
+    void this.client.end().then(() => timer.cancel());
+  }
+
+  destroy(): void {
+    this.client.connection.stream.destroy();
+  }
+
+  /**
+   * Calls the function when the server has answered one more statement, or when the connection has ended; at once if it has ended already.
+   */
+  atNextReady(call: () => void): void {
+    if (this.isOver) call();
+    else this.onceReady.push(call);
+  }
+
+  /** The server is ready for the next statement, also if that was sent ahead. */
+  private ready(): void {
+    if (this.isOver) return;
+    this.unanswered--;
+    // Nothing else reads the time.
+    if (this.isBusy) this.lastReadyAt = this.clock.monotonic();
+    this.callReady();
+  }
+
+  private callReady(): void {
+    if (this.onceReady.length > 0) for (const call of this.onceReady.splice(0)) call();
+  }
+
+  /** Statements that are sent ahead in the same turn go out as one write. */
+  private cork(): void {
+    if (this.isCorked) return;
+    this.isCorked = true;
+    const { stream } = this.client.connection;
+    stream.cork();
+    process.nextTick(() => {
+      this.isCorked = false;
+      stream.uncork();
+    });
+  }
+
+  private ended(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.unanswered = 0;
+    this.client.connection.stream.destroy();
+    this.callReady();
+    this.onClosed?.();
+  }
+
+  private errorOf(error: Error, hasBinds: boolean): Error {
+    if (isFromServer(error)) return hasBinds ? withoutBinds(error) : error;
+    return this.isOver ? lostConnection(this.address, error) : error;
+  }
+}
+
+function configOf(settings: PostgresSettings, server: ServerUrl, timeouts: PostgresTimeouts) {
+  const { host, port, database, user } = server;
+  return {
+    host,
+    port,
+    database,
+    user,
+    // A function: without a password the package would look for a file of passwords.
+    password: () => givenPassword(server === settings.server ? settings.password : server.password, addressOf(server)),
+    ssl: settings.tls,
+    sslnegotiation: "postgres" as const,
+    keepAlive: true,
+    // Sends at once, also while the server is busy with the statement ahead.
+    pipeline: true,
+    client_encoding: "UTF8",
+    application_name: settings.applicationName,
+    types: postgresTypes(settings.bigints),
+    ...(!settings.isPooled || server !== settings.server ? sessionSettings(timeouts) : {}),
+  };
+}
+
+/** The server keeps these limits itself. A limit of the client would leave the statement running. */
+function sessionSettings({ statement, lock, idleInTransaction }: PostgresTimeouts) {
+  const limits = {
+    statement_timeout: statement,
+    lock_timeout: lock,
+    idle_in_transaction_session_timeout: idleInTransaction,
+  };
+  // The package leaves a 0 out. It means no limit, and must reach the server too.
+  const options = Object.entries(limits).map(([name, ms]) => `-c ${name}=${ms}`);
+  return { options: ["-c TimeZone=UTC", ...options].join(" ") };
+}
+
+function resultOf(result: ServerResult | readonly ServerResult[]): DriverResult {
+  const last = "rows" in result ? result : result.at(-1);
+  if (last === undefined) return { rows: [] };
+  const { command, rowCount, rows } = last;
+  return WRITES.has(command) ? { rows, affected: BigInt(rowCount ?? 0) } : { rows };
+}

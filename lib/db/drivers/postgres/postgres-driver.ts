@@ -1,0 +1,81 @@
+/**
+ * PostgreSQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/postgres`. It needs the package `pg`, 8.23.1 or newer.
+ *
+ * The server ends long statements, long waits for a lock and forgotten transactions itself. A statement whose request has ended is
+ * cancelled on the server. A statement that is repeated is prepared. Where more reads of one request wait than there are connections,
+ * several of them go over one connection without waiting for each other's answers.
+ *
+ * @example
+ * provide(ShopDatabase).useFactory(() => new ShopDatabase(postgres("postgres://shop:secret@db.internal/shop")));
+ */
+import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.js";
+import { type ConnectionUse, ServerDriver } from "../server-driver.js";
+import { CancelRequests } from "./cancel-request.js";
+import { ParameterTypes } from "./parameter-types.js";
+import { PostgresListener } from "./listener.js";
+import { lockMigrations } from "./migration-lock.js";
+import { PostgresClient } from "./postgres-client.js";
+import { type PostgresOwner, PostgresConnection } from "./postgres-connection.js";
+import { postgresFailure } from "./postgres-failure.js";
+import { type PostgresOptions, type PostgresSettings, postgresSettings } from "./postgres-options.js";
+import { StatementNames } from "./statement-names.js";
+
+/** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
+export function postgres(options: string | PostgresOptions): DatabaseDriver {
+  return new PostgresDriver(postgresSettings(options));
+}
+
+class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, PostgresConnection> {
+  readonly dialect = "postgres";
+  readonly hasTransactionalSchema = true;
+  protected override readonly canBatch: boolean;
+  private readonly types = new ParameterTypes();
+  private readonly cancels: Readonly<Record<ConnectionUse, CancelRequests>>;
+
+  constructor(settings: PostgresSettings) {
+    super(settings);
+    const { server, migrationServer, tls } = settings;
+    this.canBatch = !settings.isPooled;
+    this.cancels = {
+      application: new CancelRequests({ ...server, tls }),
+      migration: new CancelRequests({ ...migrationServer, tls }),
+    };
+  }
+
+  override failure(error: unknown): DriverFailure {
+    return postgresFailure(error);
+  }
+
+  override async lockMigrations(waitMs: number): Promise<MigrationLock> {
+    return lockMigrations(await this.openAlone("migration"), this.host.clock, waitMs);
+  }
+
+  /** A pooler that changes the connection does not pass notifications on, so `heard` would never be called. */
+  override listen(channel: string, heard: () => void): () => void {
+    if (this.settings.isPooled) return () => {};
+    const { clock } = this.host;
+    const listener = new PostgresListener({ open: () => this.openAlone("application"), channel, heard, clock });
+    return () => listener.end();
+  }
+
+  protected override open(use: ConnectionUse, signal: AbortSignal): Promise<PostgresClient> {
+    const { settings, host } = this;
+    if (use === "application")
+      return PostgresClient.open(settings, settings.server, settings.timeouts, host.clock, signal);
+    const timeouts = { statement: 0, lock: settings.timeouts.lock, idleInTransaction: 0 };
+    return PostgresClient.open(settings, settings.migrationServer, timeouts, host.clock, signal);
+  }
+
+  protected override newConnection(
+    use: ConnectionUse,
+    client: PostgresClient,
+    owner: PostgresOwner,
+  ): PostgresConnection {
+    const { settings, host } = this;
+    // Statements of a migration run once, and a pooler would lose the names.
+    const names = use === "migration" || settings.isPooled ? undefined : new StatementNames();
+    const cancels = this.cancels[use];
+    const { types } = this;
+    return new PostgresConnection({ client, owner, cancels, clock: host.clock, database: host.name, names, types });
+  }
+}

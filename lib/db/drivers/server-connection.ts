@@ -1,0 +1,77 @@
+/**
+ * The common part of the connections to a server: the state of the transaction, its end, a cancel that has a limit, and the way back to the
+ * pool. The driver of an engine adds how a statement is sent and cancelled.
+ *
+ * Not for SQLite, whose connections have no server that can hang.
+ */
+import { type Clock, OVERDUE, within } from "../../runtime/clock.js";
+import { DriverError } from "../driver-error.js";
+import type { TransactionStatus } from "../driver.js";
+import type { PoolMember } from "../pool/pool-member.js";
+
+const CANCEL_LIMIT_MS = 1000;
+const ROLLBACK_LIMIT_MS = 5000;
+
+/** The client of the engine's package. */
+export interface ServerClient {
+  readonly status: TransactionStatus;
+  readonly isClosed: boolean;
+  readonly isBusy: boolean;
+  send(sql: string): Promise<unknown>;
+  /** Tells the server before the close where that is possible. */
+  close(): void;
+  destroy(): void;
+}
+
+/** Where a connection goes after its use. */
+export interface ServerConnectionOwner<Connection> {
+  giveBack(connection: Connection): void;
+  discard(connection: Connection): void;
+}
+
+export abstract class ServerConnection implements PoolMember {
+  lastStatement: string | undefined = undefined;
+  protected abstract readonly client: ServerClient;
+  protected abstract readonly owner: ServerConnectionOwner<this>;
+  protected abstract readonly clock: Clock;
+
+  get transactionStatus(): TransactionStatus {
+    return this.client.status;
+  }
+
+  get isReusable(): boolean {
+    const { client } = this;
+    return !client.isClosed && !client.isBusy && client.status === "none";
+  }
+
+  async commit(): Promise<void> {
+    await this.client.send("commit");
+  }
+
+  /** A server that does not answer must not hold the caller for ever. */
+  async rollback(): Promise<void> {
+    if ((await within(this.clock, ROLLBACK_LIMIT_MS, this.client.send("rollback"))) !== OVERDUE) return;
+    throw new DriverError({ kind: "connection", code: "ROLLBACK_TIMEOUT", text: "the rollback was not answered" });
+  }
+
+  release(): void {
+    this.owner.giveBack(this);
+  }
+
+  destroy(): void {
+    this.client.destroy();
+    this.owner.discard(this);
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  /** Destroys the connection if the cancel is not settled within a second. The signal then ends the control connection. */
+  protected async cancelInTime(cancel: (limit: AbortSignal) => Promise<void>): Promise<void> {
+    const limit = new AbortController();
+    if ((await within(this.clock, CANCEL_LIMIT_MS, cancel(limit.signal))) !== OVERDUE) return;
+    limit.abort(new DriverError({ kind: "connection", code: "CANCEL_TIMEOUT" }));
+    this.destroy();
+  }
+}

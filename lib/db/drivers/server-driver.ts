@@ -1,0 +1,153 @@
+/**
+ * The common part of the drivers for a server: a pool of connections for the application, and connections of their own for migrations. The
+ * driver of an engine adds how a client opens and what a connection does.
+ *
+ * Not for SQLite, which has no server.
+ */
+import { setTimeout as pause } from "node:timers/promises";
+import type { SubsystemHost } from "../../lifecycle/operations.js";
+import type { AtOnce } from "../at-once.js";
+import { type ConnectOptions, DatabaseDriver, type DriverConnection } from "../driver.js";
+import { DriverError } from "../driver-error.js";
+import { ConnectionPool } from "../pool/pool.js";
+import type { PoolLimits } from "../pool/pool-options.js";
+import type { ServerClient, ServerConnection, ServerConnectionOwner } from "./server-connection.js";
+import { addressOf, type ServerUrl } from "./server-url.js";
+import { standaloneHost } from "../standalone-host.js";
+
+/** How long users of connections may go on when the application stops. */
+const STOP_GRACE_MS = 2000;
+/** If a connection was used without a failure within this time, the server works. */
+const PROBE_TRUST_MS = 1000;
+
+/** A server that restarts or pauses for a moment must not end the start of the application. No try begins later. */
+const START_LIMIT_MS = 10_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1000;
+/** The codes of a server that is not reached, is starting or stopping, or closes the connection: of Node, the drivers and the engines. */
+const PASSING =
+  /^(?:E(?:CONN\w+|PIPE|TIMEDOUT|HOST\w+|NET\w+|AI_AGAIN|NOTFOUND)|ENOENT|CONNECT(?:_TIMEOUT|ION_CLOSED)|57P0[123]|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN)$/;
+
+export interface ServerSettings {
+  readonly server: ServerUrl;
+  readonly migrationServer: ServerUrl;
+  readonly pool: PoolLimits;
+}
+
+/** What a connection is for: a migration has an address of its own, and no time limit for a statement. */
+export type ConnectionUse = "application" | "migration";
+
+export abstract class ServerDriver<
+  Settings extends ServerSettings,
+  Client extends ServerClient,
+  Connection extends ServerConnection & DriverConnection,
+> extends DatabaseDriver {
+  readonly address: string;
+  protected host: SubsystemHost = standaloneHost("database");
+  /** Whether the reads of one request may share a connection. */
+  protected readonly canBatch: boolean = false;
+  // Not `private`: printing the driver would show the password that the clients hold.
+  #openedPool: ConnectionPool<Connection> | undefined = undefined;
+  private lastUse = Number.NEGATIVE_INFINITY;
+
+  constructor(protected readonly settings: Settings) {
+    super();
+    this.address = addressOf(settings.server);
+  }
+
+  /** Rejects when the signal aborts, and leaves no socket behind. */
+  protected abstract open(use: ConnectionUse, signal: AbortSignal): Promise<Client>;
+
+  protected abstract newConnection(
+    use: ConnectionUse,
+    client: Client,
+    owner: ServerConnectionOwner<Connection>,
+  ): Connection;
+
+  override prepare(host: SubsystemHost): void {
+    this.host = host;
+    this.#openedPool = undefined;
+  }
+
+  /**
+   * Tries again while the server may yet come. A refused login or an absent database fails at once. The pauses are on the time of the machine:
+   * the clock of a test may stand.
+   */
+  override async start(): Promise<void> {
+    const lastTryAt = performance.now() + START_LIMIT_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return (await this.pool.take()).release();
+      } catch (error) {
+        if (!mayPass(error) || performance.now() + pauseMs > lastTryAt) throw error;
+      }
+      await pause(pauseMs);
+    }
+  }
+
+  override stop(): Promise<void> {
+    return this.pool.stop(STOP_GRACE_MS);
+  }
+
+  /** If all connections of the pool are in use, the server is not at fault. */
+  override async probe(signal: AbortSignal): Promise<void> {
+    if (this.host.clock.monotonic() - this.lastUse < PROBE_TRUST_MS) return;
+    const connection = await this.pool.take({ signal });
+    try {
+      await connection.query({ sql: "select 1", parameters: [], isRead: true, signal });
+    } finally {
+      connection.release();
+    }
+  }
+
+  override connect(options: ConnectOptions): AtOnce<Connection> {
+    if (options.isMigration === true) return this.connectForMigration(options.signal);
+    return this.pool.takeNow() ?? this.pool.take(options, this.canBatch ? options.batch : undefined);
+  }
+
+  /** A client outside of the pool, which may be full of users that wait for it. The time for it is that of the pool. */
+  protected async openAlone(use: ConnectionUse, signal?: AbortSignal): Promise<Client> {
+    const { connectMs } = this.settings.pool;
+    const limit = new AbortController();
+    const address = use === "migration" ? addressOf(this.settings.migrationServer) : this.address;
+    const text = `no connection to ${address} within ${connectMs} ms`;
+    const tooSlow = (): void => limit.abort(new DriverError({ kind: "connection", code: "CONNECT_TIMEOUT", text }));
+    const timer = this.host.clock.setTimeout(tooSlow, connectMs);
+    try {
+      return await this.open(use, signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]));
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  private get pool(): ConnectionPool<Connection> {
+    return (this.#openedPool ??= this.newPool());
+  }
+
+  private newPool(): ConnectionPool<Connection> {
+    const { settings, host } = this;
+    const pool = new ConnectionPool<Connection>(settings.pool, host, this.address, async (signal) =>
+      this.newConnection("application", await this.open("application", signal), owner),
+    );
+    const owner: ServerConnectionOwner<Connection> = {
+      giveBack: (connection) => {
+        if (connection.isReusable) this.lastUse = host.clock.monotonic();
+        pool.giveBack(connection);
+      },
+      discard: (connection) => pool.discard(connection),
+    };
+    return pool;
+  }
+
+  private async connectForMigration(signal: AbortSignal | undefined): Promise<Connection> {
+    const client = await this.openAlone("migration", signal);
+    const end = (): void => client.close();
+    return this.newConnection("migration", client, { giveBack: end, discard: end });
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof DriverError)) return false;
+  const { kind, code = "" } = error.failure;
+  return kind === "overloaded" || PASSING.test(code);
+}

@@ -1,0 +1,113 @@
+/**
+ * The URL of a database server: `postgres://user:password@host:5432/database`. No error repeats any part of it, because a password that is
+ * not percent-encoded moves the borders of its parts.
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
+import { DriverError } from "../driver-error.js";
+
+export interface ServerUrl {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+  /** A function, so that a printed driver does not show it. */
+  readonly password: () => string;
+  /** `undefined` if the URL does not say. */
+  readonly tls: "off" | "verified" | "unverified" | undefined;
+}
+
+export interface UrlRules {
+  /** In errors: `postgres`. */
+  readonly name: string;
+  /** With the colon. */
+  readonly protocols: readonly string[];
+  readonly port: number;
+  /** The only parameter: it says whether TLS is used. */
+  readonly tlsParameter: string;
+}
+
+/** `require` checks the certificate too: without the check any machine on the way can pretend to be the server. */
+const TLS_MODES: Readonly<Record<string, NonNullable<ServerUrl["tls"]>>> = {
+  disable: "off",
+  disabled: "off",
+  require: "verified",
+  required: "verified",
+  "verify-ca": "verified",
+  verify_ca: "verified",
+  "verify-full": "verified",
+  verify_identity: "verified",
+  "no-verify": "unverified",
+};
+
+/** @throws FrameworkError `E_DB_URL`, without any part of the URL */
+export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !rules.protocols.includes(url.protocol))
+    throw refused(rules, `it begins with ${rules.protocols.map((each) => `${each}//`).join(" or ")}`);
+  // A password with one of these characters ends the part before it.
+  if (url.hash !== "" || /[@/]/.test(url.pathname.slice(1)) || url.search.includes("@"))
+    throw refused(rules, "percent-encode the characters / ? # @ % of user and password");
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const database = decoded(url.pathname.slice(1), rules);
+  const user = decoded(url.username, rules);
+  for (const [part, value] of Object.entries({ host, user, database }))
+    if (value === "") throw refused(rules, `it names the ${part}: ${rules.protocols[0]}//user:password@host/database`);
+  const port = url.port === "" ? rules.port : Number(url.port);
+  const password = decoded(url.password, rules);
+  return { host, port, database, user, password: () => password, tls: tlsOf(url, rules) };
+}
+
+/**
+ * The option `password` of a driver, or the password of its URL. A text would stand in a printed driver.
+ *
+ * @throws FrameworkError `E_DB_SETTING`, without the value
+ */
+export function passwordOf<T>(option: T | undefined, { password }: ServerUrl, { name }: UrlRules): T | (() => string) {
+  if (option === undefined || typeof option === "function") return option ?? password;
+  const what = `password of ${name}() is a function that returns it: password: () => readSecret()`;
+  throw setupError(new FrameworkError(what, { code: "E_DB_SETTING" }));
+}
+
+/**
+ * The password that an application gives for one connection. Its own error may quote the password, so it is not the cause.
+ *
+ * @throws DriverError
+ */
+export async function givenPassword(give: () => string | Promise<string>, address: string): Promise<string> {
+  const password: unknown = await Promise.resolve()
+    .then(give)
+    .catch(() => undefined);
+  if (typeof password === "string") return password;
+  const text = `cannot connect to ${address}: the function in the option password failed, or returned no text`;
+  throw new DriverError({ kind: "connection", code: "PASSWORD", text });
+}
+
+function tlsOf(url: URL, rules: UrlRules): ServerUrl["tls"] {
+  const names = [...url.searchParams.keys()];
+  if (names.length === 0) return undefined;
+  const mode = TLS_MODES[(url.searchParams.get(rules.tlsParameter) ?? "").toLowerCase()];
+  if (names.length > 1 || mode === undefined)
+    throw refused(
+      rules,
+      `its only parameter is ${rules.tlsParameter}, with disable, require, verify-full or no-verify`,
+    );
+  return mode;
+}
+
+function decoded(part: string, rules: UrlRules): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw refused(rules, "a % in it begins two hexadecimal digits");
+  }
+}
+
+function refused({ name }: UrlRules, rule: string): FrameworkError {
+  return setupError(new FrameworkError(`the URL of ${name}() cannot be read: ${rule}`, { code: "E_DB_URL" }));
+}
+
+/** For errors and events: without user and password. */
+export function addressOf({ host, port, database }: ServerUrl): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
+}

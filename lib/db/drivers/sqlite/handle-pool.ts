@@ -1,0 +1,133 @@
+/**
+ * The handles of one file that are used by one caller at a time: one writer, or some readers. A caller waits for a free handle, bounded in
+ * time and in the number of callers.
+ */
+import type { AtOnce } from "../../at-once.js";
+import type { PoolFigures } from "../../pool/pool-report.js";
+import { type Clock, type Timer } from "../../../runtime/clock.js";
+
+/** The reason of a wait that ended without a handle. */
+export class NoHandle extends Error {
+  constructor(readonly text: string) {
+    super(text);
+    this.name = "NoHandle";
+  }
+}
+
+export interface HandlePoolLimits {
+  readonly size: number;
+  readonly maxWaiting: number;
+  readonly waitMs: number;
+}
+
+interface Waiting<T> {
+  give(handle: T): void;
+  readonly signal: AbortSignal | undefined;
+}
+
+export class HandlePool<T extends { close(): void }> {
+  private readonly free: T[] = [];
+  private readonly waiting = new Set<Waiting<T>>();
+  private open = 0;
+  private isClosed = false;
+
+  constructor(
+    private readonly limits: HandlePoolLimits,
+    private readonly clock: Clock,
+    private readonly make: () => T,
+    /** Called when a figure may have changed. */
+    private readonly changed: () => void,
+  ) {}
+
+  /** A free handle, or a promise of the next one. Fails with `NoHandle`, the reason of the signal, or the failure of `make`. */
+  take(options: { readonly signal?: AbortSignal | undefined }): AtOnce<T> {
+    if (this.isClosed) throw new NoHandle("the database is stopped");
+    return this.takeNow() ?? this.wait(options.signal);
+  }
+
+  /** A free handle, or a new one; `undefined` if all are in use. @throws what `make` throws */
+  takeNow(): T | undefined {
+    this.changed();
+    return this.free.pop() ?? this.another();
+  }
+
+  giveBack(handle: T): void {
+    this.changed();
+    const next = this.nextCaller;
+    if (next !== undefined) next.give(handle);
+    else if (this.isClosed) this.drop(handle);
+    else this.free.push(handle);
+  }
+
+  /** Closes a handle that was taken. The next caller gets a new one. */
+  drop(handle: T): void {
+    this.changed();
+    this.open--;
+    handle.close();
+    const next = this.nextCaller;
+    if (next === undefined || this.isClosed) return;
+    try {
+      const made = this.another();
+      if (made !== undefined) next.give(made);
+    } catch {
+      // The callers that wait get their error at the end of their time.
+    }
+  }
+
+  get taken(): number {
+    return this.open - this.free.length;
+  }
+
+  get figures(): PoolFigures {
+    return { inUse: this.taken, idle: this.free.length, waiting: this.waiting.size };
+  }
+
+  /** Closes the free handles now, and each taken one when it is given back. */
+  close(): void {
+    this.isClosed = true;
+    for (let handle = this.free.pop(); handle !== undefined; handle = this.free.pop()) this.drop(handle);
+  }
+
+  private get nextCaller(): Waiting<T> | undefined {
+    // Nearly always none waits, and an iterator would be made for nothing.
+    return this.waiting.size === 0 ? undefined : this.waiting.values().next().value;
+  }
+
+  private another(): T | undefined {
+    if (this.open >= this.limits.size) return undefined;
+    const handle = this.make();
+    this.open++;
+    return handle;
+  }
+
+  private wait(signal: AbortSignal | undefined): Promise<T> {
+    const { maxWaiting, waitMs } = this.limits;
+    signal?.throwIfAborted();
+    if (this.waiting.size >= maxWaiting) throw new NoHandle(`${maxWaiting} callers wait already`);
+    return new Promise((resolve, reject) => {
+      let timer: Timer | undefined = undefined;
+      const end = (): void => {
+        timer?.cancel();
+        this.waiting.delete(entry);
+        signal?.removeEventListener("abort", aborted);
+      };
+      const aborted = (): void => {
+        end();
+        reject(signal?.reason as Error);
+      };
+      const entry: Waiting<T> = {
+        signal,
+        give: (handle) => {
+          end();
+          resolve(handle);
+        },
+      };
+      this.waiting.add(entry);
+      signal?.addEventListener("abort", aborted, { once: true });
+      timer = this.clock.setTimeout(() => {
+        end();
+        reject(new NoHandle(`another transaction of this process held the database for ${waitMs} ms`));
+      }, waitMs);
+    });
+  }
+}

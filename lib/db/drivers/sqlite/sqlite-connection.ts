@@ -1,0 +1,98 @@
+/**
+ * A handle of SQLite, as one caller holds it. Statements run at once and cannot be cancelled: the signal ends the wait for a lock, and is
+ * read before each statement of a transaction.
+ */
+import type { AtOnce } from "../../at-once.js";
+import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../../driver.js";
+import type { Clock } from "../../../runtime/clock.js";
+import { untilUnlocked } from "./lock-wait.js";
+import { isBusy } from "./sqlite-failure.js";
+import type { SqliteFile } from "./sqlite-handle.js";
+
+/** Where the connection goes when its user is done. */
+export interface ConnectionOwner {
+  giveBack(connection: SqliteConnection): void;
+  drop(connection: SqliteConnection): void;
+}
+
+export class SqliteConnection implements DriverConnection {
+  private isReadOnly = false;
+
+  constructor(
+    private readonly file: SqliteFile,
+    private readonly owner: ConnectionOwner,
+    private readonly clock: Clock,
+    private readonly waitMs: number,
+  ) {}
+
+  get transactionStatus(): TransactionStatus {
+    return this.file.isInTransaction ? "open" : "none";
+  }
+
+  /** Answers at once, unless another process holds a lock. */
+  query(statement: DriverStatement): AtOnce<DriverResult> {
+    const { file } = this;
+    if (file.isInTransaction) {
+      statement.signal?.throwIfAborted();
+      return file.run(statement);
+    }
+    try {
+      return file.run(statement);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+      return this.unlocked(() => file.run(statement), statement.signal);
+    }
+  }
+
+  /**
+   * A transaction that may write takes the write lock now: a later attempt would fail at once if another transaction has written in
+   * between.
+   */
+  async begin({ readOnly, signal }: BeginOptions): Promise<void> {
+    await this.unlocked(() => this.file.exec(readOnly ? "begin" : "begin immediate"), signal);
+    if (!readOnly || this.file.readOnly) return;
+    // A database in memory has one handle, which can write.
+    this.isReadOnly = true;
+    this.file.exec("pragma query_only = 1");
+  }
+
+  async commit(): Promise<void> {
+    this.allowWrites();
+    await this.unlocked(() => this.file.exec("commit"));
+  }
+
+  async rollback(): Promise<void> {
+    this.allowWrites();
+    if (this.file.isInTransaction) this.file.exec("rollback");
+  }
+
+  /** In memory the handle is the database: it is not closed for a transaction that the application began with a statement of its own. */
+  release(): void {
+    try {
+      this.allowWrites();
+      if (this.file.isInTransaction) this.file.exec("rollback");
+    } catch {
+      return this.owner.drop(this);
+    }
+    this.owner.giveBack(this);
+  }
+
+  destroy(): void {
+    this.owner.drop(this);
+  }
+
+  /** Closes the file. */
+  close(): void {
+    this.file.close();
+  }
+
+  private unlocked<T>(work: () => T, signal?: AbortSignal): Promise<T> {
+    return untilUnlocked(this.clock, this.waitMs, work, signal);
+  }
+
+  private allowWrites(): void {
+    if (!this.isReadOnly) return;
+    this.isReadOnly = false;
+    this.file.exec("pragma query_only = 0");
+  }
+}

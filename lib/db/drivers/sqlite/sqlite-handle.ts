@@ -1,0 +1,253 @@
+/**
+ * An open file of SQLite with its prepared statements. Hot statements are prepared once; the cache is bounded. A change of the schema
+ * empties the caches of all handles of the file.
+ *
+ * Where another process has changed the schema, or a rollback has undone a change, the engine silently prepares a statement anew, and a `*`
+ * stands for other columns. Columns that a statement names keep their names. After a statement with a `*` the file is asked for the version
+ * of its schema, and the statement for its columns where the version is another one than the last time. The question takes nearly as
+ * long as a query by key, so its answer counts for a millisecond.
+ */
+import { checkText, refuseBind } from "../../bind.js";
+import { DriverError } from "../../driver-error.js";
+import type { DriverResult, DriverStatement } from "../../driver.js";
+import { JsonBind } from "../../json.js";
+import { kindOf, mayHaveStar, refuseSecondStatement, type StatementKind } from "./sql-text.js";
+import { openHandle, type PreparedStatement, type SqliteHandle, type SqliteValue } from "./sqlite-engine.js";
+import { PrepareError } from "./sqlite-failure.js";
+
+const MAX_CACHED_STATEMENTS = 200;
+/** In characters. Longer texts are seldom sent twice. */
+const MAX_CACHED_LENGTH = 20_000;
+const ASK_EVERY_MS = 1;
+
+/** Shared by the handles of one file. */
+export interface SqliteSettings {
+  readonly file: string;
+  /** What each handle runs first. */
+  readonly pragmas: readonly string[];
+  readonly hasBigInts: boolean;
+  /** Grows with each change of the schema. */
+  schemaVersion: number;
+}
+
+type Values = readonly unknown[];
+
+interface Prepared {
+  readonly statement: PreparedStatement;
+  /** Empty for a statement that returns no rows. */
+  columns: readonly string[];
+  readonly kind: StatementKind;
+  /** True if its text may have a `*` that stands for columns. */
+  readonly hasStar: boolean;
+  /** The version of the schema that `columns` are of; `undefined` until rows were read. */
+  version: unknown;
+}
+
+export class SqliteFile {
+  private readonly handle: SqliteHandle;
+  private readonly cache = new Map<string, Prepared>();
+  private cachedVersion: number;
+  /** Asks the file for the version of its schema. */
+  private readonly version: PreparedStatement;
+  private askedAt = Number.NEGATIVE_INFINITY;
+  private fileVersion: unknown = undefined;
+  /** True if the transaction has changed the schema, which its end or that of a savepoint may undo. */
+  private hasChangedSchema = false;
+  /** False if certainly no transaction is open. Asking the engine takes a call of its own, a noticeable part of a query. */
+  private mayBeInTransaction = false;
+
+  /** Opens the file. @param readOnly the handle cannot write */
+  constructor(
+    private readonly settings: SqliteSettings,
+    readonly readOnly: boolean,
+  ) {
+    this.handle = openHandle(settings.file, readOnly);
+    this.cachedVersion = settings.schemaVersion;
+    try {
+      for (const pragma of settings.pragmas) this.handle.exec(`pragma ${pragma}`);
+      this.version = this.handle.prepare("pragma schema_version");
+      this.version.setReturnArrays(true);
+    } catch (error) {
+      this.handle.close();
+      throw error;
+    }
+  }
+
+  get isInTransaction(): boolean {
+    if (this.mayBeInTransaction) this.mayBeInTransaction = this.handle.isTransaction;
+    return this.mayBeInTransaction;
+  }
+
+  /** For statements without binds and rows. */
+  exec(sql: string): void {
+    this.mayBeInTransaction = true;
+    this.handle.exec(sql);
+    this.followUndoing();
+  }
+
+  /** @throws PrepareError, an error of the engine, FrameworkError `E_DB_BIND` */
+  run({ sql, parameters, isOneRow }: Pick<DriverStatement, "sql" | "parameters" | "isOneRow">): DriverResult {
+    const prepared = this.prepared(sql);
+    const binds = parameters.map(bindOf);
+    if (prepared.columns.length > 0) {
+      // The engine stops after the first row of a read. A write must reach its last row.
+      const isFirst = isOneRow === true && prepared.kind === "read";
+      return isFirst ? this.firstRow(prepared, binds) : this.allRows(prepared, binds);
+    }
+    // An application may send `begin` itself.
+    this.mayBeInTransaction = true;
+    const { changes, lastInsertRowid } = prepared.statement.run(...binds);
+    if (prepared.kind === "schema") {
+      this.settings.schemaVersion++;
+      this.hasChangedSchema = true;
+    }
+    if (prepared.kind === "read") this.followUndoing();
+    if (prepared.kind !== "write") return NO_ROWS;
+    return { rows: [], affected: BigInt(changes), insertId: BigInt(lastInsertRowid) };
+  }
+
+  /** After a statement that may be the end of a transaction or of a savepoint, which may have undone a change of the schema. */
+  private followUndoing(): void {
+    if (!this.hasChangedSchema) return;
+    this.settings.schemaVersion++;
+    this.hasChangedSchema = this.isInTransaction;
+  }
+
+  close(): void {
+    this.cache.clear();
+    if (!this.readOnly) this.moveLog();
+    this.handle.close();
+  }
+
+  /** @photostructure/sqlite keeps the file open until all statements are collected, and the engine moves the log at the last close. */
+  private moveLog(): void {
+    try {
+      this.handle.exec("pragma wal_checkpoint(truncate)");
+    } catch {
+      // Another process reads, or the disk is full: the log stays beside the file, and nothing is lost.
+    }
+  }
+
+  /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
+  private allRows(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
+    // `setReturnArrays` is on.
+    const arrays = prepared.statement.all(...binds) as readonly Values[];
+    const [first] = arrays;
+    const columns = first === undefined ? [] : this.columnsFor(prepared, first);
+    const rows = arrays.map((values) => rowOf(columns, values));
+    return prepared.kind === "write" ? { rows, affected: BigInt(rows.length) } : { rows };
+  }
+
+  private firstRow(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
+    // `setReturnArrays` is on.
+    const values = prepared.statement.get(...binds) as Values | undefined;
+    if (values === undefined) return NO_ROWS;
+    return { rows: [rowOf(this.columnsFor(prepared, values), values)] };
+  }
+
+  /** The columns of the rows that the statement has just returned. It knows those of a changed schema only when it has run. */
+  private columnsFor(prepared: Prepared, values: Values): readonly string[] {
+    const version = prepared.hasStar ? this.recentVersion() : NO_STAR;
+    if (version === undefined || version !== prepared.version || values.length !== prepared.columns.length) {
+      prepared.columns = columnsOf(prepared.statement);
+      prepared.version = version;
+    }
+    return prepared.columns;
+  }
+
+  private recentVersion(): unknown {
+    const now = performance.now();
+    if (now - this.askedAt < ASK_EVERY_MS) return this.fileVersion;
+    this.askedAt = now;
+    return (this.fileVersion = this.versionNow());
+  }
+
+  /** `undefined` where another process has locked the file in the meantime: the rows are read, and a write is done. */
+  private versionNow(): unknown {
+    try {
+      // `setReturnArrays` is on.
+      return (this.version.get() as readonly unknown[])[0];
+    } catch {
+      return undefined;
+    }
+  }
+
+  private prepared(sql: string): Prepared {
+    if (this.cachedVersion !== this.settings.schemaVersion) this.forgetStatements();
+    const cached = this.cache.get(sql);
+    if (cached === undefined) return this.prepare(sql);
+    return cached;
+  }
+
+  private prepare(sql: string): Prepared {
+    const kind = kindOf(sql);
+    if (kind !== "schema" && sql.includes(";")) refuseSecondStatement(sql);
+    let statement: PreparedStatement;
+    try {
+      statement = this.handle.prepare(sql);
+    } catch (error) {
+      throw new PrepareError(error);
+    }
+    statement.setReturnArrays(true);
+    if (this.settings.hasBigInts) statement.setReadBigInts(true);
+    const hasStar = mayHaveStar(sql);
+    const prepared: Prepared = { statement, columns: columnsOf(statement), kind, hasStar, version: undefined };
+    if (sql.length <= MAX_CACHED_LENGTH && kind !== "schema") this.keep(sql, prepared);
+    return prepared;
+  }
+
+  /** The statement that was prepared first is removed. */
+  private keep(sql: string, prepared: Prepared): void {
+    if (this.cache.size >= MAX_CACHED_STATEMENTS) {
+      const oldest = this.cache.keys().next();
+      if (oldest.done !== true) this.cache.delete(oldest.value);
+    }
+    this.cache.set(sql, prepared);
+  }
+
+  private forgetStatements(): void {
+    this.cache.clear();
+    this.askedAt = Number.NEGATIVE_INFINITY;
+    this.cachedVersion = this.settings.schemaVersion;
+  }
+}
+
+const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
+
+/** Stands for the version of the schema where the statement names its columns. */
+const NO_STAR = Symbol("no star");
+
+function rowOf(columns: readonly string[], values: Values): Readonly<Record<string, unknown>> {
+  const row: Record<string, unknown> = {};
+  for (let index = 0; index < columns.length; index++) row[columns[index] ?? ""] = values[index];
+  return row;
+}
+
+function columnsOf(statement: PreparedStatement): readonly string[] {
+  return statement.columns().map(({ name }) => name);
+}
+
+/** A date becomes its text in ISO 8601, a boolean 1 or 0. */
+function bindOf(value: unknown, index: number): SqliteValue {
+  switch (typeof value) {
+    case "string":
+      // The engine ends a text there in silence: a condition would be about another value.
+      if (value.includes("\0")) throw new DriverError({ kind: "text" });
+      checkText(value);
+      return value;
+    case "number":
+      // The engine would store null.
+      return Number.isNaN(value) ? refuseBind(value, index) : value;
+    case "bigint":
+      return value;
+    case "boolean":
+      return value ? 1 : 0;
+    case "object":
+      if (value === null || value instanceof Uint8Array) return value;
+      if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+      if (value instanceof JsonBind) return value.text;
+      return refuseBind(value, index);
+    default:
+      return refuseBind(value, index);
+  }
+}

@@ -1,0 +1,57 @@
+/** The errors of `db.migrations`. Each says what to do. */
+import { DiagnosticError } from "../../errors/diagnostic.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { valueText } from "../../errors/value-text.js";
+import { MIGRATION_TABLE } from "./migration-records.js";
+
+export function edited(name: string): FrameworkError {
+  return new FrameworkError(
+    `the migration ${name} was edited after it had run: its checksum is another one. Restore it, and write a new migration for the ` +
+      `change. If the edit changes nothing in the schema, call db.migrations.accept("${name}", "the reason"). db.migrations.show("${name}") ` +
+      "lists what was executed.",
+    { code: "E_DB_MIGRATION_EDITED" },
+  );
+}
+
+export function halfApplied(name: string, at = "", by = ""): FrameworkError {
+  return new FrameworkError(
+    `the migration ${name} began at ${at}${by === "" ? "" : `, in ${by},`} and did not end, so half of it may be applied. Compare the ` +
+      `schema with it. Then delete its row of ${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
+    { code: "E_DB_MIGRATION_HALF" },
+  );
+}
+
+export function notApplied(name: string): FrameworkError {
+  return new FrameworkError(`the migration ${valueText(name)} is not applied: db.migrations.status() lists them`, {
+    code: "E_DB_MIGRATION_NAME",
+  });
+}
+
+export function wrongReason(): FrameworkError {
+  return new FrameworkError(
+    "the reason of an accepted edit is a text of 1 to 500 characters: db.migrations.accept(name, reason)",
+    { code: "E_DB_MIGRATION_REASON" },
+  );
+}
+
+export function wrongCount(count: unknown): FrameworkError {
+  return new FrameworkError(`${valueText(count)} is not a number of migrations to undo: use a whole number from 0`, {
+    code: "E_DB_MIGRATION_COUNT",
+  });
+}
+
+export function withoutDown(name: string): FrameworkError {
+  return new FrameworkError(
+    `the migration ${name} cannot be undone: it has no down; write one, or a new migration that undoes it`,
+    { code: "E_DB_MIGRATION_DOWN" },
+  );
+}
+
+export function pendingError(database: string, pending: readonly string[]): FrameworkError {
+  return new DiagnosticError({
+    code: "E_DB_PENDING",
+    what: `${database} lacks ${pending.length} ${pending.length === 1 ? "migration" : "migrations"}: ${pending.join(", ")}`,
+    where: `migrations of ${database}`,
+    fix: "call db.migrations.run() before the deployment, or give the database the option { migrate: true }",
+  });
+}

@@ -1,0 +1,113 @@
+/**
+ * A folder of migrations. A module exports `up`, and may export `down`, `transaction` and `checksum`. A file `name.sql` has the statements of
+ * `up`, and `name.down.sql` those of `down`; its checksum is that of its text, so that no compiler can change it.
+ */
+import type { Kysely } from "kysely";
+import { createHash } from "node:crypto";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { FrameworkError } from "../../errors/framework-error.js";
+import type { DatabaseDialect } from "../driver.js";
+import { sql } from "../kysely.js";
+import type { Migration, MigrationTables } from "./migration.js";
+import { sqlStatements } from "./sql-statements.js";
+
+const DOWN = ".down.sql";
+
+/** The files of a folder, read when the database starts. */
+export class MigrationFolder {
+  constructor(private readonly path: string) {}
+
+  /** In the order of the names. @throws FrameworkError `E_DB_MIGRATION_FILE` */
+  async load(dialect: DatabaseDialect): Promise<readonly Migration[]> {
+    const files = await this.files();
+    const downs = files.filter((file) => file.endsWith(DOWN));
+    const alone = downs.find((file) => !files.includes(`${file.slice(0, -DOWN.length)}.sql`));
+    if (alone !== undefined) throw fileError(`${join(this.path, alone)} undoes no file of its folder`);
+    const ups = files.filter((file) => isMigration(file) && !file.endsWith(DOWN)).toSorted(byName);
+    return Promise.all(
+      ups.map((file) => {
+        const path = join(this.path, file);
+        if (!file.endsWith(".sql")) return loadModule(path);
+        const down = `${file.slice(0, -".sql".length)}${DOWN}`;
+        return loadSql(path, downs.includes(down) ? join(this.path, down) : undefined, dialect);
+      }),
+    );
+  }
+
+  private async files(): Promise<readonly string[]> {
+    try {
+      return await readdir(this.path);
+    } catch (cause) {
+      const isMissing = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
+      const fault = isMissing
+        ? "does not exist; tsc copies no .sql file: copy the folder in the build"
+        : "cannot be read";
+      throw fileError(`the folder of migrations ${this.path} ${fault}`, cause);
+    }
+  }
+}
+
+/** @param folder with one file for each migration: `.sql`, `.js`, `.mjs`, or `.ts` where the program runs TypeScript */
+export function migrationsIn(folder: string | URL): MigrationFolder {
+  return new MigrationFolder(folder instanceof URL ? fileURLToPath(folder) : folder);
+}
+
+export function fileError(text: string, cause?: unknown): FrameworkError {
+  return new FrameworkError(text, { code: "E_DB_MIGRATION_FILE", cause });
+}
+
+function isMigration(file: string): boolean {
+  return /\.(?:m?js|m?ts|sql)$/.test(file) && !/\.d\.m?ts$/.test(file);
+}
+
+/** The extension does not count: a compiler changes it. */
+function byName(one: string, other: string): number {
+  const [first, second] = [nameOf(one), nameOf(other)];
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}
+
+function nameOf(path: string): string {
+  return basename(path, extname(path));
+}
+
+async function loadModule(path: string): Promise<Migration> {
+  // The check follows.
+  const module = (await import(pathToFileURL(path).href)) as Partial<Migration>;
+  const { up, down, transaction, checksum } = module;
+  if (typeof up !== "function") throw fileError(`${path} exports no function up`);
+  if (down !== undefined && typeof down !== "function")
+    throw fileError(`${path} exports a down that is not a function`);
+  return {
+    name: nameOf(path),
+    up,
+    ...(down && { down }),
+    ...(transaction !== undefined && { transaction }),
+    ...(checksum !== undefined && { checksum }),
+  };
+}
+
+async function loadSql(path: string, downPath: string | undefined, dialect: DatabaseDialect): Promise<Migration> {
+  const text = await readText(path);
+  const down = downPath === undefined ? undefined : await readText(downPath);
+  return {
+    name: nameOf(path),
+    up: runner(text, dialect),
+    ...(down !== undefined && { down: runner(down, dialect) }),
+    transaction: !/^--\s*transaction:\s*false\s*$/im.test(text),
+    checksum: `sql ${createHash("sha256").update(text.trimEnd()).digest("base64url")}`,
+  };
+}
+
+/** Git may write other line ends on another machine. */
+async function readText(path: string): Promise<string> {
+  return (await readFile(path, "utf8")).replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+}
+
+function runner(text: string, dialect: DatabaseDialect) {
+  return async (db: Kysely<MigrationTables>): Promise<void> => {
+    for (const statement of sqlStatements(text, dialect)) await sql.raw(statement).execute(db);
+  };
+}

@@ -1,0 +1,49 @@
+/**
+ * The migrations that the running code is part of. A migration that calls `db.migrations` of its own database would wait for the lock, or
+ * the connection, that its own run holds, until the limit of that wait. Such a call is refused at once.
+ */
+import { AsyncLocalStorage } from "node:async_hooks";
+import { callerOf } from "../../errors/setup-error.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import type { DatabaseDriver } from "../driver.js";
+import type { Statements } from "../statements.js";
+
+interface MigrationFlow {
+  readonly driver: DatabaseDriver;
+  /** The flow around this one: a migration may migrate another database. */
+  readonly outer: MigrationFlow | undefined;
+  /** Code that a migration started may go on after it. */
+  isOver: boolean;
+}
+
+const flows = new AsyncLocalStorage<MigrationFlow>();
+
+/** Runs `run` as the migrations of this database. */
+export async function inMigrations<T>({ driver }: Statements, run: () => Promise<T>): Promise<T> {
+  const flow: MigrationFlow = { driver, outer: flows.getStore(), isOver: false };
+  try {
+    return await flows.run(flow, run);
+  } finally {
+    flow.isOver = true;
+  }
+}
+
+/** Called before anything is awaited, so that the error can name the call. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
+export function refuseInMigrations({ driver, host }: Statements): void {
+  for (let flow = flows.getStore(); flow !== undefined; flow = flow.outer)
+    if (!flow.isOver && isOneDatabase(flow.driver, driver)) throw nested(host.name, callerOf(new Error()));
+}
+
+/** Two drivers may have one address. In memory they have two databases, and their address is no path. */
+function isOneDatabase(one: DatabaseDriver, other: DatabaseDriver): boolean {
+  if (one === other) return true;
+  return one.dialect === other.dialect && one.address === other.address && one.address !== ":memory:";
+}
+
+function nested(database: string, call: string | undefined): FrameworkError {
+  return new FrameworkError(
+    `${database}: a migration calls db.migrations of its own database${call === undefined ? "" : ` (${call})`}, which waits for the end ` +
+      "of the migration. Make it a migration of its own in the list, or call it when the migrations have ended.",
+    { code: "E_DB_MIGRATION_NESTED" },
+  );
+}

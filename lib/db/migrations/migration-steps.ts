@@ -1,0 +1,88 @@
+/**
+ * Applies or undoes one migration on a session that holds the lock. In a transaction its record is written with it; without one the record
+ * says that it began, and later that it is done.
+ */
+import type { Clock } from "../../runtime/clock.js";
+import { tracing } from "../../tracing/tracing.js";
+import { UnknownOutcomeError } from "../database-error.js";
+import type { Migration } from "./migration.js";
+import { withoutDown } from "./migration-errors.js";
+import {
+  deleteRecord,
+  insertRecord,
+  keepWork,
+  markDone,
+  markStarted,
+  type MigrationWork,
+} from "./migration-records.js";
+import type { MigrationSession } from "./migration-session.js";
+
+const log = tracing.target("framework::db::migrations");
+
+export async function applyMigration(session: MigrationSession, migration: Migration, clock: Clock): Promise<void> {
+  const work = session.beginWork();
+  if (session.isTransactional(migration))
+    await session.inTransaction(async ({ tables, records }) => {
+      await migration.up(tables);
+      await insertRecord(records, migration, clock, work());
+    });
+  else await applyInSteps(session, migration, clock, work);
+  log.info("migration applied", { migration: migration.name, duration_ms: Math.trunc(work().durationMs) });
+}
+
+async function applyInSteps(
+  session: MigrationSession,
+  migration: Migration,
+  clock: Clock,
+  work: () => MigrationWork,
+): Promise<void> {
+  const { records, tables } = session.database;
+  await insertRecord(records, migration, clock, undefined);
+  const before = session.changes;
+  try {
+    await migration.up(tables);
+  } catch (error) {
+    if (isUnchanged(session, before, error)) await deleteRecord(records, migration.name);
+    // The first error counts.
+    else await keepWork(records, migration.name, work()).catch(() => {});
+    throw error;
+  }
+  await keepWork(records, migration.name, work());
+  await markDone(records, migration.name);
+}
+
+/** @throws FrameworkError `E_DB_MIGRATION_DOWN` */
+export async function undoMigration(session: MigrationSession, migration: Migration, clock: Clock): Promise<void> {
+  const { name, down } = migration;
+  if (down === undefined) throw withoutDown(name);
+  if (session.isTransactional(migration))
+    await session.inTransaction(async ({ tables, records }) => {
+      await down(tables);
+      await deleteRecord(records, name);
+    });
+  else await undoInSteps(session, name, down, clock);
+  log.info("migration undone", { migration: name });
+}
+
+async function undoInSteps(
+  session: MigrationSession,
+  name: string,
+  down: Migration["up"],
+  clock: Clock,
+): Promise<void> {
+  const { records, tables } = session.database;
+  await markStarted(records, name, clock);
+  const before = session.changes;
+  try {
+    await down(tables);
+  } catch (error) {
+    if (isUnchanged(session, before, error)) await markDone(records, name);
+    throw error;
+  }
+  await deleteRecord(records, name);
+}
+
+/** True if the migration has failed before its first change. */
+function isUnchanged(session: MigrationSession, before: number, error: unknown): boolean {
+  return session.changes === before && !(error instanceof UnknownOutcomeError);
+}

@@ -1,0 +1,239 @@
+/**
+ * `db.migrations`: applies and undoes the migrations of a database. Several instances may start at once: a lock lets one of them migrate,
+ * and the others see that it is done. A migration that was edited after it ran is refused, and so is one of which half may be applied.
+ */
+import { checkOptionNames } from "../../errors/option-names.js";
+import { describeThrown } from "../../errors/thrown-value.js";
+import { tracing } from "../../tracing/tracing.js";
+import type { Migration } from "./migration.js";
+import { notApplied, pendingError, wrongCount, wrongReason } from "./migration-errors.js";
+import { loadMigrations, migrationNamed, type MigrationSource } from "./migration-list.js";
+import { acceptEdit, completeRecords, createRecords, type MigrationRecord, readRecords } from "./migration-records.js";
+import { applyMigration, undoMigration } from "./migration-steps.js";
+import { inMigrations, refuseInMigrations } from "./migration-flow.js";
+import { type MigrationDatabase, MigrationSession, statementsOfRun } from "./migration-session.js";
+import {
+  detailsOf,
+  type MigrationDetails,
+  type MigrationStatus,
+  recordOf,
+  refuseEdits,
+  statusOf,
+  warnIfLate,
+  warnOfUnknown,
+} from "./migration-status.js";
+import type { Statements } from "../statements.js";
+
+const log = tracing.target("framework::db::migrations");
+
+const LOCK_WAIT_MS = 60_000;
+
+type MigrationSources = readonly (MigrationSource | readonly Migration[])[];
+
+export interface MigrateOptions {
+  /** The last migration of the list to apply. All unless set. */
+  readonly to?: string;
+}
+
+export interface RollbackOptions {
+  /** The applied migration that stays: all that were applied after it are undone. */
+  readonly to: string;
+}
+
+export class Migrator {
+  constructor(
+    private readonly statements: () => Statements,
+    private readonly sources: MigrationSources,
+    /** Called before anything is awaited, so that its error can name the call. */
+    private readonly checkCaller: () => void,
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.sources.length === 0;
+  }
+
+  /** All migrations of the application in their order. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
+  async status(): Promise<readonly MigrationStatus[]> {
+    const { migrations, records } = await this.known();
+    return statusOf(migrations, records);
+  }
+
+  /** What the database keeps of a migration. @throws FrameworkError `E_DB_MIGRATION_NAME`; as `status` */
+  async show(name: string): Promise<MigrationDetails> {
+    const { migrations, records } = await this.known();
+    return detailsOf(migrationNamed(migrations, name), records);
+  }
+
+  /**
+   * The statements that `up` of this migration sends now, beside those that `show` has. It runs without a database: each statement gets no
+   * rows, and is not executed.
+   *
+   * @throws FrameworkError `E_DB_MIGRATION_NAME`; what the migration throws
+   */
+  async preview(name: string): Promise<readonly string[]> {
+    this.checkCall();
+    const { up } = migrationNamed(await this.load(), name);
+    return inMigrations(this.statements(), () => statementsOfRun(this.statements().driver.dialect, up));
+  }
+
+  /**
+   * Applies the pending migrations, and returns their names.
+   *
+   * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; `E_DB_MIGRATION_NAME` if `to` is none;
+   * `E_DB_MIGRATION_NESTED` inside a migration of the same database; what a migration throws
+   */
+  async run(options: MigrateOptions = {}): Promise<readonly string[]> {
+    this.checkCall();
+    checkOptionNames<MigrateOptions>(options, { to: true }, "db.migrations.run");
+    const all = await this.load();
+    const wanted = options.to === undefined ? all : all.slice(0, all.indexOf(migrationNamed(all, options.to)) + 1);
+    if (await this.inSession(({ database }) => isUpToDate(database, wanted, all))) return [];
+    return this.locked(async (session) => {
+      const records = await this.check(session, all);
+      const applied: string[] = [];
+      for (const migration of wanted) {
+        if (recordOf(migration, records) !== undefined) continue;
+        warnIfLate(migration, all, records);
+        await applyMigration(session, migration, this.statements().host.clock);
+        applied.push(migration.name);
+      }
+      return applied;
+    });
+  }
+
+  /**
+   * Undoes the last `count` migrations, or all that were applied after one of them, the last one first, and returns their names.
+   *
+   * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`, `E_DB_MIGRATION_COUNT`, `E_DB_MIGRATION_NAME`; as `run`
+   */
+  async rollback(count: number | RollbackOptions = 1): Promise<readonly string[]> {
+    this.checkCall();
+    if (typeof count === "object") checkOptionNames<RollbackOptions>(count, { to: true }, "db.migrations.rollback");
+    else if (!Number.isSafeInteger(count) || count < 0) throw wrongCount(count);
+    const migrations = await this.load();
+    return this.locked(async (session) => {
+      const records = await this.check(session, migrations);
+      const undone: string[] = [];
+      for (const { name } of lastOf(records, count)) {
+        const migration = migrations.find((each) => each.name === name) ?? { name, up: unknownMigration };
+        await undoMigration(session, migration, this.statements().host.clock);
+        undone.push(name);
+      }
+      return undone;
+    });
+  }
+
+  /**
+   * Takes an edited migration as applied, because the edit is wanted and changes nothing in the schema. The database keeps who accepted it
+   * and why.
+   *
+   * @param reason 1 to 500 characters
+   * @throws FrameworkError `E_DB_MIGRATION_NAME` for a migration that is not applied, `E_DB_MIGRATION_REASON`
+   */
+  async accept(name: string, reason: string): Promise<void> {
+    this.checkCall();
+    if (typeof reason !== "string" || !/^(?=\s*\S)[^]{1,500}$/.test(reason)) throw wrongReason();
+    const migration = migrationNamed(await this.load(), name);
+    await this.locked(async ({ database: { records: db } }) => {
+      await createRecords(db);
+      await completeRecords(db);
+      const record = recordOf(migration, await readRecords(db));
+      if (record?.state !== "done") throw notApplied(name);
+      await acceptEdit(db, record, migration, reason, this.statements().host.clock);
+    });
+    log.info("edit of a migration accepted", { migration: name });
+  }
+
+  /** @throws FrameworkError `E_DB_PENDING` naming the pending ones; as `run` */
+  async throwIfPending(): Promise<void> {
+    const { migrations, records } = await this.known();
+    refuseEdits(migrations, records);
+    const pending = statusOf(migrations, records).flatMap(({ name, state }) => (state === "pending" ? [name] : []));
+    if (pending.length === 0) return;
+    throw pendingError(this.statements().host.name, pending);
+  }
+
+  private checkCall(): void {
+    this.checkCaller();
+    refuseInMigrations(this.statements());
+  }
+
+  private load(): Promise<readonly Migration[]> {
+    return loadMigrations(this.sources, this.statements().driver.dialect);
+  }
+
+  private async known() {
+    this.checkCall();
+    const migrations = await this.load();
+    const records = await this.inSession(({ database }) => recordsOf(database));
+    return { migrations, records };
+  }
+
+  private async check(
+    session: MigrationSession,
+    migrations: readonly Migration[],
+  ): Promise<readonly MigrationRecord[]> {
+    await createRecords(session.database.records);
+    await completeRecords(session.database.records);
+    const records = await readRecords(session.database.records);
+    refuseEdits(migrations, records);
+    warnOfUnknown(migrations, records);
+    return records;
+  }
+
+  private async locked<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
+    const statements = this.statements();
+    const lock = await statements.driver.lockMigrations(LOCK_WAIT_MS).catch((error: unknown) => {
+      throw statements.errorOf(error);
+    });
+    try {
+      return await inMigrations(statements, () => this.inSession(work));
+    } finally {
+      // The migrations have ended, and their own error counts.
+      await lock.release().catch((error: unknown) => {
+        log.warn("lock of the migrations was lost", describeThrown(statements.errorOf(error)));
+      });
+    }
+  }
+
+  private async inSession<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
+    const session = await MigrationSession.open(this.statements());
+    try {
+      return await work(session);
+    } finally {
+      session.close();
+    }
+  }
+}
+
+async function recordsOf(db: MigrationDatabase): Promise<readonly MigrationRecord[]> {
+  await createRecords(db.records);
+  return readRecords(db.records);
+}
+
+/** Most starts find nothing to apply, and need no lock for that. */
+async function isUpToDate(
+  db: MigrationDatabase,
+  wanted: readonly Migration[],
+  all: readonly Migration[],
+): Promise<boolean> {
+  const records = await recordsOf(db);
+  const isDone = ({ name, state }: MigrationStatus): boolean =>
+    state === "done" || (state === "pending" && !wanted.some((each) => each.name === name));
+  // Another instance may be about to apply one that has begun.
+  if (!statusOf(all, records).every(isDone)) return false;
+  warnOfUnknown(all, records);
+  return true;
+}
+
+/** The last one first. @throws FrameworkError `E_DB_MIGRATION_NAME` */
+function lastOf(records: readonly MigrationRecord[], count: number | RollbackOptions): readonly MigrationRecord[] {
+  if (typeof count === "number") return records.toReversed().slice(0, count);
+  const index = records.findIndex(({ name }) => name === count.to);
+  if (index < 0) throw notApplied(count.to);
+  return records.slice(index + 1).toReversed();
+}
+
+async function unknownMigration(): Promise<never> {
+  throw new Error("a migration that the application does not have");
+}

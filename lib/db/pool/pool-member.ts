@@ -1,0 +1,36 @@
+/** What a pool knows of a connection: who uses it, since when, and how long it may live. */
+import type { Flow } from "../../tracing/flow.js";
+import type { PoolHolder } from "./pool-report.js";
+
+export interface PoolMember {
+  /** False if the connection is closed, inside a transaction, or otherwise unfit for the next user. */
+  readonly isReusable: boolean;
+  /** The statement that runs, or the last one, with placeholders. */
+  readonly lastStatement: string | undefined;
+  /** Closes the connection. The pool calls it once. */
+  close(): void;
+}
+
+/** Rejects when the signal aborts, and leaves no socket behind. */
+export type OpenMember<M> = (signal: AbortSignal) => Promise<M>;
+
+export interface PoolUse {
+  /** So that not all connections are replaced at the same moment. */
+  readonly expiresAt: number;
+  /** 0 while the connection is free; more than one for a batch. */
+  users: number;
+  takenAt: number;
+  /** The flow of the first user. */
+  flow: Flow | undefined;
+  idleSince: number;
+}
+
+/** The connection that is in use for the longest time. */
+export function longestHolder(uses: ReadonlyMap<PoolMember, PoolUse>, now: number): PoolHolder | undefined {
+  let longest: PoolHolder | undefined;
+  for (const [member, { users, takenAt, flow }] of uses) {
+    if (users === 0 || now - takenAt <= (longest?.heldMs ?? -1)) continue;
+    longest = { heldMs: now - takenAt, statement: member.lastStatement, flow };
+  }
+  return longest;
+}

@@ -1,0 +1,83 @@
+/**
+ * What a pool reports: gauges of its connections and of the callers that wait, and a WARN event when a caller is refused. A second event
+ * names the longest holder: it is written in the holder's own flow, so that it carries the id of the request that holds the connection.
+ */
+import type { SubsystemHost } from "../../lifecycle/operations.js";
+import { type Flow, resumeFlow } from "../../tracing/flow.js";
+import { tracing } from "../../tracing/tracing.js";
+
+/** With the labels `subsystem` and `state`: `in_use` or `idle`. */
+export const POOL_CONNECTIONS = "framework_db_pool_connections";
+/** Callers that wait for a connection. */
+export const POOL_WAITING = "framework_db_pool_waiting";
+
+/** The least time between two updates of a gauge, so that queries do not pay for them. */
+const GAUGES_EVERY_MS = 250;
+const EVENTS_EVERY_MS = 1000;
+
+const log = tracing.target("framework::db");
+
+export interface PoolFigures {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+export interface PoolHolder {
+  readonly heldMs: number;
+  /** With placeholders. */
+  readonly statement: string | undefined;
+  readonly flow: Flow | undefined;
+}
+
+export class PoolReport {
+  private isDue = false;
+  private lastEventAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly host: SubsystemHost,
+    private readonly figures: () => PoolFigures,
+  ) {
+    host.metrics.describeGauge(POOL_CONNECTIONS, "Connections of the pool of a database.");
+    host.metrics.describeGauge(POOL_WAITING, "Callers that wait for a connection of the pool.");
+  }
+
+  /** The figures have changed. */
+  changed(): void {
+    if (this.isDue) return;
+    this.isDue = true;
+    this.host.clock.setTimeout(() => this.setGauges(), GAUGES_EVERY_MS, { background: true });
+  }
+
+  setGauges(): void {
+    this.isDue = false;
+    const { host } = this;
+    const { inUse, idle, waiting } = this.figures();
+    host.metrics.set(POOL_CONNECTIONS, { subsystem: host.name, state: "in_use" }, inUse);
+    host.metrics.set(POOL_CONNECTIONS, { subsystem: host.name, state: "idle" }, idle);
+    host.metrics.set(POOL_WAITING, { subsystem: host.name }, waiting);
+  }
+
+  refused(limit: number, longest: PoolHolder | undefined): void {
+    const now = this.host.clock.monotonic();
+    if (now - this.lastEventAt < EVENTS_EVERY_MS) return;
+    this.lastEventAt = now;
+    const { inUse, waiting } = this.figures();
+    log.warn("no connection is free", {
+      subsystem: this.host.name,
+      in_use: inUse,
+      limit,
+      waiting,
+      ...fieldsOf(longest),
+    });
+    if (longest === undefined) return;
+    const fields = { subsystem: this.host.name, ...fieldsOf(longest) };
+    resumeFlow(longest.flow, () => log.warn("connection held while others wait", fields), undefined);
+  }
+}
+
+function fieldsOf(longest: PoolHolder | undefined) {
+  if (longest === undefined) return {};
+  const { heldMs, statement } = longest;
+  return { held_ms: Math.trunc(heldMs), ...(statement !== undefined && { statement }) };
+}

@@ -1,0 +1,133 @@
+/**
+ * The callers that wait for a connection, first come, first served. Each waits for a bounded time, and leaves when its signal aborts. All
+ * have the same time limit, so one timer for the first caller is enough. Most callers are served before it fires, and a timer for each of
+ * them would cost time.
+ */
+import { type Abortable, type AbortListener, offAbort, onAbort } from "../../runtime/abortable.js";
+import type { Clock, Timer } from "../../runtime/clock.js";
+import { currentFlow, type Flow } from "../../tracing/flow.js";
+
+/** A caller. A busy pool holds thousands of them, so each is a single object. */
+class Waiter<M> implements AbortListener {
+  /** The flow of the caller. */
+  readonly flow = currentFlow();
+  before: Waiter<M> | undefined = undefined;
+  behind: Waiter<M> | undefined = undefined;
+
+  constructor(
+    private readonly waiters: PoolWaiters<M>,
+    readonly work: Abortable,
+    readonly batch: object | undefined,
+    readonly dueAt: number,
+    readonly resolve: (member: M) => void,
+    readonly reject: (error: unknown) => void,
+  ) {}
+
+  handleEvent(): void {
+    this.waiters.leave(this, this.work.signal?.reason);
+  }
+}
+
+export class PoolWaiters<M> {
+  // A linked list, which a caller in the middle leaves at once. A `Set` that has grown keeps its old table, and with it whole requests,
+  // until the next full garbage collection.
+  private first: Waiter<M> | undefined = undefined;
+  private last: Waiter<M> | undefined = undefined;
+  private count = 0;
+  private timer: Timer | undefined = undefined;
+
+  /** @param overdue makes the error of a caller that waited too long */
+  constructor(
+    private readonly clock: Clock,
+    private readonly waitMs: number,
+    private readonly overdue: () => unknown,
+    private readonly changed: () => void,
+  ) {}
+
+  get size(): number {
+    return this.count;
+  }
+
+  /**
+   * Rejects with the reason of the work's signal, with that of `overdue`, or with that of `rejectFirst`.
+   *
+   * @param batch the callers with the same value can share a connection
+   */
+  wait(work: Abortable, batch?: object): Promise<M> {
+    return new Promise((resolve, reject) => {
+      const dueAt = this.clock.monotonic() + this.waitMs;
+      const waiter = new Waiter(this, work, batch, dueAt, resolve, reject);
+      onAbort(work, waiter);
+      this.add(waiter);
+      this.arm(this.waitMs);
+      this.changed();
+    });
+  }
+
+  /** The flow of the caller that waits longest. */
+  get firstFlow(): Flow | undefined {
+    return this.first?.flow;
+  }
+
+  /** Gives the first caller the connection, and up to `most` callers in all if the next ones are of its batch. Returns how many got it. */
+  resolveFirst(member: M, most: number): number {
+    const batch = this.first?.batch;
+    let served = 0;
+    for (let waiter = this.first; waiter !== undefined; waiter = this.first) {
+      if (served > 0 && (served >= most || batch === undefined || waiter.batch !== batch)) break;
+      this.remove(waiter);
+      waiter.resolve(member);
+      served++;
+    }
+    return served;
+  }
+
+  rejectFirst(error: unknown): void {
+    if (this.first !== undefined) this.leave(this.first, error);
+  }
+
+  rejectAll(error: unknown): void {
+    while (this.first !== undefined) this.leave(this.first, error);
+  }
+
+  /** The timer stays when the waiter that it was set for has left. The sockets of the pool keep the process alive. */
+  private arm(delayMs: number): void {
+    this.timer ??= this.clock.setTimeout(() => this.expire(), delayMs, { background: true });
+  }
+
+  private expire(): void {
+    this.timer = undefined;
+    const now = this.clock.monotonic();
+    while (this.first !== undefined) {
+      if (this.first.dueAt > now) return this.arm(this.first.dueAt - now);
+      this.leave(this.first, this.overdue());
+    }
+  }
+
+  private add(waiter: Waiter<M>): void {
+    waiter.before = this.last;
+    if (this.last === undefined) this.first = waiter;
+    else this.last.behind = waiter;
+    this.last = waiter;
+    this.count++;
+  }
+
+  /** The caller gets the error. @internal */
+  leave(waiter: Waiter<M>, error: unknown): void {
+    this.remove(waiter);
+    waiter.reject(error);
+  }
+
+  private remove(waiter: Waiter<M>): void {
+    const { before, behind } = waiter;
+    if (before === undefined) this.first = behind;
+    else before.behind = behind;
+    if (behind === undefined) this.last = before;
+    else behind.before = before;
+    waiter.before = undefined;
+    waiter.behind = undefined;
+    this.count--;
+    offAbort(waiter.work, waiter);
+    this.changed();
+  }
+}

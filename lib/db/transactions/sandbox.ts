@@ -1,0 +1,221 @@
+/**
+ * Tests on a database whose changes disappear: `rolledBack` runs everything in one transaction that is never committed, `emptied` deletes
+ * all rows. Both leave the schema as it is.
+ *
+ * `rolledBack` has one connection. Statements take turns, and each has a savepoint, so that an expected failure does not end the rest. A
+ * transaction of the application is a savepoint too, and its work for after the commit runs. Numbers of sequences are not rolled back, and
+ * `now()` of PostgreSQL stands still. For tests with real commits or two connections take `emptied`.
+ *
+ * @example
+ * await using app = await testApp(ShopModule);
+ * await using undo = await rolledBack(app.resolve(ShopDatabase));
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { OVERDUE, within } from "../../runtime/clock.js";
+import type { Database } from "../database.js";
+import { DatabaseDriver, type DriverConnection, type DriverResult, type DriverStatement } from "../driver.js";
+import type { Statements } from "../statements.js";
+import { Turns } from "../turns.js";
+
+/** How long work may go on after the end of the test. */
+const LONGEST_REST_MS = 2_000;
+const SAVEPOINT = "framework_test";
+
+/**
+ * Everything that the database does until the result is disposed is undone then. The database is started, and stays so.
+ *
+ * @throws at the disposal, FrameworkError `E_DB_SANDBOX` if work still runs, or a foreign key has no row
+ */
+export async function rolledBack<Tables>(db: Database<Tables>): Promise<AsyncDisposable> {
+  const statements = db.statementsOf();
+  const connection = await statements.driver.connect({ readOnly: false });
+  try {
+    await connection.begin({ readOnly: false });
+  } catch (error) {
+    connection.release();
+    throw statements.errorOf(error);
+  }
+  const driver = new SandboxDriver(statements.driver, connection);
+  db.replaceDriver(driver);
+  return {
+    [Symbol.asyncDispose]: async () => {
+      db.replaceDriver(statements.driver);
+      await driver.end(statements);
+    },
+  };
+}
+
+class SandboxDriver extends DatabaseDriver {
+  readonly dialect;
+  readonly address;
+  readonly hasTransactionalSchema;
+  override readonly slowQueryMs;
+  readonly turns = new Turns();
+  /** With placeholders. */
+  lastStatement = "none";
+
+  constructor(
+    private readonly driver: DatabaseDriver,
+    readonly connection: DriverConnection,
+  ) {
+    super();
+    this.dialect = driver.dialect;
+    this.address = driver.address;
+    this.hasTransactionalSchema = driver.hasTransactionalSchema;
+    this.slowQueryMs = driver.slowQueryMs;
+  }
+
+  override prepare(): void {}
+  override async start(): Promise<void> {}
+  override async stop(): Promise<void> {}
+
+  override async probe(): Promise<void> {
+    await this.connection.query({ sql: "select 1", parameters: [], isRead: true });
+  }
+
+  override async connect(): Promise<DriverConnection> {
+    return new SandboxConnection(this, await this.turns.begin());
+  }
+
+  override failure(error: unknown) {
+    return this.driver.failure(error);
+  }
+
+  override async lockMigrations() {
+    return { release: async () => {} };
+  }
+
+  async end({ host }: Statements): Promise<void> {
+    const rest = await within(host.clock, LONGEST_REST_MS, this.turns.begin());
+    if (rest === OVERDUE) {
+      this.connection.destroy(undefined);
+      throw sandboxError(
+        `work of the test still uses the database: await it before the test ends. Its last statement: ${this.lastStatement}`,
+      );
+    }
+    let broken: string | undefined;
+    try {
+      broken = await this.brokenConstraint();
+    } finally {
+      await this.connection.rollback();
+      this.connection.release();
+    }
+    if (broken !== undefined) throw sandboxError(broken);
+  }
+
+  /** A commit would check the deferred constraints. */
+  private async brokenConstraint(): Promise<string | undefined> {
+    if (this.dialect === "mysql") return undefined;
+    const sql = this.dialect === "sqlite" ? "pragma foreign_key_check" : "set constraints all immediate";
+    try {
+      const { rows } = await this.connection.query({ sql, parameters: [], isRead: true });
+      return rows.length === 0 ? undefined : `a foreign key of the table ${String(rows[0]?.["table"])} has no row`;
+    } catch (error) {
+      return `a deferred constraint does not hold: ${this.driver.failure(error).constraint ?? "see the schema"}`;
+    }
+  }
+}
+
+/** The one connection, as one caller holds it. */
+class SandboxConnection implements DriverConnection {
+  private isBegun = false;
+
+  constructor(
+    private readonly driver: SandboxDriver,
+    private readonly done: () => void,
+  ) {}
+
+  get transactionStatus() {
+    return this.isBegun ? this.driver.connection.transactionStatus : "none";
+  }
+
+  async query(statement: DriverStatement): Promise<DriverResult> {
+    if (this.isBegun || (statement.isRead && this.driver.dialect !== "postgres")) return this.send(statement);
+    await this.control(`savepoint ${SAVEPOINT}`);
+    let result: DriverResult;
+    try {
+      result = await this.send(statement);
+    } catch (error) {
+      // Without the transaction there is no savepoint, and the first error counts.
+      if (this.driver.connection.transactionStatus !== "none") await this.undo();
+      throw error;
+    }
+    await this.control(`release savepoint ${SAVEPOINT}`);
+    return result;
+  }
+
+  async begin(): Promise<void> {
+    await this.control(`savepoint ${SAVEPOINT}`);
+    this.isBegun = true;
+  }
+
+  async commit(): Promise<void> {
+    this.isBegun = false;
+    await this.control(`release savepoint ${SAVEPOINT}`);
+  }
+
+  async rollback(): Promise<void> {
+    this.isBegun = false;
+    await this.undo();
+  }
+
+  release(): void {
+    this.done();
+  }
+
+  destroy(): void {
+    this.done();
+  }
+
+  private async undo(): Promise<void> {
+    await this.control(`rollback to savepoint ${SAVEPOINT}`);
+    await this.control(`release savepoint ${SAVEPOINT}`);
+  }
+
+  private async control(sql: string): Promise<void> {
+    await this.driver.connection.query({ sql, parameters: [], isRead: false });
+  }
+
+  private async send(statement: DriverStatement): Promise<DriverResult> {
+    this.driver.lastStatement = statement.sql;
+    const result = await this.driver.connection.query(statement);
+    if (this.driver.connection.transactionStatus !== "none") return result;
+    throw sandboxError("the statement has committed the transaction of the test, as changes of the schema do on MySQL");
+  }
+}
+
+/** Deletes all rows of all tables but those of the migrations, and starts their numbers at 1 again, where the engine can. */
+export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
+  const tables = (await db.query.introspection.getTables()).flatMap(({ name, isView }) =>
+    isView || name === "framework_migrations" ? [] : [quoted(name, db.driver.dialect)],
+  );
+  if (tables.length === 0) return;
+  if (db.driver.dialect === "postgres") {
+    await db.run(`truncate ${tables.join(", ")} restart identity cascade`);
+    return;
+  }
+  const [off, on] = db.driver.dialect === "mysql" ? MYSQL_CHECKS : ["pragma defer_foreign_keys = on", undefined];
+  await db.transaction(async () => {
+    await db.run(off);
+    // The setting belongs to the connection, which the next caller gets.
+    const restore = async (): Promise<unknown> => (on === undefined ? undefined : db.run(on));
+    try {
+      for (const table of tables) await db.run(`delete from ${table}`);
+    } catch (error) {
+      // The first error counts.
+      await restore().catch(() => {});
+      throw error;
+    }
+    await restore();
+  });
+}
+
+const MYSQL_CHECKS = ["set foreign_key_checks = 0", "set foreign_key_checks = 1"] as const;
+
+function quoted(name: string, dialect: string): string {
+  return dialect === "mysql" ? `\`${name.replaceAll("`", "``")}\`` : `"${name.replaceAll('"', '""')}"`;
+}
+
+function sandboxError(text: string): FrameworkError {
+  return new FrameworkError(text, { code: "E_DB_SANDBOX" });
+}

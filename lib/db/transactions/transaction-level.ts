@@ -1,0 +1,184 @@
+/**
+ * One call of `db.transaction`. The outermost one is the transaction of the engine; each one inside it is a savepoint, which is opened with
+ * its first statement. Savepoints are a stack, so statements and nested calls of one level take turns: two nested transactions in a
+ * `Promise.all` run one after the other.
+ *
+ * A nested function that awaits work whose turn comes after it waits for itself. A promise does not tell which code awaits it, so this is not found
+ * before the request ends, or the outer function. Then all that waits fails, which ends the nested function too.
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { type CommitScope, currentCommitScope, inCommitScope } from "../../lifecycle/commit-scope.js";
+import type { DriverResult, DriverStatement } from "../driver.js";
+import { type RootTransaction, transactionOver } from "./root-transaction.js";
+import { Turns } from "../turns.js";
+
+export interface TransactionRun {
+  /** 1 for the first run of the function, 2 for the second, … */
+  readonly attempt: number;
+}
+
+export class TransactionLevel implements CommitScope {
+  /** The scope around this one: the outer level, or a transaction of another database. */
+  readonly outer = currentCommitScope();
+  private readonly turns = new Turns();
+  private work: (() => unknown)[] = [];
+  private phase: "new" | "open" | "over" = "new";
+  /** True from the opening of the savepoint to the beginning of its end. */
+  private hasSavepoint = false;
+  /** The nested level that runs, or ran last. */
+  private inner: TransactionLevel | undefined = undefined;
+
+  /** Has the stack of the call that began the outermost transaction. */
+  begunBy: Error | undefined = undefined;
+
+  /** @param transactions those of the database; @param name of the database */
+  constructor(
+    readonly transactions: object,
+    private readonly name: string,
+    private readonly root: RootTransaction,
+    readonly run: TransactionRun,
+    private readonly parent?: TransactionLevel,
+  ) {
+    if (parent === undefined) root.whenCancelled = () => this.endTurns();
+  }
+
+  query(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
+    return this.turns.take(async () => {
+      this.throwIfOver();
+      await this.open();
+      this.throwIfOver();
+      return this.root.query(statement);
+    });
+  }
+
+  /** Runs `fn` in a savepoint. */
+  nested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
+    return this.turns.take(() => {
+      this.throwIfOver();
+      this.root.throwIfOver();
+      const level = new TransactionLevel(this.transactions, this.name, this.root, this.run, this);
+      level.begunBy = this.begunBy;
+      this.inner = level;
+      return level.runNested(fn);
+    });
+  }
+
+  /** @throws FrameworkError `E_DB_TRANSACTION_OVER` */
+  afterCommit(work: () => unknown): void {
+    this.throwIfOver();
+    this.work.push(work);
+  }
+
+  /**
+   * Ends the level, and the nested one that still runs: later use throws. Returns its work for after the commit, and keeps none. Where the
+   * level is kept, `undoInner` comes next.
+   */
+  close(): readonly (() => unknown)[] {
+    this.phase = "over";
+    this.inner?.close();
+    this.turns.end();
+    const { work } = this;
+    this.work = [];
+    return work;
+  }
+
+  /**
+   * Undoes the nested level if its function still runs, because the function around it has not awaited it. Half of a nested transaction is
+   * never kept. Never rejects.
+   */
+  async undoInner(): Promise<void> {
+    const { inner } = this;
+    if (inner?.hasSavepoint !== true) return;
+    await this.root.settled();
+    await inner.undoSavepoint();
+  }
+
+  /** All work that waits for its turn fails now. The running work may wait for a part of it. */
+  private endTurns(): void {
+    this.turns.end();
+    this.inner?.endTurns();
+  }
+
+  private async runNested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
+    let result: T;
+    try {
+      result = await inCommitScope(this, async () => fn(this.run));
+    } catch (error) {
+      await this.undo();
+      throw error;
+    }
+    await this.keep();
+    return result;
+  }
+
+  /** Opens the savepoint, after those further out. The outermost level has none. */
+  private async open(): Promise<void> {
+    if (this.phase !== "new") return;
+    await this.parent?.open();
+    this.throwIfOver();
+    this.phase = "open";
+    if (this.parent === undefined) return;
+    this.hasSavepoint = true;
+    await this.root.control(`savepoint ${this.savepoint}`);
+  }
+
+  /** @throws FrameworkError `E_DB_TRANSACTION_OVER` if the function around it has not waited, and so has undone it */
+  private async keep(): Promise<void> {
+    this.throwIfOver();
+    const isOpen = this.phase === "open";
+    if (isOpen && !this.root.isUsable) {
+      await this.undo();
+      throw swallowed(this.name);
+    }
+    this.parent?.work.push(...this.close());
+    if (!isOpen) return;
+    await this.undoInner();
+    await this.release();
+  }
+
+  private async release(): Promise<void> {
+    this.hasSavepoint = false;
+    try {
+      await this.root.control(`release savepoint ${this.savepoint}`);
+    } catch (error) {
+      this.root.break(error);
+      throw error;
+    }
+  }
+
+  /** Never rejects, because the first failure must be reported. */
+  private async undo(): Promise<void> {
+    const isOpen = this.phase === "open";
+    this.close();
+    if (isOpen) await this.undoSavepoint();
+  }
+
+  /** Never rejects. */
+  private async undoSavepoint(): Promise<void> {
+    this.hasSavepoint = false;
+    try {
+      await this.root.control(`rollback to savepoint ${this.savepoint}`);
+      await this.root.control(`release savepoint ${this.savepoint}`);
+    } catch (error) {
+      this.root.break(error);
+    }
+  }
+
+  private get depth(): number {
+    return this.parent === undefined ? 0 : this.parent.depth + 1;
+  }
+
+  private get savepoint(): string {
+    return `framework_${this.depth}`;
+  }
+
+  private throwIfOver(): void {
+    if (this.phase === "over") throw transactionOver(this.name);
+  }
+}
+
+function swallowed(database: string): FrameworkError {
+  const error = new FrameworkError("The transaction failed.", { code: "E_DB_TRANSACTION_FAILED" });
+  error.message = `${database}: a statement of the nested transaction failed, and its function returned as if it had not. The nested transaction is rolled back.`;
+  return error;
+}

@@ -1,0 +1,222 @@
+/**
+ * An endpoint: the decorator of a handler, the declaration of a route and its typed URL, in one value. Write it above a method, keep
+ * it in a constant to make URLs from it, or collect several in a table (`routes`, `resource`). Without decorators use `Route`.
+ *
+ * @example
+ * const show = Get("/links/{id}", "links.show");
+ * show.url(7); // "/links/7"
+ *
+ * class Links {
+ *   @show show({ params }: Context<"id">) { return params.id; }
+ * }
+ */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/bare-decorator.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
+import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
+import { setupError } from "../errors/setup-error.js";
+
+/** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
+
+/** What the CSRF stage needs to know of a route. An endpoint and a `Route` have these options. */
+export interface RouteOptions {
+  /**
+   * `"exempt"`: the CSRF stage lets requests without its token pass. Only for a handler that checks a signature over `ctx.bytes()`, as that of
+   * a webhook does. The start-up log and `application.graph()` name such routes.
+   */
+  readonly csrf?: "exempt";
+  /** The clients send a bearer token. The CSRF stage answers 401 with `WWW-Authenticate: Bearer` to a request that it would refuse with 403. */
+  readonly bearer?: boolean;
+}
+
+export interface Endpoint<P extends string = string> extends RouteOptions {
+  /** Decorates the method that handles this endpoint. */
+  <H extends AnyHandler>(
+    target: object,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<H> & Fits<H, P>,
+  ): void;
+  readonly method: Method;
+  /** The template as given to the constructor; in a table it includes the prefix of the table. */
+  readonly path: P;
+  /** Dotted, unique in the application; `undefined` for a route without a name. */
+  readonly name: string | undefined;
+  /** The pages that the handler is declared to answer with. */
+  readonly pages: readonly string[];
+  /**
+   * The URL, one value per capture in the order of the path, each percent-encoded. It includes the prefix of the controller.
+   * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is empty, `.` or `..`; `E_ENDPOINT_SHARED` where controllers with
+   * different prefixes have the endpoint.
+   */
+  url(...values: UrlArguments<P>): string;
+}
+
+export interface EndpointOptions extends RouteOptions {
+  /** Dotted, unique in the application: `links.show`. */
+  readonly name?: string;
+  readonly page?: string;
+  readonly pages?: readonly string[];
+}
+
+const ROUTE_OPTIONS: OptionNames<RouteOptions> = { csrf: true, bearer: true };
+const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true, ...ROUTE_OPTIONS };
+
+/** Answers GET, and HEAD unless the template has a route for HEAD. */
+export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("GET", path, options);
+}
+
+export function Post<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("POST", path, options);
+}
+
+export function Put<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("PUT", path, options);
+}
+
+export function Patch<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("PATCH", path, options);
+}
+
+export function Delete<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("DELETE", path, options);
+}
+
+export function Head<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("HEAD", path, options);
+}
+
+export function Options<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("OPTIONS", path, options);
+}
+
+/** Answers every method that has no route of its own at the same template. */
+export function Any<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
+  return endpoint("ANY", path, options);
+}
+
+/** @internal */
+export function endpoint<P extends string>(method: Method, path: P, options?: string | EndpointOptions): Endpoint<P> {
+  if (isMember(path, options)) throw bareDecorator(`${capitalized(method)}("/path")`, path, options);
+  if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalized(method)}("${path}")`);
+  const { name, page, pages = [], ...rest } = typeof options === "string" ? { name: options } : (options ?? {});
+  const decorate = (target: object, key: string | symbol): void => {
+    refuseStandardCall(`${capitalized(method)}("${path}")`, key);
+    recordMethod(target, { key, endpoint: made });
+  };
+  const members = {
+    method,
+    path: pathText(path, `a ${method} endpoint`),
+    name,
+    pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
+    ...checkedRouteOptions(rest, `${capitalized(method)}("${path}")`),
+    url: (...values: readonly unknown[]) => Path.of(templateOf(made)).fill(values),
+  };
+  // The members are defined, because the `name` of a function cannot be assigned.
+  const made = Object.defineProperties(decorate, propertiesOf(members)) as unknown as Endpoint<P>;
+  endpoints.add(made);
+  return made;
+}
+
+/** The options that are set. @internal */
+export function routeOptions({ csrf, bearer = false }: RouteOptions): RouteOptions {
+  return { ...(bearer && { bearer }), ...(csrf !== undefined && { csrf }) };
+}
+
+/** @throws FrameworkError `E_OPTION` for an unknown name, and for a value without a meaning. @internal */
+export function checkedRouteOptions(given: RouteOptions, where: string): RouteOptions {
+  checkOptionNames(given, ROUTE_OPTIONS, where);
+  const { csrf = "exempt", bearer = false } = given;
+  if (csrf === "exempt" && typeof bearer === "boolean") return routeOptions(given);
+  const what = `${where}: csrf is "exempt" or left out, bearer is true or false`;
+  throw setupError(new FrameworkError(what, { code: "E_OPTION" }));
+}
+
+/** Whether the arguments are those of a decorator without parentheses: a prototype or a class, and the name of its member. */
+function isMember(target: unknown, key: unknown): boolean {
+  const isTarget = (typeof target === "object" && target !== null) || typeof target === "function";
+  return isTarget && isDecoratorCall(key);
+}
+
+function capitalized(method: Method): string {
+  return `${method.charAt(0)}${method.slice(1).toLowerCase()}`;
+}
+
+/** Whether one of the constructors above made the value. @internal */
+export function isEndpoint(value: unknown): value is Endpoint {
+  return typeof value === "function" && endpoints.has(value);
+}
+
+/** The name of a route in messages. */
+export function titleOf({ method, path }: Pick<Endpoint, "method" | "path">): string {
+  return `${method} ${path}`;
+}
+
+const endpoints = new WeakSet<object>();
+
+function propertiesOf(members: Readonly<Record<string, unknown>>): PropertyDescriptorMap {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }]));
+}
+
+/** A method of a class and an endpoint that it handles. */
+export interface HandlerMethod {
+  readonly key: string | symbol;
+  readonly endpoint: Endpoint;
+}
+
+/** The decorated methods by prototype, the decorated static methods by class. */
+const decorated = new WeakMap<object, readonly HandlerMethod[]>();
+
+function recordMethod(target: object, method: HandlerMethod): void {
+  decorated.set(target, [...(decorated.get(target) ?? []), method]);
+}
+
+/** The decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
+export function decoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
+  return inherited(classChain(controller).map(({ prototype }) => prototype));
+}
+
+/** The decorated static methods, which no instance can handle. */
+export function decoratedStatics(controller: AnyClass): readonly HandlerMethod[] {
+  return inherited(classChain(controller));
+}
+
+function inherited(targets: readonly object[]): readonly HandlerMethod[] {
+  const byKey = new Map<string | symbol, HandlerMethod[]>();
+  for (const target of targets) {
+    const own = decorated.get(target) ?? [];
+    for (const { key } of own) byKey.delete(key);
+    // Decorators of one method run from the lowest to the uppermost; the uppermost comes first here.
+    for (const method of own) byKey.set(method.key, [method, ...(byKey.get(method.key) ?? [])]);
+  }
+  return [...byKey.values()].flat();
+}
+
+/** Records the path of a route of the endpoint with all prefixes, for the URL of the endpoint. @internal */
+export function mount(mounted: Endpoint, path: string): void {
+  const known = fullPaths.get(mounted) ?? [];
+  if (!known.includes(path)) fullPaths.set(mounted, [...known, path]);
+}
+
+/** The paths of endpoints with the prefixes of their controllers and groups: more than one where several prefixes have it. */
+const fullPaths = new WeakMap<object, readonly string[]>();
+
+/** The template with all prefixes. Throws `E_ENDPOINT_SHARED` where routes below different prefixes have the endpoint. @internal */
+export function templateOf(made: Endpoint): string {
+  const [path = joinPaths("", made.path), other] = fullPaths.get(made) ?? [];
+  if (other === undefined) return path;
+  throw new FrameworkError(
+    `the URL of ${titleOf(made)} may be ${path} or ${other}: routes below different prefixes have it; give each an endpoint of its own`,
+    { code: "E_ENDPOINT_SHARED" },
+  );
+}
+
+export function invalidRoutes(what: string): FrameworkError {
+  return setupError(
+    new FrameworkError(`${what}; undefined often means that two files import each other`, {
+      code: "E_ROUTES_INVALID",
+    }),
+  );
+}

@@ -1,0 +1,83 @@
+/**
+ * A decorator that is written without parentheses, or called in the standard way. Its factory then gets the decorated class or member as its arguments, and the class
+ * silently loses its decorator or is replaced by a function. The compiler refuses this; other tools do not check it.
+ */
+import { FrameworkError } from "./framework-error.js";
+import { isClass, nameOf, type Class } from "../di/token.js";
+import { setupError } from "./setup-error.js";
+
+/**
+ * @param decorator with the arguments that it needs: `Module({ … })`
+ * @param target the class, or the prototype of a member
+ */
+export function bareDecorator(decorator: string, target: unknown, key?: unknown): FrameworkError {
+  const owner = typeof target === "function" ? nameOf(target) : nameOf(Object(target).constructor);
+  const place = isStandardContext(key) ? String(key.name) : key === undefined ? owner : `${owner}.${nameOf(key)}`;
+  return setupError(new FrameworkError(bareText(decorator, place), { code: "E_DECORATOR_CALL" }));
+}
+
+function bareText(decorator: string, place: string): string {
+  const name = decorator.slice(0, decorator.indexOf("("));
+  return `@${name} stands above ${place} without parentheses: write @${decorator}`;
+}
+
+/** The second argument of a call of the standard kind, by the TC39 proposal: `kind` is "class", "method", "field" and so on. */
+interface StandardContext {
+  readonly kind: string;
+  readonly name: unknown;
+}
+
+function isStandardContext(value: unknown): value is StandardContext {
+  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+}
+
+/**
+ * Whether the second argument says that a compiler has called the function as a decorator: the name of a member, or the context of the
+ * standard kind.
+ */
+export function isDecoratorCall(second: unknown): boolean {
+  return typeof second === "string" || typeof second === "symbol" || isStandardContext(second);
+}
+
+/**
+ * The decorators of the framework are of the kind that TypeScript calls experimental. A tool without that setting calls them in the
+ * standard way, and the class would silently be as if it had none.
+ *
+ * @param decorator as it is written: `Get("/")`
+ * @param second the second argument of the call
+ * @throws FrameworkError `E_DECORATOR_KIND` for a call of the standard kind
+ */
+export function refuseStandardCall(decorator: string, second: unknown): void {
+  if (!isStandardContext(second)) return;
+  const place = second.kind === "class" ? String(second.name) : `the ${second.kind} ${String(second.name)}`;
+  const what = `@${decorator} above ${place} is called as a standard decorator, which it is not`;
+  throw setupError(new FrameworkError(`${what}; fix: ${OLDER_KIND}`, { code: "E_DECORATOR_KIND" }));
+}
+
+const OLDER_KIND =
+  'set "experimentalDecorators": true and "emitDecoratorMetadata": true below "compilerOptions" of tsconfig.json, ' +
+  "which tsc, tsx, Bun and Deno read, and start the program from the folder of that file";
+
+/** What a bare decorator made of a class, by the function that took the place of the class. */
+const replaced = new WeakMap<object, { readonly decorator: string; readonly target: Class }>();
+
+/**
+ * Records the function that a factory returns, if its argument is a class. A call with a class is correct for such a factory, so the
+ * mistake shows only where the function stands in the place of the class.
+ */
+export function noteFactory<F extends object>(made: F, decorator: string, target: unknown): F {
+  if (isClass(target)) replaced.set(made, { decorator, target });
+  return made;
+}
+
+/** The message for a function that stands in the place of a class; `undefined` for any other value. */
+export function bareUse(value: unknown): string | undefined {
+  const made = typeof value === "function" ? replaced.get(value) : undefined;
+  return made && bareText(made.decorator, nameOf(made.target));
+}
+
+/** @throws FrameworkError `E_DECORATOR_CALL` if a bare decorator below this one has replaced the class */
+export function refuseReplaced(target: unknown): void {
+  const message = bareUse(target);
+  if (message !== undefined) throw setupError(new FrameworkError(message, { code: "E_DECORATOR_CALL" }));
+}

@@ -1,0 +1,54 @@
+/**
+ * Finds a handler that reads the body, or a query by a schema, and does not wait: `const { title } = ctx.json(schema)`. A debug build warns of it once the response
+ * is sent, with the route. A release build returns the promise of the reader as it is. Not for the framework's own reads.
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { profile } from "../../runtime/profile.js";
+import { tracing } from "../../tracing/tracing.js";
+import type { Exchange } from "../request/exchange.js";
+import { routeField } from "../failures/failed-request.js";
+import { markHandled } from "../../runtime/mark-handled.js";
+
+const log = tracing.target("framework::http::body");
+
+/** Of a class of its own, because `await` does not call the `then` of a plain promise. */
+class AwaitedReading<T> extends Promise<T> {
+  isAwaited = false;
+
+  static override get [Symbol.species](): PromiseConstructor {
+    return Promise;
+  }
+
+  // oxlint-disable-next-line unicorn/no-thenable -- a promise has it
+  override then<A = T, B = never>(
+    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
+    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    this.isAwaited = true;
+    return super.then(onFulfilled, onRejected);
+  }
+}
+
+/** @param reader as the handler writes it, for example `ctx.json` @internal */
+export function expectAwait<T>(ctx: Exchange, reader: string, reading: Promise<T>): Promise<T> {
+  if (profile === "release") return reading;
+  const awaited = new AwaitedReading<T>((resolve) => resolve(reading));
+  void markHandled(awaited);
+  awaited.isAwaited = false;
+  const check = (failure: unknown): void => {
+    // The handler may wait for something else first.
+    const report = (): void => void (awaited.isAwaited || warn(ctx, reader, failure));
+    if (awaited.isAwaited) return;
+    if (ctx.raw.closed) report();
+    else ctx.raw.once("close", report);
+  };
+  reading.then(() => check(undefined), check);
+  return awaited;
+}
+
+/** A refusal needs no body. */
+function warn(ctx: Exchange, reader: string, failure: unknown): void {
+  if (!ctx.headIsSent || ctx.raw.statusCode >= 400) return;
+  const code = failure instanceof FrameworkError ? { code: failure.code } : {};
+  log.warn(`the handler did not wait for ${reader}(…): write await before it`, { ...routeField(ctx), ...code });
+}

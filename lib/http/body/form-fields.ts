@@ -1,0 +1,116 @@
+/**
+ * The fields of a form or a query as lists and objects: `tags[]` and `files[0]` are lists, `user[name]` is an object, as browsers and the
+ * Inertia client send them. An index gives only the order in its list. Other names, also `a.b` and `a[b`, are taken as they are. Every
+ * object is without a prototype.
+ */
+import { ValidationError } from "../../errors/framework-error.js";
+import { expectNoPrototype, PROTOTYPE } from "./prototype-names.js";
+
+/** A field: its value, or a list where the name was repeated; with brackets in the name also lists and objects of fields. */
+export type NestedValue<T> = T | readonly NestedValue<T>[] | { readonly [name: string]: NestedValue<T> };
+
+export type NestedFields<T> = Readonly<Record<string, NestedValue<T>>>;
+
+/** The fields of an urlencoded form, or of a query. */
+export type FormFields = NestedFields<string>;
+
+/** The most brackets of a name. */
+const MAX_BRACKETS = 8;
+const BRACKETED = /^[^[\]]+(?:\[[^[\]]*\])+$/;
+const INDEX = /^\d{1,15}$/;
+
+/** @throws BadRequestError for a name of the prototype; ValidationError for a name that another one contradicts, and for too many brackets */
+export function nestFields<T>(fields: Iterable<readonly [name: string, value: T]>): NestedFields<T> {
+  const root = new Field<T>();
+  for (const [name, value] of fields) {
+    const path = pathOf(name);
+    if (path.length > MAX_BRACKETS + 1) throw refusal(name, "too_deep", `has more than ${MAX_BRACKETS} brackets`);
+    if (!root.add(path, 0, value)) throw refusal(name, "contradiction", "is a value, a list and an object at once");
+  }
+  return root.members();
+}
+
+/** Whether a name has a meaning beyond itself. */
+export function isPlainName(name: string): boolean {
+  return name !== PROTOTYPE && !name.includes("[");
+}
+
+function pathOf(name: string): readonly string[] {
+  const path = BRACKETED.test(name) ? name.replaceAll("]", "").split("[") : [name];
+  expectNoPrototype(path);
+  return path;
+}
+
+function refusal(name: string, code: string, fault: string): ValidationError {
+  return new ValidationError({ [name]: [{ code, message: `The field ${fault}.` }] });
+}
+
+/** A field while the names are read. What it is follows from the first name, and every other name has to agree. */
+class Field<T> {
+  private kind: "value" | "list" | "object" | undefined = undefined;
+  private readonly values: T[] = [];
+  private readonly inner = new Map<string, Field<T>>();
+  /** The element of `[]` that was added last. */
+  private last: Field<T> | undefined = undefined;
+
+  /** @returns false where the name contradicts an earlier one */
+  add(path: readonly string[], at: number, value: T): boolean {
+    const part = path[at];
+    const kind = part === undefined ? "value" : at > 0 && isOfList(part) ? "list" : "object";
+    this.kind ??= kind;
+    if (this.kind !== kind) return false;
+    if (part !== undefined) return this.member(path, at).add(path, at + 1, value);
+    this.values.push(value);
+    return true;
+  }
+
+  members(): NestedFields<T> {
+    const members = Object.create(null) as Record<string, NestedValue<T>>;
+    for (const [name, field] of this.inner) members[name] = field.result();
+    return members;
+  }
+
+  private result(): NestedValue<T> {
+    if (this.kind === "object") return this.members();
+    if (this.kind === "list") return this.inOrder().map((field) => field.result());
+    const [first] = this.values;
+    return this.values.length === 1 && first !== undefined ? first : this.values;
+  }
+
+  private member(path: readonly string[], at: number): Field<T> {
+    const part = path[at] ?? "";
+    if (part === "" && at > 0) return this.element(path, at + 1);
+    const key = this.kind === "list" ? String(Number(part)) : part;
+    const known = this.inner.get(key) ?? new Field<T>();
+    this.inner.set(key, known);
+    return known;
+  }
+
+  /** With `rows[][a]=1&rows[][b]=2` one element has both: a new element begins with a name that the last one has. */
+  private element(path: readonly string[], at: number): Field<T> {
+    if (this.last === undefined || this.last.has(path, at)) {
+      this.last = new Field<T>();
+      this.inner.set(`+${this.inner.size}`, this.last);
+    }
+    return this.last;
+  }
+
+  private has(path: readonly string[], at: number): boolean {
+    const part = path[at];
+    if (part === undefined) return true;
+    return part !== "" && this.inner.get(part)?.has(path, at + 1) === true;
+  }
+
+  /** By index; the elements of `[]` follow. */
+  private inOrder(): readonly Field<T>[] {
+    return [...this.inner].toSorted(([one], [other]) => orderOf(one) - orderOf(other)).map(([, field]) => field);
+  }
+}
+
+function orderOf(key: string): number {
+  return key.startsWith("+") ? Number.MAX_SAFE_INTEGER : Number(key);
+}
+
+function isOfList(part: string): boolean {
+  return part === "" || INDEX.test(part);
+}

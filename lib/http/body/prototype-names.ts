@@ -1,0 +1,38 @@
+/**
+ * Refuses the names of a request that mean the prototype of an object: `__proto__`, and `prototype` in `constructor`. The readers make no
+ * harm of them, but code behind a reader may copy the members into another object, which then has a prototype that the client chose.
+ */
+import { BadRequestError } from "../../errors/framework-error.js";
+
+export const PROTOTYPE = "__proto__";
+
+/** @throws BadRequestError for a path of names with such a name */
+export function expectNoPrototype(path: readonly string[]): void {
+  if (path.some((part, at) => part === PROTOTYPE || (part === "prototype" && path[at - 1] === "constructor")))
+    throw refusal();
+}
+
+/** A JSON text without one of these has no such name. The escape may stand for a letter of it. */
+const SUSPICIOUS = /__proto__|constructor|\\u/;
+
+/** @throws BadRequestError for the value of a JSON text, if it holds such a name at any depth */
+export function expectNoPrototypeIn(value: unknown, text: string): void {
+  if (!SUSPICIOUS.test(text)) return;
+  // Not by recursion: a client chooses the depth.
+  const waiting = [value];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (typeof next !== "object" || next === null) continue;
+    for (const [name, member] of Object.entries(next)) {
+      if (name === PROTOTYPE || (name === "constructor" && holdsPrototype(member))) throw refusal();
+      waiting.push(member);
+    }
+  }
+}
+
+function holdsPrototype(member: unknown): boolean {
+  return typeof member === "object" && member !== null && Object.hasOwn(member, "prototype");
+}
+
+function refusal(): BadRequestError {
+  return new BadRequestError("A name in the request means the prototype of an object, and is not read.");
+}

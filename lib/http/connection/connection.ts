@@ -1,0 +1,236 @@
+/**
+ * One client connection, and the requests in flight on it. The connection listens to its socket's `close` once, so that no request
+ * pays for a listener of its own. `Connections` holds all connections of one server.
+ */
+import { IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
+import type { Duplex } from "node:stream";
+import type { Clock } from "../../runtime/clock.js";
+import { isHalfClosed } from "./half-close.js";
+import { readPeer } from "../request/address-blocks.js";
+import { QueuedRequests } from "./queued-requests.js";
+
+/** A request in flight: it was accepted, and Node does not have its whole answer yet. */
+export interface Flight {
+  /** @internal */
+  readonly incoming: IncomingMessage;
+  /** @internal */
+  clientGone(): void;
+  /** @internal */
+  abort(reason: Error): void;
+}
+
+const connectionOf = Symbol("connection");
+
+interface ConnectedSocket extends Socket {
+  [connectionOf]?: Connection;
+  /** Node's HTTP parser. A connection that was upgraded has none. */
+  readonly parser?: unknown;
+}
+
+/** Every connection of one server, for the drain. */
+export class Connections {
+  private readonly open = new Set<Connection>();
+  /** Called when the drain begins: they end the answers that would go on without an end. */
+  readonly whenDrained = new Set<() => void>();
+  /** The drain has begun. From then on, the last answer that a connection owes carries `Connection: close`. */
+  closing = false;
+
+  beginDrain(): void {
+    this.closing = true;
+    for (const end of this.whenDrained) end();
+  }
+
+  add(connection: Connection): void {
+    this.open.add(connection);
+  }
+
+  delete(connection: Connection): void {
+    this.open.delete(connection);
+  }
+
+  get size(): number {
+    return this.open.size;
+  }
+
+  get inFlight(): number {
+    let sum = 0;
+    for (const connection of this.open) sum += connection.inFlight;
+    return sum;
+  }
+
+  *flights(): IterableIterator<Flight> {
+    for (const connection of this.open) yield* connection.flights();
+  }
+
+  /**
+   * Runs `sweep`, in which Node closes its idle connections, and protects two kinds of connections from it. Node counts a connection as
+   * idle as soon as `end()` was called, although its answer is not sent yet: the answer would be lost. Node also counts a half-closed
+   * connection as idle.
+   */
+  sparing(sweep: () => void): void {
+    const sockets = [...this.open].map(({ socket }) => socket);
+    const unsent = sockets.flatMap((socket) => messageOn(socket) ?? []).filter(isUnsent);
+    const halfClosed = sockets.filter(isHalfClosed);
+    for (const message of unsent) message.finished = false;
+    for (const socket of halfClosed) socket.destroy = () => socket;
+    sweep();
+    for (const message of unsent) message.finished = true;
+    // Without this property the socket has the `destroy` of its class again.
+    for (const socket of halfClosed) Reflect.deleteProperty(socket, "destroy");
+  }
+
+  /** Destroys the connections that are still open. */
+  destroyAll(): void {
+    for (const { socket } of this.open) socket.destroy();
+  }
+
+  /** Resolves when the connections that are open now have closed, and the requests in flight on them know it. */
+  async closed(): Promise<void> {
+    await Promise.all([...this.open].map(({ socket }) => new Promise((resolve) => socket.once("close", resolve))));
+  }
+}
+
+/** Whether Node holds a response back until the responses before it on its connection are sent. @internal */
+export function isQueued(response: ServerResponse, socket: Socket): boolean {
+  return response.socket === null && messageOn(socket) !== undefined;
+}
+
+/** The response that Node writes to a socket now. Node has no public name for it. @internal */
+export function messageOn(socket: Duplex): ServerResponse | undefined {
+  const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null };
+  return message ?? undefined;
+}
+
+/** Whether a socket that Node parses owes its client nothing: no request is in flight, and no answer is still to be sent. @internal */
+export function owesNothing(socket: Socket): boolean {
+  const { [connectionOf]: connection }: ConnectedSocket = socket;
+  if (connection !== undefined && connection.inFlight > 0) return false;
+  return !isUpgraded(socket) && messageOn(socket) === undefined && !socket.writableEnded;
+}
+
+/** Whether Node has handed the socket over, to a listener for `upgrade` or `CONNECT`. @internal */
+export function isUpgraded({ parser }: ConnectedSocket): boolean {
+  return parser === undefined || parser === null;
+}
+
+// Node's sweep reads `finished`, from which `writableEnded` follows.
+function isUnsent(message: ServerResponse): boolean {
+  return message.writableEnded && !message.writableFinished;
+}
+
+export class Connection {
+  /** The address of the peer; `""` for a pipe, which has none. It is read once, because a socket that was reset no longer has it. */
+  readonly peer: string;
+  /** The client reset the connection before the framework saw its first request: no client waits, and its address is lost. */
+  readonly wasReset: boolean;
+  /** An answer said that it is the last one. Requests after it are not processed (RFC 9112 section 9.6). */
+  isClosing = false;
+
+  // Nearly always one request is in flight; only pipelining needs the set. The newest request stays apart, because an answer must
+  // know whether it is the last of its connection.
+  private newest: Flight | undefined;
+  private readonly older = new Set<Flight>();
+  private queued: QueuedRequests | undefined;
+
+  private constructor(
+    readonly socket: Socket,
+    readonly registry: Connections,
+    /** The request's stream in HTTP/2: a client can cancel it and keep the connection. */
+    readonly stream: Duplex | undefined,
+  ) {
+    const { remoteAddress } = socket;
+    this.peer = readPeer(remoteAddress ?? "");
+    // A pipe has no address at either end.
+    this.wasReset = remoteAddress === undefined && socket.localAddress !== undefined;
+    registry.add(this);
+    // Before Node's own listener, which closes the response and so ends a request that is answered by hand. Until then the request is in
+    // flight, and is told that the client left.
+    (stream ?? socket).prependOnceListener("close", () => this.closed());
+  }
+
+  /** The connection of a request. Its first request makes it. */
+  static of({ socket, stream }: IncomingMessage & { readonly stream?: Duplex }, registry: Connections): Connection {
+    if (stream !== undefined) return new Connection(socket, registry, stream);
+    const holder: ConnectedSocket = socket;
+    return (holder[connectionOf] ??= new Connection(socket, registry, undefined));
+  }
+
+  /** The scheme that the client used on this connection. */
+  get scheme(): "http" | "https" {
+    return (this.socket as Partial<TLSSocket>).encrypted === true ? "https" : "http";
+  }
+
+  begin(flight: Flight): void {
+    if (this.newest !== undefined) this.older.add(this.newest);
+    this.newest = flight;
+  }
+
+  end(flight: Flight): void {
+    if (this.newest === flight) this.newest = undefined;
+    else this.older.delete(flight);
+  }
+
+  /** Starts a request: at once, or when enough requests before it are answered. */
+  start(response: ServerResponse, clock: Clock, start: () => void): void {
+    (this.queued ??= new QueuedRequests(this.socket, clock)).add(response, start);
+  }
+
+  /** Whether `flight`, which is in flight, is the last request of the connection so far. */
+  endsWith(flight: Flight): boolean {
+    return this.newest === flight && this.waiting === 0;
+  }
+
+  get inFlight(): number {
+    return (this.newest === undefined ? 0 : 1) + this.older.size + this.waiting;
+  }
+
+  private get waiting(): number {
+    return this.queued?.length ?? 0;
+  }
+
+  flights(): Flight[] {
+    return this.newest === undefined ? [...this.older] : [...this.older, this.newest];
+  }
+
+  private closed(): void {
+    this.registry.delete(this);
+    for (const flight of this.flights()) flight.clientGone();
+    this.newest = undefined;
+    this.older.clear();
+    this.queued?.forgetWaiting();
+  }
+}
+
+/**
+ * Node's fields of a request that was read to its end; they have no public names. From version 24.12 on Node sets them itself for
+ * requests without a body, on servers with `optimizeEmptyRequests`. If Node has no such fields, the request ends in Node's own way.
+ */
+interface Inside {
+  _dumped: boolean;
+  readonly _readableState:
+    Record<"ended" | "endEmitted" | "destroyed" | "closed" | "closeEmitted", boolean> | undefined;
+}
+
+/**
+ * A request of a server that the framework made. After the answer, Node reads the request to its end and tells its listeners. For a
+ * request without a body and without listeners these are eight callbacks without effect, a tenth of the cost of a small answer:
+ * `endUnheard` leaves them out. Not for requests of a server of the caller, whose code has the requests too.
+ */
+export class OwnRequest extends IncomingMessage {
+  /** Ends a request that has no body, and that the application never got. The caller has decided the answer. */
+  endUnheard(): void {
+    if (this.listenerCount("end") > 0 || this.listenerCount("close") > 0) return;
+    // Node declares only what is public.
+    const inside = this as unknown as Inside;
+    const { _readableState: state } = inside;
+    if (state === undefined) return;
+    inside._dumped = true;
+    state.ended = true;
+    state.endEmitted = true;
+    state.destroyed = true;
+    state.closed = true;
+    state.closeEmitted = true;
+  }
+}

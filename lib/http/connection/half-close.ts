@@ -1,0 +1,42 @@
+/**
+ * Closes a connection on which the client may still send. If a socket closes with bytes that were not read, the kernel resets the
+ * connection, and the client loses answers. So the server closes its direction first. Then it reads and discards bytes until the client
+ * closes too, for 2 seconds and 1 MiB at most (RFC 9112 section 9.6).
+ */
+import type { Duplex } from "node:stream";
+import type { Clock } from "../../runtime/clock.js";
+
+export const DISCARDED_BYTES = 1_048_576;
+export const DISCARDED_MS = 2000;
+
+const halfClosed = new WeakSet<Duplex>();
+
+/** Whether the server has closed its direction of a socket, and waits for the client to close. */
+export function isHalfClosed(socket: Duplex): boolean {
+  return halfClosed.has(socket);
+}
+
+/** Closes the server's direction. Called when the last answer is written; `text` is sent after it. */
+export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
+  if (socket.destroyed || halfClosed.has(socket)) return;
+  halfClosed.add(socket);
+  const destroy = (): void => void socket.destroy();
+  let discarded = 0;
+  discardBytes(socket, (bytes) => {
+    discarded += bytes;
+    if (discarded > DISCARDED_BYTES) destroy();
+  });
+  if (socket.writable) socket.end(text);
+  const timer = clock.setTimeout(destroy, DISCARDED_MS, { background: true });
+  socket.once("close", () => timer.cancel());
+}
+
+/** Discards the bytes that the client sends. Node's parser does not get them. */
+export function discardBytes(socket: Duplex & { _paused?: boolean }, onDiscard?: (bytes: number) => void): void {
+  socket.removeAllListeners("data").on("data", (chunk: Buffer) => onDiscard?.(chunk.length));
+  // Node sets this when too many requests wait for their answers; the socket could not be read then.
+  socket._paused = false;
+  socket.resume();
+  // The listener for `data` takes the socket from Node's parser, which may have stopped to read. The stream believes that it reads.
+  socket._read(0);
+}

@@ -1,0 +1,116 @@
+/**
+ * What happens to a request body that is not read to its end before the answer. If the connection closed at once, the kernel would reset
+ * it, and the client would lose the answer. So the rest is read and discarded first: at most 1 MiB, and until 2 seconds after the answer
+ * (RFC 9112 section 9.6). A small rest with a known length is discarded too, and the connection stays if it arrives in that time.
+ */
+import { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { FrameworkError } from "../../errors/framework-error.js";
+import type { Exchange } from "../request/exchange.js";
+import { DISCARDED_BYTES, DISCARDED_MS, halfClose } from "./half-close.js";
+
+type Done = (error?: Error | null) => void;
+
+/**
+ * Keeps the connection open when the stream of the body is destroyed. Node would close both, and a handler that stops reading in the
+ * middle could not be answered. To be called before the application gets the stream.
+ */
+export function spareConnection(incoming: IncomingMessage): void {
+  incoming._destroy = destroyStreamOnly;
+}
+
+/** `this` may be a request of Node's HTTP/2, which is not an `IncomingMessage`. */
+function destroyStreamOnly(this: IncomingMessage, error: Error | null, done: Done): void {
+  const { socket } = this as { readonly socket: Socket | null };
+  // After the client has left, Node's own method reports that to all listeners.
+  const isOver = this instanceof IncomingMessage && (socket === null || socket.destroyed);
+  if (isOver) IncomingMessage.prototype._destroy.call(this, error, done);
+  else process.nextTick(reportDestroyed, this, error, done);
+}
+
+/** As in Node, an error without a listener does not end the process. */
+function reportDestroyed(incoming: IncomingMessage, error: Error | null, done: Done): void {
+  done(incoming.listenerCount("error") > 0 ? error : null);
+}
+
+/** Observes the rest of a body while it is discarded. */
+export interface Rest {
+  taken(bytes: number): void;
+  ended(): void;
+}
+
+/** Discards the rest of the body. A reader gets an error, because an end would look like the whole body. */
+export function discardRest(incoming: IncomingMessage, socket: Socket, rest?: Rest): void {
+  const push = incoming.push.bind(incoming);
+  incoming.push = (chunk: Buffer | null) => {
+    if (chunk !== null) rest?.taken(chunk.length);
+    else rest?.ended();
+    return chunk === null ? push(null) : true;
+  };
+  spareConnection(incoming);
+  if (incoming.readableFlowing !== null && !incoming.readableEnded) incoming.destroy(brokenOff());
+  else incoming.resume();
+  socket.resume();
+}
+
+function brokenOff(): FrameworkError {
+  return new FrameworkError("the request was answered before its body was read to the end", {
+    code: "E_BODY_BROKEN_OFF",
+  });
+}
+
+/** Bytes. The connection stays for a body of up to this length. */
+export const SMALL_REST = 65_536;
+
+export function restIsSmall(incoming: IncomingMessage): boolean {
+  const announced = incoming.headers["content-length"];
+  return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= SMALL_REST;
+}
+
+/** Called after the answer is sent. Discards the rest of the body for the next request, or closes the connection in time. */
+export function keepAfter({ incoming, connection: { socket }, clock, mayChange }: Exchange): void {
+  const isStopped = incoming.destroyed || incoming.readableFlowing === false;
+  // A reader may read to the end. Node itself discards a body that was never read.
+  if (isStopped) discardRest(incoming, socket);
+  if (incoming.complete || (!isStopped && mayChange && isListenedTo(incoming))) return;
+  clock.setTimeout(() => void (incoming.complete || socket.destroy()), DISCARDED_MS, { background: true });
+}
+
+/**
+ * Whether a reader waits for bytes that have not arrived. `incoming.complete` alone does not tell: it stays false for a body that nothing
+ * reads. A reader that holds back the client, or that has bytes to read, does not wait.
+ */
+export function waitsForBody(incoming: IncomingMessage): boolean {
+  if (incoming.complete) return false;
+  if (incoming.readableFlowing === true) return incoming.listenerCount("data") > 0;
+  return incoming.listenerCount("readable") > 0 && incoming.readableLength === 0;
+}
+
+function isListenedTo(incoming: IncomingMessage): boolean {
+  return incoming.listenerCount("data") > 0 || incoming.listenerCount("readable") > 0;
+}
+
+/** Called before the end of an answer with `Connection: close`. Closes the connection after the rest of the body. */
+export function lingerAfter({ incoming, clock, connection: { socket } }: Exchange): void {
+  if (socket.destroyed) return;
+  const destroySoon = socket.destroySoon.bind(socket);
+  const destroy = (): void => void socket.destroy();
+  let discarded = 0;
+  // Node calls this as soon as the answer is written. Here it closes only our side.
+  socket.destroySoon = () => {
+    if (incoming.complete) return destroySoon();
+    const timer = clock.setTimeout(destroy, DISCARDED_MS, { background: true });
+    socket.once("close", () => timer.cancel());
+    return void socket.end();
+  };
+  discardRest(incoming, socket, {
+    taken: (bytes) => {
+      discarded += bytes;
+      if (discarded > DISCARDED_BYTES) destroy();
+    },
+    ended: () => {
+      // Other requests may follow the body.
+      if (socket.writableEnded) halfClose(socket, clock);
+    },
+  });
+}

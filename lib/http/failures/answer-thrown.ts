@@ -1,0 +1,69 @@
+/**
+ * Turns a thrown error with a status into the answer, and logs it. The error boundary does this for the application, and a stage for the
+ * code of the application that it calls itself. An unhandled error passes on to the stage that catches all of them.
+ */
+import {
+  ClientGoneError,
+  ValidationError,
+  type FieldError,
+  type FrameworkError,
+} from "../../errors/framework-error.js";
+import { UNREADABLE_FIELD } from "../../errors/thrown-value.js";
+import { profile } from "../../runtime/profile.js";
+import { reportUnheard, routeField } from "./failed-request.js";
+import { tracing } from "../../tracing/tracing.js";
+import type { Context } from "../request/context.js";
+import { tellListeners } from "../koa/koa-application.js";
+import { refuseWithError } from "./refuse.js";
+import { asFrameworkError } from "./thrown-error.js";
+
+const errorLog = tracing.target("framework::http::error");
+
+/**
+ * Answers an error with a status. Any other value, and an error for an answer that cannot be replaced any more, is thrown again.
+ * @internal
+ */
+export function answerThrown(ctx: Context, thrown: unknown): void {
+  const error = asFrameworkError(ctx, thrown);
+  const { headIsSent } = ctx;
+  // An answer that is decided or begun cannot be replaced. If the client has left, an answer that was cut off is not a failure.
+  if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
+  report(ctx, error);
+  if (error.status >= 500) {
+    reportUnheard(ctx, "request failed", thrown);
+    tellListeners(ctx, thrown);
+  }
+  if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500, thrown);
+}
+
+function report(ctx: Context, error: FrameworkError): void {
+  const { code, status } = error;
+  const fields = { code, status, ...routeField(ctx) };
+  if (status >= 500) errorLog.error(error.detail ?? "error", { ...fields, error, stack: error.stack });
+  else if (error instanceof ClientGoneError && error.cause !== undefined)
+    errorLog.debug("request refused", { ...fields, error: error.cause });
+  // In a debug build a developer sees at once what does not fit. In a release build the log shows nothing of a request's body.
+  else if (error instanceof ValidationError && profile === "debug")
+    errorLog.info("request refused", { ...fields, reason: reasonOf(error) });
+  else errorLog.debug("request refused", fields);
+}
+
+/** Bounded, because the client chooses how many fields are wrong. In characters. */
+const MAX_REASON_LENGTH = 500;
+const MAX_REASON_FIELDS = 10;
+
+/** `target: Invalid URL; slug: Too short`. */
+function reasonOf({ errors }: ValidationError): string {
+  try {
+    const fields = Object.entries(errors).slice(0, MAX_REASON_FIELDS);
+    const texts = fields.map(([path, faults]) => `${path || "body"}: ${faults.map(textOf).join(", ")}`);
+    return texts.join("; ").slice(0, MAX_REASON_LENGTH);
+  } catch {
+    // A caller without a compiler may pass any value. The answer is still a 422.
+    return UNREADABLE_FIELD;
+  }
+}
+
+function textOf({ code, message = code }: FieldError): string {
+  return message;
+}

@@ -1,0 +1,62 @@
+/**
+ * The answers that take the place of a handler's: a refusal by a stage, and the answer to an error with a status. All of them have the
+ * same head and body, whichever stage answers. Not for answers that a handler returns, nor for unhandled errors.
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { PROBLEM_CONTENT_TYPE, Problem } from "../../errors/problem.js";
+import type { Context } from "../request/context.js";
+import { Extension } from "../request/extension.js";
+
+/** The problem that answers a request, and the error that it was made of; a stage that refuses has no error. */
+export interface Refusal {
+  readonly problem: Problem;
+  readonly body: string;
+  readonly error: unknown;
+}
+
+const LastRefusal = new Extension<Refusal>("refusal");
+
+/** The refusal whose problem is the body now; `undefined` for any other body, and without one. @internal */
+export function refusalOf(ctx: Context): Refusal | undefined {
+  const refusal = LastRefusal.find(ctx);
+  return refusal?.body === ctx.payload ? refusal : undefined;
+}
+
+/**
+ * Answers with a status alone, to which the error mapping stage gives a body, or with a problem. Headers that are set stay. The caller
+ * has made sure that the head is not sent. @internal
+ */
+export function refuse(ctx: Context, refusal: number | Problem, error?: unknown): void {
+  ctx.deferred = undefined;
+  ctx.answerNothing();
+  ctx.raw.statusMessage = "";
+  if (typeof refusal === "number") {
+    ctx.answerStatus(refusal);
+    return;
+  }
+  const body = refusal.text();
+  ctx.answerStatus(refusal.status);
+  ctx.answerBody(body, PROBLEM_CONTENT_TYPE);
+  LastRefusal.set(ctx, { problem: refusal, body, error });
+}
+
+/** Headers that describe the body or its freshness, and are wrong for the error that takes its place. A policy describes no body. */
+const OF_THE_BODY =
+  /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
+
+/**
+ * Answers an error with its status, headers and problem. The caller has made sure that the head is not sent. `forMapper` is the value that
+ * an error mapper of the application gets. @internal
+ */
+export function refuseWithError(
+  ctx: Context,
+  error: FrameworkError,
+  withDetail: boolean,
+  forMapper: unknown = error,
+): void {
+  const { raw } = ctx;
+  for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
+  const headers = error.headers ?? {};
+  for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
+  refuse(ctx, Problem.from(error, withDetail), forMapper);
+}

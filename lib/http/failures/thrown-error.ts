@@ -1,0 +1,95 @@
+/**
+ * Tells errors with a status (`FrameworkError`, Koa's `HttpError`, the reasons of `ctx.signal`) from unhandled errors. The first kind
+ * is answered with its status, the second with a 500. Not for start-up errors.
+ */
+import type Koa from "koa";
+import { ClientGoneError, FrameworkError } from "../../errors/framework-error.js";
+import type { Exchange } from "../request/exchange.js";
+import packages from "../packages.cjs";
+
+const { HttpError } = packages.Koa;
+
+/** The error with a status; `undefined` for an unhandled error, and for a value that throws when it is looked at. @internal */
+export function asFrameworkError(ctx: Exchange, thrown: unknown): FrameworkError | undefined {
+  try {
+    return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function errorWithStatus(thrown: unknown): FrameworkError | undefined {
+  if (thrown instanceof FrameworkError) return thrown;
+  // Node's own functions throw this when `ctx.signal` aborts.
+  if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
+    return thrown.cause;
+  if (!isKoaHttpError(thrown)) return undefined;
+  const { status, expose, message, headers } = thrown;
+  return new FrameworkError(expose ? message : undefined, {
+    code: "E_HTTP",
+    status,
+    cause: thrown,
+    ...(headers !== undefined && { headers }),
+  });
+}
+
+/**
+ * Whether a failure follows from a client that left while its body was read, or while the application wrote the answer. A malformed body
+ * counts too, since Node then ends the connection. Each way of reading reports this by an error of its own. Errors of the language stay
+ * faults of the program. The exception is the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
+ */
+function isCutOff({ isClientGone, headIsSent, connection, incoming }: Exchange, thrown: unknown): boolean {
+  if (!isClientGone && !connection.socket.destroyed) return false;
+  const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
+  if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each) || isCausedBy(incoming.errored, thrown);
+  return headIsSent && (thrown as NodeJS.ErrnoException).code === "ERR_STREAM_PREMATURE_CLOSE";
+}
+
+function isCausedBy(error: Error | null, thrown: unknown): boolean {
+  return error !== null && thrown instanceof Error && thrown.cause === error;
+}
+
+const LANGUAGE_ERRORS = [TypeError, ReferenceError, RangeError, SyntaxError];
+
+interface KoaHttpError {
+  readonly status: number;
+  readonly expose: boolean;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Koa's `instanceof HttpError` is true for similar errors too, but the error of an HTTP client must stay an unhandled error. Koa's own
+ * errors have `expose` on the prototype; an error of another class that went through `ctx.throw` has a member `expose`.
+ */
+function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
+  if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
+  if (thrown instanceof HttpError && Object.hasOwn(thrown, "expose")) return true;
+  return thrown instanceof Error && ofAssert().isPrototypeOf(thrown);
+}
+
+let assertPrototype: object | undefined;
+
+/** The prototype of the errors of `ctx.assert`. They come from another copy of the package than those of `ctx.throw`; nothing exports it. */
+function ofAssert(): object {
+  if (assertPrototype !== undefined) return assertPrototype;
+  try {
+    const koa: Koa = new packages.Koa();
+    koa.context.assert(false, 400);
+  } catch (error) {
+    assertPrototype = Object.getPrototypeOf(Object.getPrototypeOf(error)) as object;
+  }
+  return assertPrototype ?? HttpError.prototype;
+}
+
+/** The error that an application's mapper gets: Koa's own for `ctx.throw` and `ctx.assert`, else the error with a status. @internal */
+export function errorForMapper(error: FrameworkError, thrown: unknown): unknown {
+  return error.cause === thrown && isKoaHttpError(thrown) ? thrown : error;
+}
+
+/** Whether a failure repeats what the framework knows: it ended the request itself, or the client did. @internal */
+export function isHandedOn(ctx: Exchange, thrown: unknown): boolean {
+  const error = asFrameworkError(ctx, thrown);
+  if (error === undefined) return false;
+  return error instanceof ClientGoneError || ctx.isAbortedWith(error) || error === ctx.incoming.errored;
+}

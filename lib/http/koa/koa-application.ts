@@ -1,0 +1,103 @@
+/**
+ * The Koa application behind `builder.koa` and `ctx.app`. It never serves by itself. Its `error` event carries unhandled errors to error
+ * trackers (Sentry, dd-trace, elastic-apm), and takes the errors that middleware emits. An event without a listener is logged; with
+ * Node's own `emit` it would be thrown.
+ */
+import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
+import { describeThrown } from "../../errors/thrown-value.js";
+import { currentSubscriber } from "../../tracing/flow.js";
+import { tracing } from "../../tracing/tracing.js";
+import type { Exchange } from "../request/exchange.js";
+import packages from "../packages.cjs";
+import { asFrameworkError } from "../failures/thrown-error.js";
+
+const log = tracing.target("framework::http::error");
+
+/** Who knows of an error of one request: the log, or the listeners. */
+type Known = "logged" | "told";
+
+export class KoaApplication extends packages.Koa {
+  // By request, because a program may throw one error object again and again.
+  private readonly knownErrors = new WeakMap<object, Map<unknown, Known>>();
+
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    if (event !== "error") return super.emit(event, ...args);
+    const [error, ctx] = args;
+    const isHeard = this.listenerCount(event) > 0;
+    if (this.isOwn(ctx)) this.note(ctx, error, isHeard ? "told" : "logged");
+    if (isHeard) return super.emit(event, ...args);
+    this.logEvent(error, this.isOwn(ctx) ? ctx : undefined);
+    return false;
+  }
+
+  // Koa's own chain is empty here: every answer of it would be a 404, and its contexts are not those of the application.
+
+  override listen(): never {
+    throw servesNothing("listen");
+  }
+
+  override callback(): never {
+    throw servesNothing("callback");
+  }
+
+  override createContext(): never {
+    throw servesNothing("createContext");
+  }
+
+  /** Whether middleware has emitted the error of this request, and it was logged. @internal */
+  hasLogged(ctx: Exchange, thrown: unknown): boolean {
+    return this.knownErrors.get(ctx)?.get(thrown) === "logged";
+  }
+
+  /** Tells the listeners of an error, unless they know it. A listener that throws does not change the answer. @internal */
+  tell(ctx: object, thrown: unknown): void {
+    if (this.listenerCount("error") === 0 || this.knownErrors.get(ctx)?.has(thrown) === true) return;
+    this.note(ctx, thrown, "told");
+    try {
+      this.emit("error", asError(thrown), ctx);
+    } catch (error) {
+      log.error("error listener failed", describeThrown(error));
+    }
+  }
+
+  private note(ctx: object, error: unknown, known: Known): void {
+    const errors = this.knownErrors.get(ctx) ?? new Map<unknown, Known>();
+    this.knownErrors.set(ctx, errors.set(error, known));
+  }
+
+  private logEvent(error: unknown, ctx: Exchange | undefined): void {
+    const refusal = ctx === undefined ? undefined : asFrameworkError(ctx, error);
+    // As in Koa, the faults of a client do not count as errors of the application.
+    if (refusal !== undefined && refusal.status < 500) {
+      log.debug("request refused", { code: refusal.code, status: refusal.status });
+      return;
+    }
+    log.error("error event", describeThrown(error));
+    if (currentSubscriber() === undefined) ctx?.unheard?.("error event", error);
+  }
+
+  /** Middleware may emit an error with any second argument. */
+  private isOwn(ctx: unknown): ctx is Exchange {
+    return typeof ctx === "object" && ctx !== null && Object.prototype.isPrototypeOf.call(this.context, ctx);
+  }
+}
+
+/** Tells the listeners of `builder.koa.on("error")` of an error, once a request. @internal */
+export function tellListeners(ctx: object, thrown: unknown): void {
+  if ("app" in ctx && ctx.app instanceof KoaApplication) ctx.app.tell(ctx, thrown);
+}
+
+function servesNothing(method: string): FrameworkError {
+  return setupError(
+    new FrameworkError(
+      `koa.${method}() serves no requests here: use run(), serve() or callback() of the application, and for sockets .attach((server) => …) of the builder`,
+      { code: "E_KOA_SERVE" },
+    ),
+  );
+}
+
+/** Listeners read the message and the stack of an `Error`, as in Koa. */
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error("a value that is not an Error was thrown", { cause: thrown });
+}

@@ -1,0 +1,330 @@
+/**
+ * The argument of handlers and middleware: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts
+ * when the answer is no longer needed. Middleware written for Koa finds all of Koa's members. Work outside a request has no context.
+ *
+ * @example
+ * async show({ params }: Context<"id">) { return this.store.find(params.id); }
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type Koa from "koa";
+import { expectAwait } from "../body/awaited-reading.js";
+import { copyBytes, readForm, readJson, readSearch, readText } from "../body/body-reader.js";
+import type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../koa/koa-types.js";
+import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "../koa/koa-faces.js";
+import { isEmptyStatus, checkFinalStatus } from "../response/head.js";
+import { asFrameworkError } from "../failures/thrown-error.js";
+import { Answer } from "../response/answer.js";
+import { Exchange } from "./exchange.js";
+import packages from "../packages.cjs";
+import { handOutResponse } from "../response/raw-response.js";
+import { spareConnection } from "../connection/unread-body.js";
+import { discardBody } from "../response/body-stream.js";
+import { pathOf, queryOf } from "./request-target.js";
+import { keepFlow } from "../../tracing/flow.js";
+import type { FormFields } from "../body/form-fields.js";
+import type { InferOutput, Schema } from "../body/schema.js";
+import type { UploadFields, UploadLimits } from "../body/uploads.js";
+
+type Own =
+  | "app"
+  | "params"
+  | "search"
+  | "req"
+  | "res"
+  | "request"
+  | "response"
+  | "state"
+  | "status"
+  | "body"
+  | "path"
+  | "method"
+  | "url"
+  | "set"
+  | "get"
+  | "ip"
+  | "ips"
+  | "protocol"
+  | "secure"
+  | "originalUrl"
+  | "respond"
+  | "onerror"
+  | "cookies";
+
+// Koa's members are inherited through the prototype (below), which the compiler does not see; so the type declares them.
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
+export interface Context<Names extends string = never> extends Omit<Koa.ExtendableContext, Own | keyof Exchange> {}
+
+/** Most targets are a path without a query, which need no parsing. */
+const PATH_ALONE = /^\/[^?#]*$/;
+
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging
+export class Context<Names extends string = never> extends Exchange {
+  /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
+  declare readonly app: KoaApp;
+  /** The application's own classes, set as `app` is. @internal */
+  declare readonly RequestFace: typeof KoaRequestFace;
+  /** @internal */
+  declare readonly ResponseFace: typeof KoaResponseFace;
+
+  /** The target before any stage rewrote it; never logged. */
+  originalUrl: string | undefined;
+
+  private pathParams: Readonly<Record<Names, string>> | undefined = undefined;
+  private stateValue: Record<string, unknown> | undefined = undefined;
+  private requestFace: KoaRequestFace | undefined = undefined;
+  private responseFace: KoaResponseFace | undefined = undefined;
+  private cookieJar: KoaCookies | undefined = undefined;
+  private parsedUrl: string | undefined = undefined;
+  private parsedPath = "";
+
+  /** @internal */
+  constructor(...args: ConstructorParameters<typeof Exchange>) {
+    super(...args);
+    this.originalUrl = this.incoming.url;
+  }
+
+  // --- the request ---
+
+  /** Aborts on timeout, when the client leaves and at the drain deadline; `reason` is a `FrameworkError` that may be rethrown. */
+  get signal(): AbortSignal {
+    return this.abortSignal;
+  }
+
+  /** The path's captures, percent-decoded. A Koa router that is used as a layer assigns its own for its handlers. */
+  get params(): Readonly<Record<Names, string>> {
+    // Before a route has matched there are no names to read.
+    return (this.pathParams ??= Object.create(null) as Readonly<Record<Names, string>>);
+  }
+
+  set params(captures: Readonly<Record<Names, string>>) {
+    this.pathParams = captures;
+  }
+
+  /** Node's request. Its listeners log as part of this request. */
+  get req(): IncomingMessage {
+    spareConnection(this.incoming);
+    if (!this.requestIsShared) keepFlow(this.incoming);
+    this.requestIsShared = true;
+    return this.incoming;
+  }
+
+  get method(): string {
+    return this.incoming.method ?? "GET";
+  }
+
+  set method(value: string) {
+    this.incoming.method = value;
+  }
+
+  get url(): string {
+    return this.incoming.url ?? "/";
+  }
+
+  set url(value: string) {
+    this.incoming.url = value;
+  }
+
+  /** The path as it was sent: raw, without query and fragment; of an absolute-form target its path (RFC 9112 section 3.2.2). */
+  get path(): string {
+    const { url } = this.incoming;
+    if (url !== this.parsedUrl) {
+      this.parsedUrl = url;
+      this.parsedPath = url !== undefined && PATH_ALONE.test(url) ? url : pathOf(url ?? "/");
+    }
+    return this.parsedPath;
+  }
+
+  set path(value: string) {
+    this.incoming.url = value + queryOf(this.url);
+  }
+
+  /** The client's address by the trusted-proxy rules; `""` where there is none. */
+  get ip(): string {
+    return this.proxies.clientIp(this.connection.peer, linesOf(this.incoming, "x-forwarded-for"));
+  }
+
+  get ips(): string[] {
+    return this.ip === "" ? [] : [this.ip];
+  }
+
+  get protocol(): string {
+    return this.proxies.protocol(
+      this.connection.peer,
+      linesOf(this.incoming, "x-forwarded-proto"),
+      this.connection.scheme,
+    );
+  }
+
+  get secure(): boolean {
+    return this.protocol === "https";
+  }
+
+  /** A request header, any case; `""` where it is missing. `Referer` and `Referrer` are the same. */
+  get(name: string): string {
+    const { headers } = this.incoming;
+    const lower = name.toLowerCase();
+    const value =
+      lower === "referrer" || lower === "referer" ? (headers["referrer"] ?? headers.referer) : headers[lower];
+    return value === undefined ? "" : String(value);
+  }
+
+  /** The body as JSON; with a schema, the schema's output. Throws an error with status 400, 413, 415 or 422 if it cannot be read. */
+  json(): Promise<unknown>;
+  json<S extends Schema>(schema: S): Promise<InferOutput<S>>;
+  json(schema?: Schema): Promise<unknown> {
+    return expectAwait(this, "ctx.json", readJson(this, schema));
+  }
+
+  /** The body of an urlencoded form; with a schema, the schema's output. `tags[]` is a list and `user[name]` an object. */
+  form(): Promise<FormFields>;
+  form<S extends Schema>(schema: S): Promise<InferOutput<S>>;
+  form(schema?: Schema): Promise<unknown> {
+    return expectAwait(this, "ctx.form", readForm(this, schema));
+  }
+
+  /** A form with files, or JSON for one without; a file that the schema does not take is a 422. Needs `@stagecraft/framework/uploads`. */
+  uploads(schema?: undefined, limits?: UploadLimits): Promise<UploadFields>;
+  uploads<S extends Schema>(schema: S, limits?: UploadLimits): Promise<InferOutput<S>>;
+  uploads(schema?: Schema, limits?: UploadLimits): Promise<unknown> {
+    return expectAwait(this, "ctx.uploads", this.uploadReader.readUploads(this, schema, limits));
+  }
+
+  /** The body as UTF-8 text, of any media type. */
+  text(): Promise<string> {
+    return expectAwait(this, "ctx.text", readText(this));
+  }
+
+  /** The body as it was sent, of any media type: for a signature over it. The buffer belongs to the caller. */
+  bytes(): Promise<Buffer> {
+    return expectAwait(this, "ctx.bytes", copyBytes(this));
+  }
+
+  /** The fields of the query, read as those of a form; with a schema, the schema's output, which is a promise if the schema is asynchronous. */
+  search(): FormFields;
+  search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
+  search(schema?: Schema): unknown {
+    const read = readSearch(queryOf(this.url).slice(1), schema);
+    return read instanceof Promise ? expectAwait(this, "ctx.search", read) : read;
+  }
+
+  // --- the answer ---
+
+  get status(): number {
+    return this.raw.statusCode;
+  }
+
+  set status(code: number) {
+    if (!this.headMayChange) return;
+    checkFinalStatus(code);
+    this.answerStatus(code);
+    this.raw.statusMessage = "";
+    if (isEmptyStatus(code) && this.payload !== undefined) this.answerNothing();
+  }
+
+  get body(): unknown {
+    return this.ownPayload();
+  }
+
+  /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */
+  set body(value: unknown) {
+    if (!this.mayChange) {
+      discardBody(value);
+      return;
+    }
+    if (value !== undefined && value !== null) {
+      this.answerBody(value);
+      return;
+    }
+    if (this.headIsSent) {
+      // The application began the answer by hand: no further body means that the answer ends here.
+      this.answerBody("");
+      return;
+    }
+    this.answerNothing();
+    if (!isEmptyStatus(this.raw.statusCode)) this.answerStatus(204);
+  }
+
+  /** Sets response headers, as in Koa. */
+  set(name: string | Readonly<Record<string, string | string[]>>, value?: string | number | readonly string[]): void {
+    if (!this.headMayChange) return;
+    if (typeof name !== "string") {
+      for (const [each, text] of Object.entries(name)) this.raw.setHeader(each, text);
+    } else if (name !== "" && value !== undefined) {
+      this.raw.setHeader(name, value);
+    }
+  }
+
+  /** Koa's switch: after `false` the application writes the answer by hand. */
+  get respond(): boolean | undefined {
+    return !this.isWrittenByHand;
+  }
+
+  set respond(value: boolean | undefined) {
+    if (!this.mayChange) return;
+    if (value === false) {
+      if (!this.isShared) handOutResponse(this);
+      this.leaveToApplication();
+    } else if (this.isWrittenByHand) this.share();
+  }
+
+  /** Node's response. The application may write it by hand; stages still add their headers to its head. */
+  get res(): ServerResponse {
+    if (!this.isShared) handOutResponse(this);
+    return this.detached ?? this.raw;
+  }
+
+  // --- Koa's own objects, made when asked for ---
+
+  /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, since a proxy may have decrypted. */
+  get cookies(): KoaCookies {
+    return (this.cookieJar ??= new ContextCookies(this));
+  }
+
+  get state(): Record<string, unknown> {
+    return (this.stateValue ??= {});
+  }
+
+  set state(value: Record<string, unknown>) {
+    this.stateValue = value;
+  }
+
+  get request(): KoaRequest {
+    // Koa's members come through the prototype.
+    return (this.requestFace ??= new this.RequestFace(this)) as unknown as KoaRequest;
+  }
+
+  get response(): KoaResponse {
+    if (this.responseFace === undefined) {
+      this.responseFace = new this.ResponseFace(this);
+      // Koa's response gives access to Node's.
+      handOutResponse(this);
+    }
+    return this.responseFace as unknown as KoaResponse;
+  }
+
+  /** Koa's way for a callback to report an error. The request fails with it while the answer is open. */
+  onerror(error?: unknown): void {
+    if (!this.mayChange) return;
+    if (error !== undefined && error !== null) this.lateError ??= { error };
+    if (this.lateError !== undefined && this.headIsSent) this.raw.destroy();
+  }
+
+  /** The status that the answer to a thrown value has. @internal */
+  statusOf(thrown: unknown): number {
+    return asFrameworkError(this, thrown)?.status ?? 500;
+  }
+
+  /** `undefined` for a path without captures. @internal */
+  bindParams(params: Readonly<Record<string, string>> | undefined): void {
+    // The compiler checked the names of the handler's parameters against the path.
+    this.pathParams = params;
+  }
+}
+
+// All other members of Koa's context are inherited from Koa itself.
+Object.setPrototypeOf(Answer.prototype, Object.getPrototypeOf(new packages.Koa().context) as object);
+
+/** All lines of a header. Node makes this table for all headers at once, so it is read only if the request has the header. */
+function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
+  return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
+}

@@ -1,0 +1,119 @@
+/**
+ * The cookies of the framework's own stages: their values in a request, and the `Set-Cookie` line of an answer (RFC 6265). Handlers use
+ * `ctx.cookies`.
+ */
+import type { ServerResponse } from "node:http";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
+
+export type SameSite = "Strict" | "Lax" | "None";
+
+/** The attributes of one cookie; they were checked when its stage was configured. */
+export interface CookieAttributes {
+  readonly name: string;
+  readonly path: string;
+  readonly domain: string | undefined;
+  readonly secure: boolean;
+  readonly sameSite: SameSite;
+  readonly httpOnly: boolean;
+}
+
+/** A token of RFC 9110 section 5.6.2, of which the name of a cookie consists. */
+const NAME = /^[!#$%&'*+\-.^_`|~\w]+$/;
+const PATH = /^\/[\x20-\x3a\x3c-\x7e]*$/;
+const DOMAIN = /^(?=.{1,253}$)[a-z\d](?:[a-z\d-]*[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]*[a-z\d])?)*$/i;
+const SAME_SITES: readonly unknown[] = ["Strict", "Lax", "None"];
+
+/**
+ * The attributes, if browsers accept a cookie with them.
+ *
+ * @throws FrameworkError with `code`
+ */
+export function checkCookie(cookie: CookieAttributes, code: string): CookieAttributes {
+  const fault = faultOf(cookie);
+  if (fault !== undefined) throw setupError(new FrameworkError(fault, { code }));
+  return cookie;
+}
+
+function faultOf({ name, path, domain, secure, sameSite }: CookieAttributes): string | undefined {
+  if (typeof name !== "string" || !NAME.test(name)) {
+    return `${JSON.stringify(name)} cannot be the name of a cookie: use letters, digits, "-" and "_"`;
+  }
+  if (typeof path !== "string" || !PATH.test(path)) {
+    return `${JSON.stringify(path)} cannot be the path of a cookie: it begins with "/" and has no ";"`;
+  }
+  if (domain !== undefined && (typeof domain !== "string" || !DOMAIN.test(domain))) {
+    return `${JSON.stringify(domain)} cannot be the domain of a cookie: give a host name without a dot in front`;
+  }
+  if (typeof secure !== "boolean") return `secure is true or false, not ${JSON.stringify(secure)}`;
+  if (!SAME_SITES.includes(sameSite)) return `sameSite is "Strict", "Lax" or "None", not ${JSON.stringify(sameSite)}`;
+  if (sameSite === "None" && !secure)
+    return "browsers refuse SameSite=None without Secure: set secure to true, or sameSite to Lax";
+  return prefixFaultOf(name.toLowerCase(), path, domain, secure);
+}
+
+/** The rules of the prefixes (RFC 6265bis section 4.1.3), which browsers apply without regard to case. */
+function prefixFaultOf(name: string, path: string, domain: string | undefined, secure: boolean): string | undefined {
+  if (name.startsWith("__host-") && (!secure || domain !== undefined || path !== "/")) {
+    return 'browsers refuse a cookie named __Host-… without Secure, with a Domain, or with a path other than "/"; correct these or the name';
+  }
+  return name.startsWith("__secure-") && !secure
+    ? "browsers refuse a cookie named __Secure-… without Secure: set secure to true, or choose another name"
+    : undefined;
+}
+
+/** The line up to its `Max-Age`: everything but the value is known when the application is built. */
+export function attributesText({ path, domain, secure, sameSite, httpOnly }: CookieAttributes): string {
+  const parts = [`; Path=${path}`];
+  if (domain !== undefined) parts.push(`; Domain=${domain}`);
+  if (httpOnly) parts.push("; HttpOnly");
+  if (secure) parts.push("; Secure");
+  parts.push(`; SameSite=${sameSite}`);
+  return parts.join("");
+}
+
+/** Adds a line to the cookies that the answer sets already. */
+export function addSetCookie(raw: ServerResponse, line: string): void {
+  raw.appendHeader("Set-Cookie", line);
+}
+
+/**
+ * Whether the answer is a 304. It gets no cookie of the framework: the client shows the page that it holds, with the token that came with
+ * that page.
+ */
+export function isNotModified({ statusCode }: ServerResponse): boolean {
+  return statusCode === 304;
+}
+
+/** Whether the answer says that shared caches may keep it (RFC 9111 section 5.2.2). */
+export function isForSharedCaches(raw: ServerResponse): boolean {
+  const policy = raw.getHeader("Cache-Control");
+  return policy !== undefined && /(?:^|[\s,])(?:public|s-maxage)(?:$|[\s,=])/i.test(String(policy));
+}
+
+/**
+ * The values of the cookies with that name, the first of them `most`. A client may send a name twice: a sibling host can set a cookie
+ * with the same name and a longer path, which comes first (RFC 6265 section 5.4). The cookies with other names cost a scan and no memory.
+ */
+export function cookieValues(header: string | undefined, name: string, most: number): readonly string[] {
+  if (header === undefined) return NONE;
+  let values: string[] | undefined;
+  for (let at = header.indexOf(name); at >= 0; at = header.indexOf(name, at + name.length)) {
+    const start = at + name.length;
+    if (header.charCodeAt(start) !== EQUALS || !beginsPair(header, at)) continue;
+    const end = header.indexOf(";", start);
+    (values ??= []).push(header.slice(start + 1, end < 0 ? undefined : end).trim());
+    if (values.length === most) break;
+  }
+  return values ?? NONE;
+}
+
+const NONE: readonly string[] = Object.freeze([]);
+const EQUALS = 0x3d;
+
+/** Whether only spaces stand between `at` and the semicolon in front of it, or the start. */
+function beginsPair(header: string, at: number): boolean {
+  let before = at - 1;
+  while (before >= 0 && (header[before] === " " || header[before] === "\t")) before--;
+  return before < 0 || header[before] === ";";
+}

@@ -1,0 +1,155 @@
+/**
+ * Server-sent events (WHATWG HTML section 9.2): the values of an async iterable as an event stream. For `Reply.events`.
+ *
+ * The stream ends in order when the drain begins, so that the drain does not wait for it: the browser connects again, to another
+ * instance. It also ends when `ctx.signal` aborts. A comment every 15 seconds keeps proxies from closing a silent connection.
+ */
+import type { Readable } from "node:stream";
+import type { Context } from "../request/context.js";
+import { discardIterable, IterableStream, isAsyncIterable } from "./iterable-stream.js";
+import { jsonText } from "./json-text.js";
+import { valueText } from "../../errors/value-text.js";
+import { hasMethod } from "./web-values.js";
+import type { Timer } from "../../runtime/clock.js";
+
+/** One event. Give at least one member. */
+export interface ServerSentEvent {
+  /** The name that listeners in the browser are added for; `message` if it is absent. */
+  readonly event?: string;
+  /** Text, or a value that becomes JSON. */
+  readonly data?: unknown;
+  /** The browser sends it as `Last-Event-ID` when it connects again. */
+  readonly id?: string;
+  /** Milliseconds until the browser connects again. */
+  readonly retry?: number;
+}
+
+/** A text is the data of an event. */
+export type EventIterable = AsyncIterable<string | ServerSentEvent>;
+
+/** The events; or a function that makes them for a client that has seen the events up to `lastEventId`. */
+export type EventSource = EventIterable | ((lastEventId: string | undefined) => EventIterable);
+
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = ":\n\n";
+
+/** The body of a reply before it has a request. */
+export class EventBody {
+  constructor(readonly source: EventSource) {
+    if (typeof source !== "function" && !isAsyncIterable(source)) throw noEvents("was given", source);
+  }
+
+  /** @internal */
+  open(ctx: Context): Readable {
+    const { source } = this;
+    if (typeof source !== "function") return new EventStream(source, ctx);
+    const events = source(lastEventIdOf(ctx));
+    if (!isAsyncIterable(events)) throw noEvents("got from its function", events);
+    return new EventStream(events, ctx);
+  }
+
+  /** Closes a source that is not read. @internal */
+  discard(): void {
+    if (isAsyncIterable(this.source)) discardIterable(this.source);
+  }
+}
+
+/** Plain JavaScript can give a list, or an `async` function without `*`. */
+function noEvents(how: string, value: unknown): TypeError {
+  const kind = hasMethod(value, "then") ? "a promise" : valueText(value);
+  return new TypeError(`Reply.events ${how} ${kind}: give an async iterable, or an async function* that makes one`);
+}
+
+/** Browsers send it in UTF-8; Node reads fields as Latin-1. */
+function lastEventIdOf({ incoming }: Context): string | undefined {
+  const field = incoming.headers["last-event-id"];
+  return field === undefined ? undefined : Buffer.from(String(field), "latin1").toString();
+}
+
+class EventStream extends IterableStream {
+  private timer: Timer | undefined = undefined;
+  private readonly signal: AbortSignal;
+  private readonly stop = (): void => this.finish();
+
+  constructor(
+    source: EventIterable,
+    private readonly ctx: Context,
+  ) {
+    super(source);
+    this.signal = ctx.abortSignal;
+    this.signal.addEventListener("abort", this.stop);
+    const { closing, whenDrained } = ctx.connection.registry;
+    whenDrained.add(this.stop);
+    if (this.signal.aborted || closing) this.stop();
+    this.beat();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.timer?.cancel();
+    this.signal.removeEventListener("abort", this.stop);
+    this.ctx.connection.registry.whenDrained.delete(this.stop);
+    super._destroy(error, done);
+  }
+
+  protected override encode(value: unknown): string {
+    return eventText(value);
+  }
+
+  private beat(): void {
+    this.timer = this.ctx.clock.setTimeout(
+      () => {
+        if (this.isOver) return;
+        // A client that does not read gets no more comments.
+        if (this.readableLength === 0) this.push(HEARTBEAT);
+        this.beat();
+      },
+      HEARTBEAT_MS,
+      { background: true },
+    );
+  }
+}
+
+const MEMBERS: ReadonlySet<string> = new Set(["event", "data", "id", "retry"]);
+const LINE_END = /\r\n|\r|\n/;
+
+/**
+ * The text of one event.
+ * @throws TypeError for what an event stream cannot say
+ */
+export function eventText(value: unknown): string {
+  if (typeof value === "string") return `${dataLines(value)}\n`;
+  if (typeof value !== "object" || value === null) throw new TypeError(`an event is a ${typeof value}; ${EXPECTED}`);
+  for (const name in value) if (!MEMBERS.has(name)) throw new TypeError(`an event has a member "${name}"; ${EXPECTED}`);
+  const { event, data, id, retry }: ServerSentEvent = value;
+  const text = line("event", event, /[\r\n]/) + line("id", id, /[\0\r\n]/) + retryLine(retry) + dataOf(event, data);
+  if (text === "") throw new TypeError(`an event has no member; ${EXPECTED}`);
+  return `${text}\n`;
+}
+
+const EXPECTED = "give text, or an object with event, data, id or retry";
+
+function line(name: string, value: unknown, refused: RegExp): string {
+  if (value === undefined) return "";
+  if (typeof value !== "string" || refused.test(value))
+    throw new TypeError(`the ${name} of an event is not a text of one line; give text without line breaks and NUL`);
+  return `${name}: ${value}\n`;
+}
+
+function retryLine(retry: unknown): string {
+  if (retry === undefined) return "";
+  if (!Number.isSafeInteger(retry) || Number(retry) < 0)
+    throw new TypeError("the retry of an event is not a number of milliseconds; give an integer from 0");
+  return `retry: ${Number(retry)}\n`;
+}
+
+/** A browser drops an event without data, so a name alone has empty data. */
+function dataOf(event: unknown, data: unknown): string {
+  if (data === undefined) return event === undefined ? "" : dataLines("");
+  return dataLines(typeof data === "string" ? data : jsonText(data));
+}
+
+function dataLines(text: string): string {
+  let lines = "";
+  for (const each of text.split(LINE_END)) lines += `data: ${each}\n`;
+  return lines;
+}

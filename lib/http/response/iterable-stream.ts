@@ -1,0 +1,123 @@
+/**
+ * An async iterable as the body of an answer: text and bytes as they are, other values as JSON lines. It asks the iterator for the next
+ * value only when the client has taken those before, and calls the iterator's `return` when the body is not read to its end.
+ */
+import { Readable } from "node:stream";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { tracing } from "../../tracing/tracing.js";
+import { jsonText } from "./json-text.js";
+import { BYTES, TEXT } from "./media-type.js";
+import { isBytes } from "./web-values.js";
+
+const log = tracing.target("framework::http::send");
+
+/** One JSON text a line. No media type for it is registered. Clients know the `x-` name (RFC 6838 section 3.4). */
+const JSON_LINES = "application/x-ndjson";
+
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  return typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function";
+}
+
+/** Calls the `return` of an iterable that is not read. */
+export function discardIterable(iterable: AsyncIterable<unknown>): void {
+  closeIterator(iterable[Symbol.asyncIterator]());
+}
+
+export class IterableStream extends Readable {
+  /** Follows from the first value. */
+  naturalType: string | undefined = undefined;
+  private readonly values: AsyncIterator<unknown>;
+  private isReading = false;
+  /** The iterator gives no more values, or is not asked for more. */
+  isOver = false;
+
+  /** @param decidesType whether the first value decides the media type of the answer */
+  constructor(
+    source: AsyncIterable<unknown>,
+    readonly decidesType = false,
+  ) {
+    super();
+    this.values = source[Symbol.asyncIterator]();
+  }
+
+  override _read(): void {
+    if (this.isReading || this.isOver) return;
+    this.isReading = true;
+    void this.pull();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    // Does not wait for the iterator: it may be at work for a long time.
+    this.leave();
+    done(error);
+  }
+
+  /** Ends the body in order, before the iterator does. */
+  protected finish(): void {
+    if (this.isOver) return;
+    this.leave();
+    this.push(null);
+  }
+
+  /** @throws TypeError for a value that cannot be sent, which ends the body */
+  protected encode(value: unknown): string | Uint8Array {
+    const item = isBytes(value) ? bytesOf(value) : value;
+    const isWhole = typeof item === "string" || item instanceof Uint8Array;
+    this.naturalType ??= isWhole ? (typeof item === "string" ? TEXT : BYTES) : JSON_LINES;
+    // A text between JSON lines would not belong to any line.
+    if (isWhole === (this.naturalType === JSON_LINES))
+      throw new TypeError(
+        "an async iterable that was answered with mixes text or bytes with other values; give one kind",
+      );
+    return isWhole ? item : `${jsonText(item)}\n`;
+  }
+
+  private async pull(): Promise<void> {
+    try {
+      for (let wantsMore = true; wantsMore;) {
+        const step = await this.values.next();
+        if (this.isOver) return;
+        if (step.done === true) return this.end();
+        wantsMore = this.push(this.encode(step.value));
+      }
+      this.isReading = false;
+    } catch (error) {
+      if (!this.isOver) this.destroy(asError(error));
+    }
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.push(null);
+  }
+
+  private leave(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    closeIterator(this.values);
+  }
+}
+
+function closeIterator(iterator: AsyncIterator<unknown>): void {
+  try {
+    void Promise.resolve(iterator.return?.()).catch(reportLate);
+  } catch (error) {
+    reportLate(error);
+  }
+}
+
+/** The answer is over; an error of the framework repeats what it knows. */
+function reportLate(error: unknown): void {
+  if (!(error instanceof FrameworkError)) log.warn("late failure", { error });
+}
+
+function asError(thrown: unknown): Error {
+  return thrown instanceof Error
+    ? thrown
+    : new Error("an async iterable failed with a value that is not an Error", { cause: thrown });
+}
+
+export function bytesOf(value: ArrayBufferView | ArrayBufferLike): Buffer {
+  return ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
+}

@@ -1,0 +1,100 @@
+/**
+ * An answer as a value: status, headers and body, made by a handler, a middleware or a stage and applied to the context by the
+ * framework. Return one where a plain string or object does not say enough.
+ *
+ * What no head can say is a programming error and throws where the reply is made, a `TypeError`: a status other than 200 to 599, and a
+ * header or media type with a line break or with characters beyond Latin-1.
+ *
+ * @example
+ * return Reply.created(links.show.url(link.id), link);
+ * return Reply.html("<h1>Hello</h1>").status(202).header("Cache-Control", "no-store");
+ */
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import type { Readable } from "node:stream";
+import { EventBody, type EventSource } from "./event-stream.js";
+import { jsonText } from "./json-text.js";
+import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
+import { PROBLEM_CONTENT_TYPE, type Problem } from "../../errors/problem.js";
+import { checkFinalStatus } from "./head.js";
+
+/** A body that can be sent. An object has become JSON text before it gets here. */
+export type Payload = string | Uint8Array | Readable | AsyncIterable<unknown>;
+
+export class Reply {
+  private constructor(
+    readonly statusCode: number,
+    readonly type: string | undefined,
+    readonly body: Payload | EventBody | undefined,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    checkFinalStatus(statusCode);
+  }
+
+  /** `application/json`; a value that cannot be serialised throws here, in the handler. */
+  static json(value: unknown, status = 200): Reply {
+    return new Reply(status, JSON_TYPE, value === undefined ? "null" : jsonText(value));
+  }
+
+  static text(text: string, status = 200): Reply {
+    return new Reply(status, TEXT, text);
+  }
+
+  static html(html: string, status = 200): Reply {
+    return new Reply(status, HTML, html);
+  }
+
+  /** Text, bytes, a stream or an async iterable under a media type of your own. */
+  static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
+    validateHeaderValue("Content-Type", type);
+    return new Reply(status, type, body);
+  }
+
+  /**
+   * Server-sent events from an async iterable, or from a function of the client's `Last-Event-ID` that makes one: `text/event-stream`,
+   * `Cache-Control: no-store`, a comment every 15 seconds. The stream ends in order when the drain begins.
+   *
+   * @throws TypeError for a value that is neither
+   *
+   * @example
+   * return Reply.events((lastEventId) => this.orders.changesAfter(lastEventId));
+   */
+  static events(source: EventSource): Reply {
+    return new Reply(200, "text/event-stream", new EventBody(source), { "Cache-Control": "no-store" });
+  }
+
+  /** 201, with `Location` when one is given. */
+  static created(location?: string, body?: unknown): Reply {
+    const made = body === undefined ? new Reply(201, undefined, undefined) : Reply.json(body, 201);
+    return location === undefined ? made : made.header("Location", encodeLocation(location));
+  }
+
+  /** 204. */
+  static noContent(): Reply {
+    return new Reply(204, undefined, undefined);
+  }
+
+  /** An RFC 9457 problem, with its own status. */
+  static problem(problem: Problem): Reply {
+    return new Reply(problem.status, PROBLEM_CONTENT_TYPE, problem.text());
+  }
+
+  /** A status and nothing else. */
+  static empty(status: number): Reply {
+    return new Reply(status, undefined, undefined);
+  }
+
+  status(code: number): Reply {
+    return new Reply(code, this.type, this.body, this.headers);
+  }
+
+  header(name: string, value: string): Reply {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return new Reply(this.statusCode, this.type, this.body, { ...this.headers, [name]: value });
+  }
+}
+
+/** Characters outside ASCII are percent-encoded, as in a redirect (RFC 9110 section 10.2.2 takes a URI reference). */
+function encodeLocation(location: string): string {
+  return location.replaceAll(/[\u0080-\uffff]+/g, (text) => encodeURI(Buffer.from(text).toString()));
+}

@@ -1,0 +1,114 @@
+/**
+ * The head of an answer at the moment it is sent. Stages that promise a header on every answer add it here, also to refusals, to the answer
+ * of the last-resort handler and to a head that is written by hand.
+ */
+import type { ServerResponse } from "node:http";
+import type { Exchange } from "../request/exchange.js";
+
+export interface HeadCompleter {
+  complete(exchange: Exchange, head: ResponseHead): void;
+}
+
+export interface ResponseHead {
+  has(name: string): boolean;
+  get(name: string): string | undefined;
+  /** Adds the header, or replaces it. The value must be one that a header may hold; it is not checked. */
+  set(name: string, value: string): void;
+  /** Adds all pairs `[name, value, name, value, …]` that are not there yet. */
+  floor(pairs: readonly string[]): void;
+  /** Removes all headers whose name begins with `prefix`. @param prefix in lower case */
+  removeStarting(prefix: string): void;
+}
+
+/** The headers that were set on a response, by their names in lower case, each with its name as it was given. */
+export type GivenHeaders = Record<string, readonly [name: string, value: string | number]>;
+
+/**
+ * The head of an answer as text: the headers of the application, which Node has checked, and those that stages add. The names that stages
+ * use are constants with one spelling. Their values are constants, numbers, or checked by parsers. So the text needs no check.
+ */
+export class TextHead implements ResponseHead {
+  readonly pairs: string[] = [];
+
+  constructor(private readonly given: GivenHeaders | undefined) {}
+
+  has(name: string): boolean {
+    return this.indexOf(name) >= 0 || this.isGiven(name);
+  }
+
+  get(name: string): string | undefined {
+    const at = this.indexOf(name);
+    if (at >= 0) return this.pairs[at + 1];
+    const value = this.given?.[name.toLowerCase()]?.[1];
+    return value === undefined ? undefined : String(value);
+  }
+
+  set(name: string, value: string): void {
+    const at = this.indexOf(name);
+    if (at >= 0) this.pairs[at + 1] = value;
+    else if (this.given !== undefined && this.isGiven(name)) this.given[name.toLowerCase()] = [name, value];
+    else this.pairs.push(name, value);
+  }
+
+  floor(pairs: readonly string[]): void {
+    for (let at = 0; at < pairs.length; at += 2) {
+      const name = pairs[at] ?? "";
+      if (!this.has(name)) this.pairs.push(name, pairs[at + 1] ?? "");
+    }
+  }
+
+  removeStarting(prefix: string): void {
+    const { pairs, given } = this;
+    for (const key in given) if (key.startsWith(prefix)) delete given[key];
+    for (let at = pairs.length - 2; at >= 0; at -= 2)
+      if (pairs[at]?.toLowerCase().startsWith(prefix)) pairs.splice(at, 2);
+  }
+
+  /** The header lines, each with its line end. */
+  lines(): string {
+    const { pairs, given } = this;
+    let lines = "";
+    for (const key in given) lines = lines + given[key]?.[0] + ": " + given[key]?.[1] + "\r\n";
+    for (let at = 0; at < pairs.length; at += 2) lines = lines + pairs[at] + ": " + pairs[at + 1] + "\r\n";
+    return lines;
+  }
+
+  private isGiven(name: string): boolean {
+    return this.given !== undefined && name.toLowerCase() in this.given;
+  }
+
+  private indexOf(name: string): number {
+    const { pairs } = this;
+    for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === name) return at;
+    return -1;
+  }
+}
+
+/** The head on Node's response, where headers are set already. */
+export class NodeHead implements ResponseHead {
+  constructor(private readonly raw: ServerResponse) {}
+
+  has(name: string): boolean {
+    return this.raw.hasHeader(name);
+  }
+
+  get(name: string): string | undefined {
+    const value = this.raw.getHeader(name);
+    return value === undefined ? undefined : String(value);
+  }
+
+  set(name: string, value: string): void {
+    this.raw.setHeader(name, value);
+  }
+
+  floor(pairs: readonly string[]): void {
+    for (let at = 0; at < pairs.length; at += 2) {
+      const name = pairs[at] ?? "";
+      if (!this.raw.hasHeader(name)) this.raw.setHeader(name, pairs[at + 1] ?? "");
+    }
+  }
+
+  removeStarting(prefix: string): void {
+    for (const name of this.raw.getHeaderNames()) if (name.startsWith(prefix)) this.raw.removeHeader(name);
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * Sends the answer: turns what the context holds into a head and bytes. The last-resort handler calls it once for each request, after
+ * every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged and ends the connection, so
+ * that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
+ */
+import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
+import { finished, pipeline, type Readable } from "node:stream";
+import { announcedLength, checkLength, lengthError, type LengthBounds } from "./announced-length.js";
+import {
+  endAnswer,
+  endWithBody,
+  flushHead,
+  isWatched,
+  takeGiven,
+  takesText,
+  writeHead,
+  isEmptyStatus,
+} from "./head.js";
+import { TextHead, NodeHead } from "./response-head.js";
+import type { Context } from "../request/context.js";
+import { halfClose } from "../connection/half-close.js";
+import { lengthOf } from "./answer.js";
+import { tellListeners } from "../koa/koa-application.js";
+import { keepAfter, lingerAfter, restIsSmall } from "../connection/unread-body.js";
+import { OwnRequest } from "../connection/connection.js";
+import { discardBody, failureOf, isStream } from "./body-stream.js";
+import { keepFlow, resumeFlow } from "../../tracing/flow.js";
+import { tracing } from "../../tracing/tracing.js";
+
+const log = tracing.target("framework::http::send");
+
+export function send(ctx: Context): void {
+  const { raw, payload } = ctx;
+  if (raw.writableEnded || ctx.isWrittenByHand) {
+    finishWhenClosed(ctx);
+  } else if (ctx.isClientGone || raw.destroyed) {
+    discardBody(payload);
+    ctx.finish();
+  } else if (ctx.headIsSent) {
+    if (payload !== undefined) sendBehindHead(ctx, payload);
+    finishWhenClosed(ctx);
+  } else {
+    sendAnswer(ctx);
+  }
+}
+
+/** Decides the framing and what happens to an unread request body, then writes. */
+function sendAnswer(ctx: Context): void {
+  const { raw, payload } = ctx;
+  const lingers = hasUnreadBody(ctx) && mustLinger(ctx);
+  const isEmpty = isEmptyStatus(raw.statusCode);
+  const carriesBody = !isEmpty && ctx.incoming.method !== "HEAD";
+  const length = isEmpty ? lengthOfEmpty(ctx) : payload === undefined ? 0 : lengthOf(payload);
+  if (!carriesBody) discardBody(payload);
+  sendHead(ctx, length, lingers);
+  // `settleBody` has left text, bytes and streams; only a stream does not tell its length.
+  if (carriesBody && length === undefined) sendStream(ctx, payload as Readable, lingers);
+  else sendWhole(ctx, carriesBody ? (payload as string | Uint8Array | undefined) : undefined, length ?? 0, lingers);
+}
+
+/** Takes body headers off an answer without a body. Only a 205 says its length, which is 0 (RFC 9110 section 15.3.6). */
+function lengthOfEmpty(ctx: Context): number | undefined {
+  const { raw } = ctx;
+  ctx.naturalType = undefined;
+  raw.removeHeader("Content-Type");
+  raw.removeHeader("Content-Length");
+  raw.removeHeader("Transfer-Encoding");
+  return raw.statusCode === 205 ? 0 : undefined;
+}
+
+function sendWhole(ctx: Context, body: string | Uint8Array | undefined, length: number, lingers: boolean): void {
+  if (lingers) lingerAfter(ctx);
+  // The application may have put an `end` of its own on a response that it holds.
+  if (ctx.isShared && body !== undefined) endWithBody(ctx.raw, body);
+  else endAnswer(ctx.raw, body, length);
+  endRequest(ctx);
+  ctx.finish();
+}
+
+function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
+  if (lingers) lingerAfterStream(ctx, stream);
+  const { raw } = ctx;
+  const most = announcedLength(raw);
+  flushHead(raw);
+  // The handler's code produces the body, so what it logs belongs to the handler's flow.
+  resumeFlow(ctx.flow, (body) => pump(ctx, body, { least: most, most }), stream);
+}
+
+/** The application has sent the head, and perhaps a part of the body: the rest follows, as in Koa. */
+function sendBehindHead(ctx: Context, payload: unknown): void {
+  const { raw } = ctx;
+  if (ctx.incoming.method === "HEAD" || isEmptyStatus(raw.statusCode)) {
+    discardBody(payload);
+    raw.end();
+    return;
+  }
+  const most = announcedLength(raw);
+  const bounds = { least: isHeadAlone(raw) ? most : undefined, most };
+  if (isStream(payload)) {
+    flushHead(raw);
+    resumeFlow(ctx.flow, (body) => pump(ctx, body, bounds), payload);
+  } else {
+    // `settleBody` has left text and bytes here.
+    endBehindHead(ctx, payload as string | Uint8Array, bounds);
+  }
+}
+
+function endBehindHead(ctx: Context, body: string | Uint8Array, bounds: LengthBounds): void {
+  const { raw } = ctx;
+  const error = lengthError(Buffer.byteLength(body), bounds);
+  if (error === undefined) {
+    endWithBody(raw, body);
+    return;
+  }
+  log.error("response failed", { error, status: raw.statusCode });
+  tellListeners(ctx, error);
+  raw.destroy();
+}
+
+/** Whether no byte of the body is written behind the head. Node has no public name for it. */
+function isHeadAlone(raw: ServerResponse & { readonly _headerSent?: boolean }): boolean {
+  return raw._headerSent === false;
+}
+
+function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
+  keepFlow(ctx.raw);
+  let isReported = false;
+  const report = (error: unknown): void => {
+    if (!isReported && !ctx.isClientGone) {
+      log.error("response failed", { error, status: ctx.raw.statusCode });
+      tellListeners(ctx, error);
+    }
+    isReported = true;
+  };
+  // The pipeline reports it too, but newer Nodes close the connection first, and the client seems to have left.
+  const failure = failureOf(stream);
+  if (failure === undefined) stream.once("error", report);
+  else report(failure);
+  const cut = (error: Error): void => {
+    report(error);
+    ctx.raw.destroy();
+  };
+  const done = (error: Error | null | undefined): void => {
+    if (error !== null && error !== undefined) cut(error);
+    ctx.finish();
+  };
+  pipeline(stream, ctx.raw, done);
+  if (bounds.most !== undefined) checkLength(stream, bounds, cut);
+}
+
+/** A stream may be made of the request body, even if nothing reads that yet. So the rest of it is known only when the stream ends. */
+function lingerAfterStream(ctx: Context, stream: Readable): void {
+  if (ctx.incoming.destroyed) lingerAfter(ctx);
+  else stream.once("end", () => void (ctx.incoming.complete || lingerAfter(ctx)));
+}
+
+/** @param length `undefined`: unknown, and Node frames the body itself */
+function sendHead(ctx: Context, length: number | undefined, lingers: boolean): void {
+  const { raw, connection } = ctx;
+  // Node discards every answer behind one that closes the connection, so of pipelined requests only the last may close it. In HTTP/2 no
+  // header closes the connection (RFC 9113 section 8.2.2).
+  const closes =
+    lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
+  if (closes) connection.isClosing = true;
+  const given = ctx.isShared || !takesText(raw) ? null : takeGiven(raw);
+  if (given === null) {
+    writeOnTop(ctx, length, closes);
+    return;
+  }
+  const pairs: OutgoingHttpHeader[] = [];
+  if (ctx.naturalType !== undefined && given?.["content-type"] === undefined)
+    pairs.push("Content-Type", ctx.naturalType);
+  if (length !== undefined) pairs.push("Content-Length", String(length));
+  if (closes) pairs.push("Connection", "close");
+  if (ctx.hasCompleters) {
+    const head = new TextHead(given);
+    ctx.completeHead(head);
+    writeHead(raw, pairs, head.lines());
+  } else {
+    for (const key in given) pairs.push(...(given[key] ?? []));
+    writeHead(raw, pairs, "");
+  }
+}
+
+function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
+  const { raw } = ctx;
+  if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
+  // A stage that has set the length of the body, as for a file, has set the framing.
+  if (raw.getHeader("Content-Length") !== length || raw.hasHeader("Transfer-Encoding")) setFraming(raw, length);
+  if (closes) raw.setHeader("Connection", "close");
+  // The writeHead of a shared response completes the head itself.
+  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
+  raw.writeHead(raw.statusCode);
+}
+
+function setFraming(raw: ServerResponse, length: number | undefined): void {
+  takeOffWrongFraming(raw);
+  if (
+    length !== undefined &&
+    !raw.hasHeader("Transfer-Encoding") &&
+    !(raw.req.method === "HEAD" && raw.hasHeader("Content-Length"))
+  ) {
+    raw.setHeader("Content-Length", length);
+  }
+}
+
+/**
+ * Headers of the application may ask for chunks or tell a length, and nothing else about the framing: a client that reads the body
+ * otherwise takes its rest as the next answer. Chunks exclude a length (RFC 9112 section 6.2), and HTTP/1.0 has none.
+ */
+function takeOffWrongFraming(raw: ServerResponse): void {
+  const length = raw.getHeader("Content-Length");
+  if (raw.hasHeader("Transfer-Encoding")) {
+    if (length !== undefined) raw.removeHeader("Content-Length");
+    if (raw.req.httpVersionMinor === 0) raw.removeHeader("Transfer-Encoding");
+    else raw.setHeader("Transfer-Encoding", "chunked");
+  } else if (length !== undefined && !ONLY_DIGITS.test(String(length))) {
+    raw.removeHeader("Content-Length");
+  }
+}
+
+const ONLY_DIGITS = /^\d+$/;
+
+/** The application writes the answer: the request is in flight until Node has closed the answer. */
+function finishWhenClosed(ctx: Context): void {
+  if (ctx.raw.writableFinished || ctx.raw.destroyed) finishClosed(ctx);
+  else finished(ctx.raw, { readable: false }, () => finishClosed(ctx));
+}
+
+/** A body that was set is not sent. If a reader stopped in the request body, the rest is discarded: the next request is behind it. */
+function finishClosed(ctx: Context): void {
+  const { incoming, connection, payload } = ctx;
+  discardBody(payload);
+  if (incoming.destroyed && hasUnreadBody(ctx)) {
+    if (restIsSmall(incoming)) keepAfter(ctx);
+    else halfClose(connection.socket, ctx.clock);
+  }
+  ctx.finish();
+}
+
+/** Ends a request without a body that nothing else holds: nothing can be read from it. */
+function endRequest({ incoming, raw, requestIsShared, isShared }: Context): void {
+  if (!(incoming instanceof OwnRequest) || requestIsShared || isShared) return;
+  if (!hasBody(incoming) && !isWatched(raw)) incoming.endUnheard();
+}
+
+/** Whether the answer closes the connection because the rest of the body is large. A small rest is discarded, and the connection stays. */
+function mustLinger(ctx: Context): boolean {
+  if (!restIsSmall(ctx.incoming)) return true;
+  ctx.raw.once("finish", () => keepAfter(ctx));
+  return false;
+}
+
+/** Whether another request may wait behind the rest of a body. In HTTP/2 none does. */
+function hasUnreadBody({ incoming, connection }: Context): boolean {
+  return connection.stream === undefined && hasBody(incoming) && !incoming.complete;
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  const { "content-length": length, "transfer-encoding": coding } = headers;
+  return length === undefined ? coding !== undefined : length !== "0";
+}

@@ -1,0 +1,267 @@
+/**
+ * The jobs in BullMQ on Redis; the entry point `@stagecraft/framework/jobs/bullmq`. It needs the packages `bullmq` and `ioredis`. Jobs,
+ * handlers and dispatches stay as they are: one line names this store.
+ *
+ * With a `database`, a dispatch in a transaction is a row in it, and a relay moves the rows to Redis: a job exists only if its transaction
+ * commits. Outside of a transaction a job goes to Redis at once, or becomes a row while Redis fails. Without one a dispatch in a transaction goes to Redis after the commit, and a process that dies between the two
+ * loses it.
+ *
+ * `concurrency` counts for each queue. Keys are `deduplication` of BullMQ.
+ *
+ * @example
+ * provide(Jobs).useFactory((resolve) => new Jobs({ store: new BullJobs({ url, database: resolve(ShopDatabase) }) }));
+ */
+import type { Worker, Job as BullJob } from "bullmq";
+import type { Redis, RedisOptions } from "ioredis";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { setupError } from "../../errors/setup-error.js";
+import type { JobTools } from "../worker/handled-job.js";
+import { checkQueue } from "../job.js";
+import type { JobEngine, JobWorker } from "../job-engine.js";
+import type { JobReports } from "../job-reports.js";
+import type { JobDatabase } from "../stores/database/job-sql.js";
+import { DatabaseJobs } from "../stores/database/database-jobs.js";
+import {
+  type ClaimedJob,
+  type DeadJob,
+  type Dispatched,
+  type JobCounts,
+  MAX_COUNTED,
+  type NewJob,
+} from "../job-store.js";
+import type { WorkerSettings } from "../job-engine.js";
+import type { SubsystemHost } from "../../lifecycle/operations.js";
+import { type Clock, SystemClock } from "../../runtime/clock.js";
+import { BullAdmin } from "./bull-admin.js";
+import { BullDispatch } from "./bull-dispatch.js";
+import type { JobAdmin } from "../job-admin.js";
+import { BullConnection, CLIENT_OPTIONS, COMMAND_OPTIONS, copiesOf, endClient } from "./bull-connection.js";
+import { loadBullmq, loadIoredis } from "./bull-package.js";
+import { BullQueues } from "./bull-queues.js";
+import { type BullData, changeHeld, refuseConcurrency } from "./bull-record.js";
+import { lastTick, recordTick, tickJob, ticksKey, timeOf } from "./bull-ticks.js";
+import { BullWorker } from "./bull-worker.js";
+import { Relay } from "./relay.js";
+
+export interface BullJobsOptions {
+  /** `redis://[[user]:password@]host[:port][/db]`, or `rediss://…`. */
+  readonly url: string;
+  /** The prefix of every key: letters, digits, `-`, `_` and `.`; `framework` unless set. */
+  readonly namespace?: string;
+  /** The database in whose transactions jobs are dispatched. */
+  readonly database?: JobDatabase;
+  /** Further options of the client, such as `tls`. */
+  readonly client?: Omit<RedisOptions, "replyMapping">;
+}
+
+const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, database: true, client: true };
+
+export class BullJobs implements JobEngine {
+  // Not `private`: printing the object would show the password of the URL.
+  readonly #options: BullJobsOptions;
+  readonly admin: JobAdmin;
+  private readonly ownAdmin: BullAdmin;
+  private readonly bullmq = loadBullmq();
+  private readonly ioredis = loadIoredis();
+  private readonly prefix: string;
+  private readonly rows: DatabaseJobs | undefined;
+  #queues: BullQueues | undefined;
+  private clock: Clock = new SystemClock();
+  #connection: BullConnection | undefined;
+  private relay: Relay | undefined;
+  #dispatches: BullDispatch | undefined;
+  #loop: BullWorker | undefined;
+
+  /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL`, `E_PEER_MISSING` */
+  constructor(options: BullJobsOptions) {
+    this.#options = options;
+    checkOptionNames(options, NAMES, "new BullJobs");
+    if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
+    this.prefix = checkQueue(options.namespace ?? "framework");
+    this.rows = options.database === undefined ? undefined : new DatabaseJobs(options.database);
+    this.ownAdmin = new BullAdmin({
+      prefix: this.prefix,
+      rows: this.rows,
+      queue: (name) => this.opened().get(name),
+      allQueues: () => this.opened().all(),
+      run: (commands) => this.run(commands),
+    });
+    this.admin = this.ownAdmin;
+  }
+
+  get joinsTransactions(): boolean {
+    return this.rows?.joinsTransactions ?? false;
+  }
+
+  prepare(host: SubsystemHost): void {
+    this.clock = host.clock;
+    this.rows?.prepare(host);
+    if (this.rows !== undefined)
+      this.relay = new Relay(
+        this.rows,
+        async (jobs) => void (await this.dispatching().addInTime(jobs, true)),
+        host.clock,
+      );
+  }
+
+  async start(): Promise<void> {
+    this.#connection = new BullConnection(this.client({ ...this.#options.client, ...COMMAND_OPTIONS }), this.clock);
+    await this.#connection.open();
+    // The relay may be the first to use a queue, after the dispatch has woken the worker.
+    const isNew = (): void => this.#loop?.wake();
+    this.#queues = new BullQueues(this.#connection, { prefix: this.prefix, clock: this.clock, isNew });
+    this.#dispatches = new BullDispatch({
+      connection: this.#connection,
+      queues: this.#queues,
+      clock: this.clock,
+      rows: this.rows,
+      wakeRelay: () => this.relay?.wake(),
+    });
+    await this.relay?.begin();
+  }
+
+  async stop(): Promise<void> {
+    await this.relay?.end();
+    await this.#queues?.close();
+    this.#connection?.close();
+  }
+
+  async probe(): Promise<void> {
+    await this.run((redis) => redis.ping());
+  }
+
+  async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
+    jobs.forEach(refuseConcurrency);
+    return this.dispatching().add(jobs);
+  }
+
+  worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
+    for (const name of tools.handlers.names) refuseConcurrency(tools.handlers.of(name)?.job ?? { name });
+    const place = {
+      queues: () => this.opened().names(),
+      cancelled: (ids: readonly string[]) => this.ownAdmin.askedOf(ids),
+      change: async ({ id, queue }: ClaimedJob, token: string, data: BullData) => {
+        const key = (await this.opened().get(queue)).toKey(id);
+        return this.run((redis) => changeHeld(redis, { key, token, data }));
+      },
+      open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
+        const connection = this.client(this.#options.client);
+        const all = copiesOf(connection);
+        const ofWorker = { connection, prefix: this.prefix, ...options };
+        const work = async (job: BullJob<BullData>, token = ""): Promise<void> => run(job, token);
+        const worker: Worker<BullData> = new this.bullmq.Worker<BullData>(queue, work, ofWorker);
+        return { worker, disconnect: () => all.forEach(endClient) };
+      },
+    };
+    this.#loop = new BullWorker(place, settings, tools, reports);
+    return this.#loop;
+  }
+
+  async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
+    if (this.rows !== undefined) {
+      const isFirst = await this.rows.tick(schedule, due, job);
+      if (isFirst) this.relay?.wake();
+      return isFirst;
+    }
+    if (((await this.lastTick(schedule)) ?? -Infinity) >= due) return false;
+    if (job !== undefined) await this.dispatching().addInTime([tickJob(schedule, due, job)], true);
+    return this.run((redis) => recordTick(redis, ticksKey(this.prefix), schedule, due));
+  }
+
+  async lastTick(schedule: string): Promise<number | undefined> {
+    if (this.rows !== undefined) return this.rows.lastTick(schedule);
+    return this.run((redis) => lastTick(redis, ticksKey(this.prefix), schedule));
+  }
+
+  async now(): Promise<number> {
+    if (this.rows !== undefined) return this.rows.now();
+    return this.run(timeOf);
+  }
+
+  async dead(limit: number): Promise<readonly DeadJob[]> {
+    const lists = await Promise.all((await this.opened().all()).map((queue) => queue.getFailed(0, limit - 1)));
+    const inRows = (await this.rows?.dead(limit)) ?? [];
+    const dead = lists.flat().map(({ id, name, queueName, failedReason, finishedOn, attemptsStarted, data }) => ({
+      id: id ?? "",
+      name,
+      queue: queueName,
+      attempt: attemptsStarted - data.o,
+      reason: failedReason,
+      diedAt: finishedOn ?? 0,
+    }));
+    return [...inRows, ...dead].toSorted((one, other) => other.diedAt - one.diedAt).slice(0, limit);
+  }
+
+  async retry(id: string): Promise<boolean> {
+    if ((await this.rows?.retry(id)) === true) {
+      this.relay?.wake();
+      return true;
+    }
+    for (const queue of await this.opened().all()) {
+      const job = await queue.getJob(id);
+      if (job !== undefined && (await job.isFailed())) return retryJob(job);
+    }
+    return false;
+  }
+
+  async counts(): Promise<JobCounts> {
+    const rows = (await this.rows?.counts()) ?? { waiting: 0, running: 0, dead: 0 };
+    const all = { waiting: rows.waiting + rows.running, running: 0, dead: rows.dead };
+    for (const queue of await this.opened().all()) {
+      const counts = await queue.getJobCounts("wait", "delayed", "prioritized", "active", "failed");
+      const of = (name: string): number => counts[name] ?? 0;
+      all.waiting += of("wait") + of("delayed") + of("prioritized");
+      all.running += of("active");
+      all.dead += of("failed");
+    }
+    return { waiting: capped(all.waiting), running: capped(all.running), dead: capped(all.dead) };
+  }
+
+  private run<T>(commands: (redis: Redis) => Promise<T>, limitMs?: number): Promise<T> {
+    return this.commands().run(commands, limitMs);
+  }
+
+  private commands(): BullConnection {
+    return this.#connection ?? notStarted();
+  }
+
+  private dispatching(): BullDispatch {
+    return this.#dispatches ?? notStarted();
+  }
+
+  private opened(): BullQueues {
+    return this.#queues ?? notStarted();
+  }
+
+  private client(options: BullJobsOptions["client"]): Redis {
+    return new this.ioredis.Redis(this.#options.url, { ...options, ...CLIENT_OPTIONS });
+  }
+}
+
+function capped(count: number): number {
+  return Math.min(count, MAX_COUNTED);
+}
+
+/** False if another process has retried the job in between. */
+async function retryJob(job: BullJob<BullData>): Promise<boolean> {
+  await job.updateData({ ...job.data, o: job.attemptsStarted, u: undefined });
+  try {
+    await job.retry("failed");
+    return true;
+  } catch (error) {
+    if (await job.isFailed()) throw error;
+    return false;
+  }
+}
+
+function notStarted(): never {
+  throw setupError(new FrameworkError("BullJobs is not started: the application starts it", { code: "E_JOBS_APART" }));
+}
+
+function invalidUrl(): FrameworkError {
+  // Without the URL, which may contain a password.
+  return setupError(
+    new FrameworkError("the URL of BullJobs begins with redis:// or rediss://", { code: "E_JOBS_URL" }),
+  );
+}

@@ -1,0 +1,127 @@
+/** Translates a job of the framework into a job of BullMQ, whose data has short names, and back into a claim. */
+import type { JobsOptions as BullJobOptions } from "bullmq";
+import type { Redis } from "ioredis";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { setupError } from "../../errors/setup-error.js";
+import type { ClaimedJob, NewJob } from "../job-store.js";
+
+export interface BullData {
+  /** The payload as JSON. */
+  readonly p: string;
+  /** The most attempts. */
+  readonly m: number;
+  /** Starts that do not count as attempts: those of runs that were returned, and those before a retry of a dead letter. */
+  readonly o: number;
+  /** When a process first had no handler, in milliseconds since the Unix epoch. */
+  readonly u?: number | undefined;
+  /** The number of starts when the last attempt began. */
+  readonly l?: number | undefined;
+  readonly r?: string | undefined;
+  readonly t?: string | undefined;
+  readonly s?: string | undefined;
+}
+
+/** The part of BullMQ's job that a claim reads. */
+export interface BullJobFacts {
+  readonly id?: string | undefined;
+  readonly name: string;
+  readonly queueName: string;
+  readonly data: BullData;
+  readonly attemptsStarted: number;
+}
+
+/** How long finished jobs are kept that may be added twice: by a relay, or as the job of a tick. */
+const KEPT_SECONDS = 600;
+/** The most dead letters that are kept. */
+const MOST_DEAD = 100_000;
+
+/** @throws FrameworkError `E_JOB_CONCURRENCY` */
+export function refuseConcurrency({
+  name,
+  concurrency,
+}: {
+  readonly name: string;
+  readonly concurrency?: object | undefined;
+}): void {
+  if (concurrency === undefined) return;
+  throw setupError(
+    new FrameworkError(
+      `BullJobs has no limit for the jobs of one key: the job ${name} has the option concurrency, which only DatabaseJobs and MemoryJobs keep; a queue of its own with queueConcurrency bounds it in each process`,
+      { code: "E_JOB_CONCURRENCY" },
+    ),
+  );
+}
+
+export function bullData({ payload, maxAttempts, requestId, traceparent, tracestate }: NewJob): BullData {
+  return {
+    p: payload,
+    m: maxAttempts,
+    o: 0,
+    ...(requestId !== undefined && { r: requestId }),
+    ...(traceparent !== undefined && { t: traceparent }),
+    ...(tracestate !== undefined && { s: tracestate }),
+  };
+}
+
+export function bullOptions({ id, name, key, priority, delayMs }: NewJob, mayComeTwice: boolean): BullJobOptions {
+  return {
+    jobId: id,
+    removeOnComplete: mayComeTwice ? { age: KEPT_SECONDS, count: MOST_DEAD } : true,
+    removeOnFail: { count: MOST_DEAD },
+    ...(priority > 0 && { priority }),
+    ...(delayMs > 0 && { delay: delayMs }),
+    ...(key !== undefined && { deduplication: { id: deduplicationId(name, key) } }),
+  };
+}
+
+/** A key belongs to the jobs of one name. */
+export function deduplicationId(name: string, key: string): string {
+  return `${name} ${key}`;
+}
+
+/**
+ * Each start raises the token. The attempt is the number of starts without those that do not count. It is above the most attempts only if a
+ * process died in the last one: a start whose response never reached a worker must not take the only attempt of a job.
+ */
+export function claimOf({ id = "", name, queueName, data, attemptsStarted }: BullJobFacts): ClaimedJob {
+  const attempt = attemptsStarted - data.o;
+  return {
+    id,
+    name,
+    queue: queueName,
+    payload: data.p,
+    token: attemptsStarted,
+    attempt: hasBegunLast(data) ? attempt : Math.min(attempt, data.m),
+    maxAttempts: data.m,
+    requestId: data.r,
+    traceparent: data.t,
+    tracestate: data.s,
+  };
+}
+
+/** False again after a start that does not count, because that raises `o`. */
+function hasBegunLast({ l, o, m }: BullData): boolean {
+  return l !== undefined && l - o >= m;
+}
+
+/** What the data of a job becomes before its last attempt begins. */
+export function inLastAttempt(data: BullData, { token, maxAttempts }: ClaimedJob): BullData {
+  return { ...data, o: token - maxAttempts, l: token };
+}
+
+/** Keys: the job and its lock. Arguments: the token of the lock, the new data as JSON. */
+const CHANGE = `if redis.call("GET", KEYS[2]) ~= ARGV[1] then return 0 end
+redis.call("HSET", KEYS[1], "data", ARGV[2])
+return 1`;
+
+export interface HeldChange {
+  /** The key of the job. */
+  readonly key: string;
+  readonly token: string;
+  readonly data: BullData;
+}
+
+/** False if another worker, or none, has the lock of the job. */
+export async function changeHeld(redis: Redis, { key, token, data }: HeldChange): Promise<boolean> {
+  return (await redis.call("EVAL", CHANGE, 2, key, `${key}:lock`, token, JSON.stringify(data))) === 1;
+}

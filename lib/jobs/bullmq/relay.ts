@@ -1,0 +1,118 @@
+/**
+ * Moves jobs from the table to Redis: rows that a transaction has committed, in their order. The id of a row is the id of the job, so a row
+ * that is moved twice becomes one job, while BullMQ still remembers the first move.
+ */
+import { AsyncResource } from "node:async_hooks";
+import { randomUUID } from "node:crypto";
+import type { JobInTransit } from "../stores/database/claim-jobs.js";
+import type { DatabaseJobs } from "../stores/database/database-jobs.js";
+import type { LiveWorker, NewJob } from "../job-store.js";
+import { quietly } from "../worker/quiet.js";
+import type { Clock, Timer } from "../../runtime/clock.js";
+import { tracing } from "../../tracing/tracing.js";
+
+const log = tracing.target("framework::jobs::relay");
+
+const BATCH = 500;
+const LEASE_MS = 30_000;
+const POLL_MS = 500;
+const BEAT_MS = 10_000;
+const DEAD_AFTER_MS = 30_000;
+
+export class Relay {
+  private readonly id = randomUUID();
+  /** A relay has no handlers. */
+  private readonly live: LiveWorker = { id: this.id, names: [], queues: undefined };
+  private timer: Timer | undefined;
+  private moving: Promise<void> | undefined;
+  private isWoken = false;
+  private hasEnded = false;
+  private lastBeat = -Infinity;
+  /** Rows that Redis has and that the table may have as well. */
+  private readonly moved: JobInTransit[] = [];
+  /** Until then the table may say that this relay has rows whose claim it does not know of. */
+  private unheldUntil = -Infinity;
+  /** The rows that are claimed and not moved yet: Redis may have failed. */
+  private batch: { readonly rows: readonly JobInTransit[]; readonly ends: number } | undefined;
+
+  constructor(
+    private readonly rows: DatabaseJobs,
+    private readonly move: (jobs: readonly NewJob[]) => Promise<void>,
+    private readonly clock: Clock,
+  ) {}
+
+  async begin(): Promise<void> {
+    await this.rows.heartbeat(this.live);
+    this.wake();
+  }
+
+  /** A row may have been committed. Called in the transaction of a dispatch, which the relay must not inherit. */
+  readonly wake = AsyncResource.bind((): void => {
+    this.isWoken = true;
+    this.moving ??= this.moveAll();
+  });
+
+  async end(): Promise<void> {
+    this.hasEnded = true;
+    this.timer?.cancel();
+    await this.moving;
+    await this.completeMoved().catch(() => {});
+    await this.rows.release(this.batch?.rows ?? []).catch(() => {});
+    await this.rows.leave(this.id).catch(() => {});
+  }
+
+  private async moveAll(): Promise<void> {
+    this.timer?.cancel();
+    try {
+      await this.beat();
+      while (this.isWoken && !this.hasEnded) {
+        this.isWoken = false;
+        // A full batch means that more rows may wait.
+        if ((await this.moveSome()) === BATCH) this.isWoken = true;
+      }
+      await this.completeMoved();
+    } catch (error) {
+      log.warn("jobs not moved", { error });
+    }
+    this.moving = undefined;
+    if (!this.hasEnded) this.timer = this.clock.setTimeout(this.wake, POLL_MS * (0.5 + Math.random()));
+  }
+
+  private async moveSome(): Promise<number> {
+    await Promise.all([this.completeMoved(), this.claim()]);
+    const rows = this.batch?.rows ?? [];
+    if (rows.length > 0) await this.move(rows);
+    this.moved.push(...rows);
+    this.batch = undefined;
+    return rows.length;
+  }
+
+  /** Until it succeeds no further rows are moved. */
+  private async completeMoved(): Promise<void> {
+    const rows = [...this.moved];
+    if (rows.length > 0) await quietly(() => this.rows.complete(rows));
+    this.moved.splice(0, rows.length);
+  }
+
+  private async claim(): Promise<void> {
+    const now = this.clock.monotonic();
+    // After its lease another relay may have the batch.
+    if (this.batch !== undefined && now < this.batch.ends) return;
+    if (now < this.unheldUntil) await quietly(() => this.rows.releaseUnheld(this.id, this.moved));
+    const request = { worker: this.id, queues: undefined, limit: BATCH, leaseMs: LEASE_MS };
+    try {
+      this.batch = { rows: await quietly(() => this.rows.claimForTransit(request)), ends: now + LEASE_MS };
+    } catch (error) {
+      // The answer may be lost, and the rows claimed, now or in a moment.
+      this.unheldUntil = this.clock.monotonic() + LEASE_MS;
+      throw error;
+    }
+  }
+
+  private async beat(): Promise<void> {
+    if (this.clock.monotonic() - this.lastBeat < BEAT_MS) return;
+    this.lastBeat = this.clock.monotonic();
+    await quietly(() => this.rows.heartbeat(this.live));
+    await quietly(() => this.rows.returnLost(DEAD_AFTER_MS));
+  }
+}

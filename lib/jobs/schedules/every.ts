@@ -1,0 +1,35 @@
+/**
+ * `@Every(schedule)` above a method: the method runs at each tick of the schedule, in one of the processes. It takes the tick and the
+ * `JobContext` if it wants them. It is `@Handles` for the job that a tick dispatches.
+ *
+ * @example
+ * const sweep = schedule("links.sweep", "0 3 * * *", { timeZone: "Europe/Berlin" });
+ *
+ * @Injectable()
+ * class Sweeper {
+ *   constructor(private readonly links: Links) {}
+ *
+ *   @Every(sweep)
+ *   sweep({ due }: ScheduledTick) { return this.links.removeOlderThan(due); }
+ * }
+ */
+import { bareDecorator, refuseStandardCall } from "../../errors/bare-decorator.js";
+import type { AnyHandler } from "../../endpoints/handler.js";
+import { type FitsJob, Handles } from "../handles.js";
+import { Schedule, type ScheduledTick } from "./schedule.js";
+
+/** @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_JOB_STATIC` above a static method */
+export function Every(
+  schedule: Schedule,
+): <H extends AnyHandler>(
+  target: object,
+  key: string | symbol,
+  descriptor: TypedPropertyDescriptor<H> & FitsJob<H, ScheduledTick>,
+) => void {
+  if (!(schedule instanceof Schedule)) throw bareDecorator("Every(schedule)", schedule);
+  const decorate = Handles(schedule);
+  return (target, key, descriptor) => {
+    refuseStandardCall("Every(schedule)", key);
+    decorate(target, key, descriptor);
+  };
+}

@@ -1,0 +1,167 @@
+/**
+ * Jobs with a concurrency key in the tables. A claimed row holds one slot of its key, by a unique index, and the slot ends with the row or
+ * with its claim, so there is no number that somebody must give back. A job that finds no slot is blocked: its due time is moved far ahead,
+ * where no claim reads it. When a claim of the key ends, the first blocked jobs are due again.
+ *
+ * A process may die before it has woken the blocked jobs. The reaper looks for keys with blocked jobs and no other ones.
+ */
+import { createHash } from "node:crypto";
+import { binds, isFailure, type JobRow, type JobSql, literal } from "./job-sql.js";
+import { returnHeld } from "./held-jobs.js";
+import type { ClaimedJob, ClaimRequest, ConcurrencyKey, JobClaim } from "../../job-store.js";
+
+/** Larger than each due time. The rest of the division is the due time, and the quotient the priority plus one. */
+export const BLOCKED = 10_000_000_000_000;
+const BLOCKED_DUE = `due + (priority + 1) * ${BLOCKED}`;
+/** The most waiting jobs that one statement blocks. */
+const MAX_BLOCKED = 2000;
+const MAX_ROUNDS = 10;
+/** The most keys that one search for forgotten jobs returns. */
+const MAX_KEYS = 500;
+/** A job that may run before the blocked ones: it is claimed, or due in a queue that is not paused. */
+const UNPAUSED = "(worker IS NOT NULL OR queue NOT IN (SELECT queue FROM framework_job_queues))";
+
+export class ConcurrencySlots {
+  /** @param repeated runs the work again after a conflict with another transaction */
+  constructor(
+    private readonly sql: JobSql,
+    private readonly repeated: <T>(work: () => Promise<T>) => Promise<T>,
+  ) {}
+
+  /** Claims again in place of the jobs that are blocked. */
+  async claim(
+    { limit }: ClaimRequest,
+    claimSome: (limit: number) => Promise<readonly ClaimedJob[]>,
+  ): Promise<readonly ClaimedJob[]> {
+    const held: ClaimedJob[] = [];
+    for (let left = MAX_ROUNDS; left > 0 && held.length < limit; left--) {
+      const jobs = await claimSome(limit - held.length);
+      const blocked = await this.blocked(jobs);
+      held.push(...jobs.filter((job) => !blocked.has(job)));
+      if (blocked.size === 0) break;
+    }
+    return held;
+  }
+
+  /** Called after claims have ended. The reaper repeats what fails here. */
+  async freed(claims: readonly JobClaim[]): Promise<void> {
+    const keys = keysOf(claims);
+    if (keys.length === 0) return;
+    await this.repeated(() => this.wake(keys)).catch(() => {});
+  }
+
+  /** Wakes the first blocked job of each key that has no other job which could run. */
+  async wakeForgotten(): Promise<void> {
+    const { rows } = await this.sql.run(forgottenKeys(this.sql));
+    const keys = rows.map((row) => ({ key: String(row["concurrency_key"]), limit: 1 }));
+    await this.repeated(() => this.wake(keys));
+  }
+
+  /** Gives slots to the claimed jobs, and returns those without one. They wait again. */
+  private async blocked(jobs: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>> {
+    const bounded = jobs.filter(({ concurrency }) => concurrency !== undefined);
+    if (bounded.length === 0) return new Set();
+    const blocked = await this.repeated(() => this.takeSlots(bounded));
+    if (blocked.length === 0) return new Set();
+    await this.repeated(() => returnHeld(this.sql, blocked, { delayMs: 0, counts: false, due: BLOCKED_DUE }));
+    const keys = keysOf(blocked);
+    for (const { key } of keys) await this.repeated(() => this.blockWaiting(key));
+    // A slot may have become free since it was looked for, and its job has not seen the blocked ones.
+    await this.repeated(() => this.wake(keys));
+    return new Set(blocked);
+  }
+
+  private async takeSlots(jobs: readonly ClaimedJob[]): Promise<readonly ClaimedJob[]> {
+    const names = keysOf(jobs).flatMap(slotsOf);
+    const used = `SELECT slot_key FROM framework_jobs WHERE slot_key IN ${binds(names.length)}`;
+    const taken = new Set((await this.sql.run(used, names)).rows.map((row) => String(row["slot_key"])));
+    const blocked: ClaimedJob[] = [];
+    for (const job of jobs) {
+      const free = job.concurrency === undefined ? [] : slotsOf(job.concurrency).filter((slot) => !taken.has(slot));
+      // Other workers look for a slot at the same time.
+      const slot = free[Math.floor(Math.random() * free.length)];
+      if (slot === undefined || !(await this.takeSlot(job, slot))) blocked.push(job);
+      else taken.add(slot);
+    }
+    return blocked;
+  }
+
+  private async takeSlot({ id, token }: JobClaim, slot: string): Promise<boolean> {
+    const update = `UPDATE framework_jobs SET slot_key = ? WHERE worker IS NOT NULL AND token = ${literal(token)} AND id = ?`;
+    try {
+      await this.sql.run(update, [slot, id]);
+      return true;
+    } catch (error) {
+      if (isFailure(error, "unique")) return false;
+      throw error;
+    }
+  }
+
+  /** Without it, each of many waiting jobs of a full key would be claimed once. */
+  private async blockWaiting(key: string): Promise<void> {
+    const { dialect, now, database } = this.sql;
+    const [hint, lock] = {
+      sqlite: ["", ""],
+      postgres: ["", "FOR UPDATE SKIP LOCKED"],
+      mysql: ["FORCE INDEX (framework_jobs_concurrency)", "FOR UPDATE SKIP LOCKED"],
+    }[dialect];
+    const some = `SELECT id FROM framework_jobs ${hint} WHERE concurrency_key = ? AND due <= (SELECT ${now}) AND worker IS NULL ORDER BY due, id LIMIT ${MAX_BLOCKED} ${lock}`;
+    const block = `UPDATE framework_jobs SET due = ${BLOCKED_DUE} WHERE id IN`;
+    if (dialect !== "mysql") return void (await this.sql.run(`${block} (${some})`, [key]));
+    await database.transaction(
+      async () => {
+        const ids = (await this.sql.run(some, [key])).rows.map((row) => String(row["id"]));
+        if (ids.length > 0) await this.sql.run(`${block} ${binds(ids.length)}`, ids);
+      },
+      { isolation: "read committed" },
+    );
+  }
+
+  /** Makes as many blocked jobs of each key due as it has free slots, without those that jobs take which are due already. */
+  private async wake(keys: readonly ConcurrencyKey[]): Promise<void> {
+    const { now } = this.sql;
+    for (const { key, limit } of keys) {
+      const others = `SELECT 1 AS one FROM framework_jobs WHERE concurrency_key = ? AND due <= (SELECT ${now}) AND ${UNPAUSED} LIMIT ${literal(limit)}`;
+      const { rows } = await this.sql.run(`SELECT COUNT(*) AS jobs FROM (${others}) AS bounded`, [key]);
+      const free = limit - Number(rows[0]?.["jobs"]);
+      if (free <= 0) continue;
+      const first = `SELECT id FROM framework_jobs WHERE concurrency_key = ? AND due >= ${BLOCKED} AND ${UNPAUSED} ORDER BY due LIMIT ${free}`;
+      const ids = (await this.sql.run(first, [key])).rows.map((row) => String(row["id"]));
+      if (ids.length === 0) continue;
+      const where = `worker IS NULL AND due >= ${BLOCKED} AND id IN ${binds(ids.length)}`;
+      await this.sql.run(`UPDATE framework_jobs SET due = due % ${BLOCKED} WHERE ${where}`, ids);
+    }
+  }
+}
+
+/** The key of a row. */
+export function concurrencyIn(row: JobRow): ConcurrencyKey | undefined {
+  const [key, limit] = [row["concurrency_key"], Number(row["concurrency_limit"] ?? 0)];
+  return typeof key === "string" && limit > 0 ? { key, limit } : undefined;
+}
+
+/** Each key once, with the largest of its limits. */
+function keysOf(claims: readonly JobClaim[]): readonly ConcurrencyKey[] {
+  const limits = new Map<string, number>();
+  for (const { concurrency } of claims)
+    if (concurrency !== undefined)
+      limits.set(concurrency.key, Math.max(concurrency.limit, limits.get(concurrency.key) ?? 0));
+  return [...limits].map(([key, limit]) => ({ key, limit }));
+}
+
+function slotsOf({ key, limit }: ConcurrencyKey): readonly string[] {
+  return Array.from({ length: limit }, (_, slot) => createHash("sha256").update(`${key}\n${slot}`).digest("hex"));
+}
+
+/** Walks from key to key in the index, and does not read each job. */
+function forgottenKeys({ dialect, now }: JobSql): string {
+  if (dialect === "mysql")
+    return `SELECT concurrency_key FROM framework_jobs WHERE concurrency_key IS NOT NULL GROUP BY concurrency_key HAVING MAX(due) >= ${BLOCKED} AND MIN(due) > ${now} LIMIT ${MAX_KEYS}`;
+  const next = "SELECT MIN(concurrency_key) FROM framework_jobs WHERE concurrency_key IS NOT NULL";
+  const walk = `WITH RECURSIVE walk (concurrency_key) AS (${next} UNION ALL SELECT (${next} AND framework_jobs.concurrency_key > walk.concurrency_key) FROM walk WHERE walk.concurrency_key IS NOT NULL)`;
+  return `${walk} SELECT concurrency_key FROM walk WHERE concurrency_key IS NOT NULL AND ${hasJobs(`due >= ${BLOCKED}`)} AND NOT ${hasJobs(`due <= (SELECT ${now}) AND ${UNPAUSED}`)} LIMIT ${MAX_KEYS}`;
+}
+
+function hasJobs(condition: string): string {
+  return `EXISTS (SELECT 1 FROM framework_jobs WHERE framework_jobs.concurrency_key = walk.concurrency_key AND ${condition})`;
+}

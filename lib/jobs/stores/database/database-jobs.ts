@@ -1,0 +1,262 @@
+/**
+ * The jobs in a database of the application: SQLite, PostgreSQL 12 or MySQL 8 and MariaDB 10.6. A dispatch is part of the transaction of
+ * the caller. The migrations `jobsMigrations` make the tables.
+ *
+ * `new Jobs()` uses it by itself where the application has one database.
+ *
+ * @example
+ * provide(Jobs).useFactory((resolve) => new Jobs({ store: new DatabaseJobs(resolve(ShopDatabase)), concurrency: 20 }));
+ */
+import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
+import { currentCommitScope } from "../../../lifecycle/commit-scope.js";
+import type { SubsystemHost } from "../../../lifecycle/operations.js";
+import { SystemClock } from "../../../runtime/clock.js";
+import { Announcements } from "./announcements.js";
+import { ConcurrencySlots } from "./concurrency-slots.js";
+import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
+import { DatabaseAdmin } from "./database-admin.js";
+import type { JobAdmin } from "../../job-admin.js";
+import { buryHeld, KEPT_COLUMNS, markHeld, removeHeld, renewHeld, returnHeld } from "./held-jobs.js";
+import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
+import { insertJobs } from "./insert-jobs.js";
+import { buryUnhandled, claimsOf, countUnhandled, lostJobs, recordHeartbeat } from "./live-workers.js";
+import { lastTick, recordTick } from "./job-ticks.js";
+import {
+  type ClaimedJob,
+  type ClaimRequest,
+  DEATH,
+  type DeadJob,
+  type Dispatched,
+  type Heartbeat,
+  type JobClaim,
+  type JobCounts,
+  type JobFailure,
+  type JobStore,
+  type LiveWorker,
+  type NewJob,
+  type ReapedJob,
+  MAX_COUNTED,
+  type UnhandledJobs,
+} from "../../job-store.js";
+
+const RETRIES = 4;
+
+export interface DatabaseJobsOptions {
+  /**
+   * Only on PostgreSQL: `NOTIFY` tells the workers of other processes of committed jobs at once. It takes one further connection for each
+   * worker process. The workers poll as well. `false` unless set.
+   */
+  readonly notify?: boolean;
+}
+
+const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
+
+export class DatabaseJobs implements JobStore {
+  readonly admin: JobAdmin;
+  private readonly sql: JobSql;
+  private readonly slots: ConcurrencySlots;
+  private readonly notifies: boolean;
+  private announcements: Announcements | undefined;
+
+  /** @throws FrameworkError `E_OPTION` */
+  constructor(
+    private readonly database: JobDatabase,
+    options: DatabaseJobsOptions = {},
+  ) {
+    checkOptionNames(options, NAMES, "new DatabaseJobs");
+    this.sql = new JobSql(database);
+    this.slots = new ConcurrencySlots(this.sql, (work) => this.repeated(work));
+    this.admin = new DatabaseAdmin(this.sql, (work) => this.repeated(work));
+    this.notifies = options.notify === true && this.sql.dialect === "postgres";
+  }
+
+  /** A transaction of another database may roll back after the row is committed here. */
+  get joinsTransactions(): boolean {
+    return this.database.ownsTransaction?.() ?? true;
+  }
+
+  /** The clock of a test takes the place of the clock of the database. */
+  prepare({ clock }: Pick<SubsystemHost, "clock">): void {
+    this.sql.clock = clock instanceof SystemClock ? undefined : clock;
+    // The newest table: it is missing too where only the first of the migrations was applied.
+    const migrations = "jobsMigrations of @stagecraft/framework/jobs";
+    this.database.requireTable?.({ table: "framework_job_queues", migrations });
+    if (this.notifies) this.announcements = new Announcements(this.sql, clock);
+  }
+
+  stop(): void {
+    this.announcements?.end();
+  }
+
+  onWake(listener: () => void): () => void {
+    return this.announcements?.listen(listener) ?? (() => {});
+  }
+
+  announce(): void {
+    this.announcements?.announce();
+  }
+
+  add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
+    return this.repeated(() => insertJobs(this.sql, jobs));
+  }
+
+  claim(request: ClaimRequest): Promise<readonly ClaimedJob[]> {
+    return this.slots.claim(request, (limit) => this.repeated(() => claimJobs(this.sql, { ...request, limit })));
+  }
+
+  /** Like `claim`, for a relay to another queue. @internal */
+  claimForTransit(request: ClaimRequest): Promise<readonly JobInTransit[]> {
+    return this.repeated(() => claimForTransit(this.sql, request));
+  }
+
+  markStarted(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
+    return this.refused(claims, () => markHeld(this.sql, claims));
+  }
+
+  async complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
+    const refused = await this.refused(claims, () => removeHeld(this.sql, claims));
+    await this.slots.freed(claims);
+    return refused;
+  }
+
+  async fail(claim: JobClaim, { reason, retryInMs }: JobFailure): Promise<boolean> {
+    const changed = await this.repeated(() =>
+      retryInMs === undefined
+        ? buryHeld(this.sql, [claim], reason)
+        : returnHeld(this.sql, [claim], { delayMs: retryInMs, counts: true }),
+    );
+    await this.slots.freed([claim]);
+    return changed.size > 0;
+  }
+
+  async release(claims: readonly JobClaim[]): Promise<void> {
+    await this.repeated(() => returnHeld(this.sql, claims, { delayMs: 0, counts: false }));
+    await this.slots.freed(claims);
+  }
+
+  async releaseUnheld(worker: string, held: readonly JobClaim[]): Promise<number> {
+    const tokens = new Map(held.map(({ id, token }) => [id, token]));
+    const unheld = (await claimsOf(this.sql, worker)).filter(({ id, token }) => tokens.get(id) !== token);
+    await this.release(unheld);
+    return unheld.length;
+  }
+
+  async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
+    await this.repeated(() => returnHeld(this.sql, claims, { delayMs, counts: false, isUnhandled: true }));
+    await this.slots.freed(claims);
+  }
+
+  unhandled(): Promise<readonly UnhandledJobs[]> {
+    return countUnhandled(this.sql);
+  }
+
+  renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]> {
+    return this.refused(claims, () => renewHeld(this.sql, claims, leaseMs));
+  }
+
+  heartbeat(worker: LiveWorker): Promise<Heartbeat> {
+    return recordHeartbeat(this.sql, worker);
+  }
+
+  async leave(worker: string): Promise<void> {
+    await this.sql.run("DELETE FROM framework_job_workers WHERE id = ?", [worker]);
+  }
+
+  async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
+    const lost = await lostJobs(this.sql, deadAfterMs);
+    const dead = lost.filter(({ isDead }) => isDead);
+    const changed = new Set(await this.repeated(() => buryHeld(this.sql, dead, DEATH)));
+    for (const counts of [true, false]) {
+      const others = lost.filter((job) => !job.isDead && job.counts === counts);
+      for (const id of await this.repeated(() => returnHeld(this.sql, others, { delayMs: 0, counts }))) changed.add(id);
+    }
+    await this.slots.freed(lost);
+    await this.slots.wakeForgotten();
+    const unhandled = await this.repeated(() => buryUnhandled(this.sql));
+    return [...lost.filter(({ id }) => changed.has(id)).map(toReaped), ...unhandled];
+  }
+
+  /** As `reap`, for a relay: a job that was not handed over has had no attempt. @internal */
+  async returnLost(deadAfterMs: number): Promise<void> {
+    await this.release(await lostJobs(this.sql, deadAfterMs));
+  }
+
+  tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
+    return this.repeated(() => recordTick(this.sql, { schedule, due, job }));
+  }
+
+  lastTick(schedule: string): Promise<number | undefined> {
+    return lastTick(this.sql, schedule);
+  }
+
+  async now(): Promise<number> {
+    const { rows } = await this.sql.run(`SELECT ${this.sql.now} AS at_ms`);
+    return Number(rows[0]?.["at_ms"]);
+  }
+
+  async dead(limit: number): Promise<readonly DeadJob[]> {
+    const { rows } = await this.sql.run(
+      `SELECT id, name, queue, attempt, reason, died_at FROM framework_dead_jobs ORDER BY died_at DESC, id DESC LIMIT ${literal(limit)}`,
+    );
+    return rows.map((row) => ({
+      id: String(row["id"]),
+      name: String(row["name"]),
+      queue: String(row["queue"]),
+      attempt: Number(row["attempt"]),
+      reason: String(row["reason"]),
+      diedAt: Number(row["died_at"]),
+    }));
+  }
+
+  retry(id: string): Promise<boolean> {
+    const retried = async (): Promise<boolean> => {
+      // Locks the row: of several callers one retries the job, and the others find none.
+      const { affected } = await this.sql.run("UPDATE framework_dead_jobs SET token = token + 1 WHERE id = ?", [id]);
+      if (affected === 0) return false;
+      const columns = KEPT_COLUMNS.replace("attempt, token", "token");
+      await this.sql.run(
+        `INSERT INTO framework_jobs (${columns}, attempt, due) SELECT ${columns}, 0, ${this.sql.now} FROM framework_dead_jobs WHERE id = ?`,
+        [id],
+      );
+      await this.sql.run("DELETE FROM framework_dead_jobs WHERE id = ?", [id]);
+      return true;
+    };
+    return this.repeated(() => this.database.transaction(retried));
+  }
+
+  async counts(): Promise<JobCounts> {
+    const count = async (from: string): Promise<number> => {
+      const counted = `SELECT COUNT(*) AS jobs FROM (SELECT 1 AS one FROM ${from} LIMIT ${MAX_COUNTED}) AS bounded`;
+      return Number((await this.sql.run(counted)).rows[0]?.["jobs"]);
+    };
+    return {
+      waiting: await count("framework_jobs WHERE worker IS NULL"),
+      running: await count("framework_jobs WHERE worker IS NOT NULL"),
+      dead: await count("framework_dead_jobs"),
+    };
+  }
+
+  /** The claims that the store refused. */
+  private async refused(
+    claims: readonly JobClaim[],
+    change: () => Promise<ReadonlySet<string>>,
+  ): Promise<readonly JobClaim[]> {
+    const changed = await this.repeated(change);
+    return claims.filter(({ id }) => !changed.has(id));
+  }
+
+  /** Repeats the work after a conflict with another transaction. In a transaction of the caller only the caller can do this. */
+  private async repeated<T>(work: () => Promise<T>): Promise<T> {
+    for (let left = currentCommitScope() === undefined ? RETRIES : 0; ; left--) {
+      try {
+        return await work();
+      } catch (error) {
+        if (left <= 0 || !(isFailure(error, "deadlock") || isFailure(error, "serialization"))) throw error;
+      }
+    }
+  }
+}
+
+function toReaped({ id, name, queue, attempt, isDead, reason }: ReapedJob): ReapedJob {
+  return { id, name, queue, attempt, isDead, reason };
+}

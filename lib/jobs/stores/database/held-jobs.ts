@@ -1,0 +1,146 @@
+/**
+ * The steps of claims in the tables: completions, failures, releases, leases. Each is one statement for many rows, and in MySQL a select
+ * that locks and a statement. A step whose token is not that of the running claim changes nothing.
+ */
+import { binds, isFailure, type JobRows, type JobSql, literal } from "./job-sql.js";
+import type { JobClaim } from "../../job-store.js";
+
+/** The columns that a dead job keeps. */
+export const KEPT_COLUMNS =
+  "id, name, queue, priority, payload, max_attempts, attempt, token, request_id, traceparent, tracestate, concurrency_key, concurrency_limit";
+
+const READ_COMMITTED = { isolation: "read committed" } as const;
+
+export interface JobReturn {
+  readonly delayMs: number;
+  /** The attempt of the claim counts. */
+  readonly counts: boolean;
+  /** The worker had no handler. */
+  readonly isUnhandled?: boolean;
+  /** The time at which the job is due, as an expression; absent: after the delay. */
+  readonly due?: string;
+}
+
+/** Returns the ids of the removed jobs. */
+export function removeHeld(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
+  return changeHeld(sql, claims, "DELETE FROM framework_jobs");
+}
+
+/** Returns the ids of the jobs whose claims have begun to run. */
+export function markHeld(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
+  return changeHeld(sql, claims, "UPDATE framework_jobs SET started_token = token");
+}
+
+/** Returns the ids of the jobs whose leases end later now. */
+export function renewHeld(sql: JobSql, claims: readonly JobClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+  return changeHeld(sql, claims, `UPDATE framework_jobs SET leased_until = ${sql.now} + ${literal(leaseMs)}`);
+}
+
+/**
+ * Returns the ids of the jobs that wait again, or that were dropped: another job with the same key waits already, or somebody asked to cancel
+ * the job.
+ */
+export async function returnHeld(
+  sql: JobSql,
+  claims: readonly JobClaim[],
+  how: JobReturn,
+): Promise<ReadonlySet<string>> {
+  try {
+    const returned = await changeHeld(sql, claims, returning(sql, how), "AND cancel_asked IS NULL");
+    const others = claims.filter(({ id }) => !returned.has(id));
+    if (others.length === 0) return returned;
+    const dropped = await changeHeld(sql, others, "DELETE FROM framework_jobs", "AND cancel_asked IS NOT NULL");
+    return new Set([...returned, ...dropped]);
+  } catch (error) {
+    if (!isFailure(error, "unique")) throw error;
+    if (claims.length === 1) return removeHeld(sql, claims);
+    const each: string[] = [];
+    for (const claim of claims) each.push(...(await returnHeld(sql, [claim], how)));
+    return new Set(each);
+  }
+}
+
+/** Returns the ids of the jobs that are dead letters now. */
+export async function buryHeld(sql: JobSql, claims: readonly JobClaim[], reason: string): Promise<ReadonlySet<string>> {
+  if (claims.length === 0) return new Set();
+  return sql.database.transaction(async () => {
+    // Locks the rows, and ends the claims.
+    const change = "UPDATE framework_jobs SET worker = NULL, wait_key = NULL, token = token + 1";
+    const ids = await changeRows(sql, claims, change);
+    await moveToDead(sql, [...ids], reason);
+    return ids;
+  }, READ_COMMITTED);
+}
+
+/** Called in a transaction that has locked the rows. */
+export async function moveToDead(sql: JobSql, ids: readonly string[], reason: string): Promise<void> {
+  if (ids.length === 0) return;
+  const text = sql.dialect === "postgres" ? "CAST(? AS text)" : "?";
+  const where = `WHERE id IN ${binds(ids.length)}`;
+  await sql.run(
+    `INSERT INTO framework_dead_jobs (${KEPT_COLUMNS}, reason, died_at) SELECT ${KEPT_COLUMNS}, ${text}, ${sql.now} FROM framework_jobs ${where}`,
+    [reason.replaceAll("\u0000", ""), ...ids],
+  );
+  await sql.run(`DELETE FROM framework_jobs ${where}`, ids);
+}
+
+function returning({ now }: JobSql, { delayMs, counts, isUnhandled = false, ...how }: JobReturn): string {
+  const { due = `${now} + ${literal(Math.trunc(delayMs))}` } = how;
+  const attempt = counts ? "attempt" : "attempt - 1";
+  const unhandled = isUnhandled ? `COALESCE(unhandled_since, ${now})` : "NULL";
+  return `UPDATE framework_jobs SET worker = NULL, leased_until = NULL, due = ${due}, attempt = ${attempt}, unhandled_since = ${unhandled}, wait_key = job_key, slot_key = NULL`;
+}
+
+async function changeHeld(
+  sql: JobSql,
+  claims: readonly JobClaim[],
+  change: string,
+  condition = "",
+): Promise<ReadonlySet<string>> {
+  if (claims.length === 0) return new Set();
+  const changed = (): Promise<ReadonlySet<string>> => changeRows(sql, claims, change, condition);
+  return sql.dialect === "mysql" ? sql.database.transaction(changed, READ_COMMITTED) : changed();
+}
+
+/** Called in a transaction, where the engine is MySQL: there a change returns no rows. */
+async function changeRows(
+  sql: JobSql,
+  claims: readonly JobClaim[],
+  change: string,
+  condition = "",
+): Promise<ReadonlySet<string>> {
+  const { where, parameters } = heldBy(sql, claims);
+  if (sql.dialect !== "mysql")
+    return idsOf(await sql.run(`${change} ${where} ${condition} RETURNING id${sql.planMark}`, parameters));
+  const ids = idsOf(await sql.run(`SELECT id FROM framework_jobs ${where} ${condition} FOR UPDATE`, parameters));
+  if (ids.size > 0) await sql.run(`${change} WHERE id IN ${binds(ids.size)}`, [...ids]);
+  return ids;
+}
+
+/**
+ * Two binds however many claims there are: the server parses and plans the text once. The planner must not count the claims, which the inner
+ * selects hide: for hundreds it would rather read the whole table.
+ */
+const HELD_ON_POSTGRES =
+  "WHERE worker IS NOT NULL AND (id, token) IN (SELECT held.id, held.token FROM unnest(string_to_array((SELECT CAST(? AS text)), ','), CAST(string_to_array((SELECT CAST(? AS text)), ',') AS bigint[])) AS held (id, token))";
+
+function heldBy({ dialect }: JobSql, claims: readonly JobClaim[]) {
+  const ids = claims.map(({ id }) => id);
+  const [first] = claims;
+  if (first !== undefined && claims.length === 1)
+    return { where: `WHERE worker IS NOT NULL AND token = ${literal(first.token)} AND id = ?`, parameters: ids };
+  if (dialect === "postgres")
+    return { where: HELD_ON_POSTGRES, parameters: [ids.join(","), claims.map(({ token }) => token).join(",")] };
+  const rows = claims.map(({ token }) => `(?, ${literal(token)})`).join(", ");
+  const pairs = `(id, token) IN (${dialect === "sqlite" ? `VALUES ${rows}` : rows})`;
+  // MySQL finds rows by a part of a pair only by reading all.
+  if (dialect !== "mysql") return { where: `WHERE worker IS NOT NULL AND ${pairs}`, parameters: ids };
+  return {
+    where: `WHERE worker IS NOT NULL AND id IN ${binds(ids.length)} AND ${pairs}`,
+    parameters: [...ids, ...ids],
+  };
+}
+
+function idsOf({ rows }: JobRows): ReadonlySet<string> {
+  return new Set(rows.map((row) => String(row["id"])));
+}

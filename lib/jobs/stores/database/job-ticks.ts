@@ -1,0 +1,52 @@
+/**
+ * The ticks of schedules in the tables: a row for each, which one of several processes adds, together with the job of the tick.
+ *
+ * A clock that jumps forward records a tick of the future. After the jump back that tick must not silence its schedule until then.
+ */
+import { insertJobs } from "./insert-jobs.js";
+import { type JobSql, literal } from "./job-sql.js";
+import type { NewJob } from "../../job-store.js";
+
+const TICKS_KEPT_MS = 2_678_400_000;
+/** A recorded tick that is further ahead of the clock than this does not count: the clock was wrong when it was recorded. */
+export const MOST_AHEAD_MS = 3_600_000;
+
+export interface Tick {
+  readonly schedule: string;
+  readonly due: number;
+  /** Absent: the tick was missed, and no job runs. */
+  readonly job: NewJob | undefined;
+}
+
+/** Returns false if this tick or a later one is recorded already. */
+export function recordTick(sql: JobSql, { schedule, due, job }: Tick): Promise<boolean> {
+  return sql.database.transaction(async () => {
+    const { affected } = await sql.run(insertTick(sql, literal(due)), [schedule, schedule]);
+    if (affected === 0) return false;
+    if (job !== undefined) await insertJobs(sql, [job]);
+    const others = `due < ${literal(due - TICKS_KEPT_MS)} OR due > ${latest(sql)}`;
+    await sql.run(`DELETE FROM framework_job_ticks WHERE name = ? AND (${others})`, [schedule]);
+    return true;
+  });
+}
+
+export async function lastTick(sql: JobSql, schedule: string): Promise<number | undefined> {
+  const recorded = `SELECT MAX(due) AS due FROM framework_job_ticks WHERE name = ? AND due <= ${latest(sql)}`;
+  const { rows } = await sql.run(recorded, [schedule]);
+  const due = rows[0]?.["due"];
+  return due === null || due === undefined ? undefined : Number(due);
+}
+
+/** The time of the last tick that counts. A subquery, so that PostgreSQL reads the clock once and looks the time up in the index. */
+function latest({ now }: JobSql): string {
+  return `(SELECT ${now} + ${MOST_AHEAD_MS})`;
+}
+
+function insertTick(sql: JobSql, due: string): string {
+  const { dialect } = sql;
+  const later = `SELECT 1 FROM framework_job_ticks WHERE name = ? AND due >= ${due} AND due <= ${latest(sql)}`;
+  if (dialect === "mysql")
+    return `INSERT IGNORE INTO framework_job_ticks (name, due) SELECT ?, ${due} FROM DUAL WHERE NOT EXISTS (${later})`;
+  const name = dialect === "postgres" ? "CAST(? AS text)" : "?";
+  return `INSERT INTO framework_job_ticks (name, due) SELECT ${name}, ${due} WHERE NOT EXISTS (${later}) ON CONFLICT DO NOTHING`;
+}

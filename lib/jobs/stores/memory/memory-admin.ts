@@ -1,0 +1,94 @@
+/** The questions and orders of operators to `MemoryJobs`. */
+import type { Clock } from "../../../runtime/clock.js";
+import type {
+  Cancellation,
+  DeadLetterPurge,
+  JobAdmin,
+  JobList,
+  JobState,
+  ListedJob,
+  PausedQueue,
+  ShownJob,
+} from "../../job-admin.js";
+import { comesBefore, type StoredJob, type WaitingJobs } from "./memory-waiting.js";
+
+export class MemoryAdmin implements JobAdmin {
+  private readonly pauses = new Map<string, PausedQueue>();
+
+  constructor(
+    private readonly jobs: Map<string, StoredJob>,
+    private readonly waiting: WaitingJobs,
+    private readonly clock: Clock,
+  ) {}
+
+  async list({ queue, states, name, limit }: JobList): Promise<readonly ListedJob[]> {
+    const ofQueue = [...this.jobs.values()].filter(
+      (job) => job.queue === queue && (name === undefined || job.name === name),
+    );
+    return states
+      .flatMap((state) => ordered(ofQueue, state))
+      .slice(0, limit)
+      .map(listedJob);
+  }
+
+  async show(id: string): Promise<ShownJob | undefined> {
+    const job = this.jobs.get(id);
+    return job === undefined ? undefined : { ...listedJob(job), payload: job.payload, requestId: job.requestId };
+  }
+
+  async cancel(id: string): Promise<Cancellation> {
+    const job = this.jobs.get(id);
+    if (job?.state === "running") {
+      job.isCancelled = true;
+      return "asked";
+    }
+    if (job?.state !== "waiting") return "gone";
+    this.waiting.remove(job);
+    this.jobs.delete(id);
+    return "removed";
+  }
+
+  async pause(queue: string, by: string): Promise<boolean> {
+    if (this.pauses.has(queue)) return false;
+    this.pauses.set(queue, { queue, since: this.clock.now(), by });
+    return true;
+  }
+
+  async resume(queue: string): Promise<boolean> {
+    return this.pauses.delete(queue);
+  }
+
+  isPaused(queue: string): boolean {
+    return this.pauses.has(queue);
+  }
+
+  async paused(): Promise<readonly PausedQueue[]> {
+    return [...this.pauses.values()].toSorted((one, other) => (one.queue < other.queue ? -1 : 1));
+  }
+
+  async purge({ olderThanMs = Infinity, keep = Infinity, limit }: DeadLetterPurge): Promise<number> {
+    const now = this.clock.now();
+    const dead = ordered([...this.jobs.values()], "dead");
+    const old = dead.filter(({ diedAt }, index) => index >= keep || diedAt < now - olderThanMs);
+    const removed = old.toReversed().slice(0, limit);
+    for (const { id } of removed) this.jobs.delete(id);
+    return removed.length;
+  }
+}
+
+function ordered(jobs: readonly StoredJob[], state: JobState): readonly StoredJob[] {
+  const some = jobs.filter((job) => job.state === state);
+  if (state !== "dead") return some.toSorted((one, other) => (comesBefore(one, other) ? -1 : 1));
+  return some.toSorted((one, other) => other.diedAt - one.diedAt || (one.id < other.id ? 1 : -1));
+}
+
+function listedJob(job: StoredJob): ListedJob {
+  const { id, name, queue, state, priority, attempt, maxAttempts } = job;
+  const listed = { id, name, queue, state, priority, attempt, maxAttempts };
+  return {
+    ...listed,
+    dueAt: state === "waiting" ? job.due : undefined,
+    reason: state === "dead" ? job.reason : undefined,
+    diedAt: state === "dead" ? job.diedAt : undefined,
+  };
+}

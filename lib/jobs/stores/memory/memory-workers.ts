@@ -1,0 +1,40 @@
+/** The workers of `MemoryJobs`, with the time of their last heartbeat. */
+import type { LiveWorker } from "../../job-store.js";
+import { MOST_AHEAD_MS } from "../database/job-ticks.js";
+
+export class MemoryWorkers {
+  private readonly living = new Map<string, LiveWorker & { readonly at: number }>();
+  /** Workers that were taken for dead since their last heartbeat. */
+  private readonly silent = new Set<string>();
+
+  /** False if the worker was taken for dead. */
+  heartbeat(worker: LiveWorker, at: number): boolean {
+    this.living.set(worker.id, { ...worker, at });
+    return !this.silent.delete(worker.id);
+  }
+
+  leave(id: string): void {
+    this.living.delete(id);
+  }
+
+  isLiving(id: string | undefined): boolean {
+    return id !== undefined && this.living.has(id);
+  }
+
+  handle(name: string, queue: string): boolean {
+    return [...this.living.values()].some(
+      ({ names, queues }) => names.includes(name) && (queues?.includes(queue) ?? true),
+    );
+  }
+
+  forgetSilent(now: number, deadAfterMs: number): void {
+    for (const [id, worker] of this.living) {
+      // The clock was set back since the last heartbeat.
+      if (worker.at > now + MOST_AHEAD_MS) this.living.set(id, { ...worker, at: now });
+      else if (worker.at < now - deadAfterMs) {
+        this.living.delete(id);
+        this.silent.add(id);
+      }
+    }
+  }
+}

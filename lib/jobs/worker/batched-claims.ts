@@ -1,0 +1,77 @@
+/**
+ * Claims that the store is told of, at once if no call is under way, else together with all claims that come until then: completed jobs, and
+ * jobs without a handler. A store that fails is asked again until the claims have ended.
+ */
+import { type Clock, within } from "../../runtime/clock.js";
+import type { JobClaim } from "../job-store.js";
+import { quietly } from "./quiet.js";
+
+const MAX_AT_ONCE = 500;
+const PAUSE_MS = 1000;
+
+export interface BatchSteps {
+  /** Returns the claims that the store refused, where it tells them. */
+  readonly send: (claims: readonly JobClaim[]) => Promise<readonly JobClaim[] | void>;
+  /** Called when the store refused the claims, because another process has them. */
+  readonly lost: (claims: readonly JobClaim[]) => void;
+  readonly failed: (error: unknown) => void;
+  /** Called when some claims were sent, or could not be. */
+  readonly sent: () => void;
+}
+
+export class BatchedClaims {
+  private waiting: JobClaim[] = [];
+  private sending: Promise<void> | undefined;
+  private inFlight: readonly JobClaim[] = [];
+  private hasEnded = false;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly steps: BatchSteps,
+  ) {}
+
+  /** The number of claims that the store does not know of yet. */
+  get pending(): number {
+    return this.waiting.length + this.inFlight.length;
+  }
+
+  get claims(): readonly JobClaim[] {
+    return [...this.waiting, ...this.inFlight];
+  }
+
+  add(claim: JobClaim): void {
+    this.waiting.push(claim);
+    this.sending ??= this.sendAll();
+  }
+
+  /** Resolves when all are sent, or after `limitMs`. */
+  async flush(limitMs: number): Promise<void> {
+    if (this.sending !== undefined) await within(this.clock, limitMs, this.sending);
+    // A store that still fails then gets no further call; the jobs run again elsewhere.
+    this.hasEnded = true;
+  }
+
+  private async sendAll(): Promise<void> {
+    // Jobs that end in the same turn of the event loop are sent together. They go out after the next claim, because a free place waits for
+    // that claim.
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    while (this.waiting.length > 0 && !this.hasEnded) await this.sendSome(this.waiting.splice(0, MAX_AT_ONCE));
+    this.sending = undefined;
+  }
+
+  private async sendSome(claims: readonly JobClaim[]): Promise<void> {
+    this.inFlight = claims;
+    try {
+      const lost = await quietly(() => this.steps.send(claims));
+      this.inFlight = [];
+      if (lost !== undefined && lost.length > 0) this.steps.lost(lost);
+    } catch (error) {
+      this.steps.failed(error);
+      await new Promise<void>((resolve) => this.clock.setTimeout(resolve, PAUSE_MS));
+      this.waiting.unshift(...claims);
+    } finally {
+      this.inFlight = [];
+    }
+    this.steps.sent();
+  }
+}

@@ -1,0 +1,134 @@
+/** The claims that one worker holds: those of jobs that run, and those of jobs that are claimed ahead, in their order. */
+import type { Clock } from "../../runtime/clock.js";
+import type { ClaimedJob, JobStore } from "../job-store.js";
+import { quietly } from "./quiet.js";
+
+const PAUSE_MS = 1000;
+
+export interface HeldClaim {
+  readonly job: ClaimedJob;
+  readonly control: AbortController;
+  /** By the monotonic clock of the process. */
+  leaseEnds: number;
+  /** Settles when the handler has settled. */
+  done: Promise<void>;
+}
+
+export class HeldClaims {
+  private readonly running = new Map<string, HeldClaim>();
+  private readonly ready = new Map<string, HeldClaim>();
+
+  get size(): number {
+    return this.running.size + this.ready.size;
+  }
+
+  get runningSize(): number {
+    return this.running.size;
+  }
+
+  get readySize(): number {
+    return this.ready.size;
+  }
+
+  all(): readonly HeldClaim[] {
+    return [...this.running.values(), ...this.ready.values()];
+  }
+
+  find(id: string): HeldClaim | undefined {
+    return this.running.get(id) ?? this.ready.get(id);
+  }
+
+  /**
+   * The limit of the next claim, and the queues that are full. No claim takes more jobs than the queue with the least room has, so no queue
+   * gets more than its limit.
+   */
+  room(places: number, queueLimits: ReadonlyMap<string, number> = new Map()) {
+    const except: string[] = [];
+    let limit = places;
+    for (const [queue, most] of queueLimits) {
+      const left = most - this.all().filter(({ job }) => job.queue === queue).length;
+      if (left <= 0) except.push(queue);
+      else limit = Math.min(limit, left);
+    }
+    return { limit, except };
+  }
+
+  /** Renews the leases that have lost a third of their time. Returns the claims that have ended. */
+  async renew(store: Pick<JobStore, "renew">, now: number, leaseMs: number): Promise<readonly HeldClaim[]> {
+    const ended = this.all().filter(({ leaseEnds }) => leaseEnds <= now);
+    // A handler that ignored its timeout may run until the end of its lease.
+    const due = this.all().filter(
+      ({ leaseEnds, control }) => leaseEnds > now && leaseEnds - now < (leaseMs * 2) / 3 && !control.signal.aborted,
+    );
+    if (due.length === 0) return ended;
+    const jobs = due.map(({ job }) => job);
+    const refused = new Set((await quietly(() => store.renew(jobs, leaseMs))).map(({ id }) => id));
+    const isRefused = ({ job }: HeldClaim): boolean => refused.has(job.id);
+    for (const claim of due) if (!isRefused(claim)) claim.leaseEnds = now + leaseMs;
+    return [...ended, ...due.filter(isRefused)];
+  }
+
+  add(job: ClaimedJob, leaseEnds: number): void {
+    this.ready.set(job.id, { job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
+  }
+
+  /** The next claim, which runs from now on. */
+  startNext(): HeldClaim | undefined {
+    const next = this.ready.values().next().value;
+    if (next === undefined) return undefined;
+    this.ready.delete(next.job.id);
+    this.running.set(next.job.id, next);
+    return next;
+  }
+
+  isRunning(claim: HeldClaim): boolean {
+    return this.running.get(claim.job.id) === claim;
+  }
+
+  /** After a lost lease another claim of the same job may have taken this place. */
+  remove(claim: HeldClaim): void {
+    for (const claims of [this.ready, this.running])
+      if (claims.get(claim.job.id) === claim) claims.delete(claim.job.id);
+  }
+
+  /** Removes the claims that do not run. */
+  takeReady(): readonly ClaimedJob[] {
+    const jobs = [...this.ready.values()].map(({ job }) => job);
+    this.ready.clear();
+    return jobs;
+  }
+
+  runningClaims(): readonly HeldClaim[] {
+    return [...this.running.values()];
+  }
+
+  /** Removes the claims that run. */
+  takeRunning(): readonly ClaimedJob[] {
+    const jobs = this.runningClaims().map(({ job }) => job);
+    this.running.clear();
+    return jobs;
+  }
+}
+
+export interface RepeatedStep {
+  readonly clock: Clock;
+  readonly isHeld: () => boolean;
+  readonly failed: (error: unknown) => void;
+}
+
+/** Repeats a step while the store fails and the claim has time. `undefined`: the claim has ended. */
+export async function repeatStep<T>(
+  claim: HeldClaim,
+  { clock, isHeld, failed }: RepeatedStep,
+  step: () => Promise<T>,
+): Promise<T | undefined> {
+  while (isHeld() && clock.monotonic() < claim.leaseEnds) {
+    try {
+      return await step();
+    } catch (error) {
+      failed(error);
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, PAUSE_MS));
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,45 @@
+/**
+ * Marks the last attempts of jobs before their handlers begin: one statement for all that begin in one turn of the event loop. When a worker
+ * dies, a job whose last attempt has no mark never ran, and is tried again. Jobs with attempts left need no mark.
+ */
+import type { Clock } from "../../runtime/clock.js";
+import { type HeldClaim, repeatStep } from "./held-claims.js";
+import type { JobClaim, JobStore } from "../job-store.js";
+import { quietly } from "./quiet.js";
+
+export interface MarkTools {
+  readonly store: Pick<JobStore, "markStarted">;
+  readonly clock: Clock;
+  readonly failed: (error: unknown) => void;
+}
+
+export class StartMarks {
+  private waiting: JobClaim[] = [];
+  private sending: Promise<ReadonlySet<string>> | undefined;
+
+  constructor(private readonly tools: MarkTools) {}
+
+  /** False if the claim has ended, so that the handler must not begin. Repeated while the store fails and the claim has time. */
+  async mark(claim: HeldClaim): Promise<boolean> {
+    const { clock, failed } = this.tools;
+    const step = { clock, failed, isHeld: () => !claim.control.signal.aborted };
+    const refused = await repeatStep(claim, step, () => this.sent(claim.job));
+    return refused !== undefined && !refused.has(claim.job.id);
+  }
+
+  /** The ids of the refused claims of the statement. */
+  private sent(claim: JobClaim): Promise<ReadonlySet<string>> {
+    this.waiting.push(claim);
+    this.sending ??= this.send();
+    return this.sending;
+  }
+
+  private async send(): Promise<ReadonlySet<string>> {
+    await new Promise<void>((resolve) => process.nextTick(resolve));
+    const claims = this.waiting;
+    this.waiting = [];
+    this.sending = undefined;
+    const refused = await quietly(() => this.tools.store.markStarted(claims));
+    return new Set(refused.map(({ id }) => id));
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * The elements of a document's `<head>` where the server has rendered the page: the metadata of the page, and the elements that the
+ * component's `<Head>` gave.
+ */
+import type { RenderedPage } from "../rendering/page-renderer.js";
+
+const TITLE = /^\s*<title[\s>]/i;
+/** Elements that a policy checks for a nonce. */
+const CHECKED = /^\s*<(?:script|style|link)(?=[\s>/])/i;
+
+/** A component takes the nonce from the document, which the server does not have. Adapters write what it finds there as text. */
+const NO_NONCE = /\snonce(?:="(?:undefined|null)?")?(?=[\s/]|$)/i;
+
+/**
+ * The title of a rendered `<Head>` goes before the one that the component's name gives.
+ *
+ * @param own the metadata of the page as HTML, which begins with the title
+ * @param hasTitle whether the metadata names the title
+ * @param nonce the attribute with a leading space, or `""`
+ */
+export function mergedHead(own: string, rendered: RenderedPage | undefined, hasTitle: boolean, nonce: string): string {
+  if (rendered === undefined) return own;
+  const hasRenderedTitle = rendered.head.some((element) => TITLE.test(element));
+  const kept = hasRenderedTitle && !hasTitle ? own.replace(/^<title[^>]*>[^<]*<\/title>/, "") : own;
+  const added = hasTitle ? rendered.head.filter((element) => !TITLE.test(element)) : rendered.head;
+  return kept + added.map((element) => withNonce(element, nonce)).join("");
+}
+
+/**
+ * A script or a style needs the nonce of the request, which the component does not know. Only the element itself gets it: markup inside its
+ * text may come from somebody else.
+ */
+function withNonce(element: string, nonce: string): string {
+  const start = nonce === "" ? null : CHECKED.exec(element);
+  if (start === null) return element;
+  const end = element.indexOf(">");
+  const attributes = element.slice(start[0].length, end).replace(NO_NONCE, "");
+  if (/\snonce\b/i.test(attributes)) return element;
+  return start[0] + nonce + attributes + element.slice(end);
+}

@@ -1,0 +1,24 @@
+/**
+ * The promises among the props of a page. An answer awaits those that it sends and no others: a partial reload may name one prop, and a
+ * page may come too late. A rejection that nothing awaits would end the process, so each promise is marked when it is given.
+ */
+import { markHandled } from "../../../runtime/mark-handled.js";
+import { Prop } from "./prop.js";
+import { isLiteral } from "./props-resolver.js";
+
+/** How deep, and in how many objects of one prop, promises are looked for. Data has more objects, and no promises. */
+const MAX_DEPTH = 32;
+const MAX_OBJECTS = 10_000;
+
+/** Marks the promises of a prop, also in the members of object literals. Their failure is that of the answer which sends them. */
+export function markPromises(prop: unknown): void {
+  if (typeof prop === "object" && prop !== null && !Array.isArray(prop)) mark(prop, 0, { left: MAX_OBJECTS });
+}
+
+function mark(value: unknown, depth: number, objects: { left: number }): void {
+  if (value instanceof Promise) void markHandled(value);
+  else if (value instanceof Prop) mark(value.source, depth, objects);
+  else if (isLiteral(value) && depth < MAX_DEPTH && --objects.left >= 0) {
+    for (const key of Object.keys(value)) mark(value[key], depth + 1, objects);
+  }
+}

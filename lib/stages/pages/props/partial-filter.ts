@@ -1,0 +1,39 @@
+/**
+ * Which paths of the props a partial reload includes. A path is the names from the page down to a prop, joined by dots. `only` includes a
+ * path, what is below it, and what leads to it; `except` removes a path and what is below it, and wins over `only`.
+ */
+import type { PageRequest } from "../protocol/page-request.js";
+
+export class PartialFilter {
+  private constructor(
+    private readonly only: readonly string[] | undefined,
+    private readonly except: readonly string[] | undefined,
+  ) {}
+
+  /** The filter of a partial reload of this component; `undefined` where the whole page is asked for. */
+  static of({ partialComponent, only, except }: PageRequest, component: string): PartialFilter | undefined {
+    return partialComponent === component ? new PartialFilter(only, except) : undefined;
+  }
+
+  /** Whether the prop is sent, or holds a prop that is. */
+  includes(path: string): boolean {
+    const { only } = this;
+    if (only !== undefined && !only.some((named) => isAtOrBelow(path, named) || named.startsWith(`${path}.`)))
+      return false;
+    return !this.isExcepted(path);
+  }
+
+  /** Whether the prop itself was asked for, so that its marks are sent: a prop on the way to another one has none. */
+  asksFor(path: string): boolean {
+    if (this.only !== undefined && !this.only.some((named) => isAtOrBelow(path, named))) return false;
+    return !this.isExcepted(path);
+  }
+
+  private isExcepted(path: string): boolean {
+    return this.except !== undefined && this.except.some((named) => isAtOrBelow(path, named));
+  }
+}
+
+function isAtOrBelow(path: string, named: string): boolean {
+  return path === named || path.startsWith(`${named}.`);
+}

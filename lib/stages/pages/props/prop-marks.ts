@@ -1,0 +1,150 @@
+/**
+ * What a page says about its props beside their values: which ones follow later, which ones the browser merges, keeps or scrolls. A mark is
+ * left for each prop of that kind that the resolver visits. The order of the marks is that of the declaration, also for props that take
+ * different times.
+ */
+import type { Clock } from "../../../runtime/clock.js";
+import type { PageRequest } from "../protocol/page-request.js";
+import type { PartialFilter } from "./partial-filter.js";
+import type { Prop } from "./prop.js";
+
+/** The kinds of answer that a visit of a prop has. */
+export type MarkOutcome = "sent" | "later" | "held" | "rescued";
+
+export interface Mark {
+  readonly path: string;
+  readonly prop: Prop<unknown>;
+  readonly outcome: MarkOutcome;
+  /** The value of a prop that is sent. */
+  readonly value: unknown;
+}
+
+/** Marks in the order of the props. A prop that is waited for has a list of its own, which is filled later. */
+export type Marks = (Mark | Marks)[];
+
+/** The members of the page object that describe its props; absent where empty. */
+export interface PropMetadata {
+  mergeProps?: string[];
+  prependProps?: string[];
+  deepMergeProps?: string[];
+  matchPropsOn?: string[];
+  scrollProps?: Record<string, ScrollMetadata>;
+  onceProps?: Record<string, { readonly prop: string; readonly expiresAt: number | null }>;
+  deferredProps?: Record<string, string[]>;
+  rescuedProps?: string[];
+}
+
+type Cursor = string | number | null;
+
+export interface ScrollMetadata {
+  readonly pageName: string;
+  readonly previousPage: Cursor;
+  readonly nextPage: Cursor;
+  readonly currentPage: Cursor;
+  readonly reset: boolean;
+}
+
+interface MarkReading {
+  readonly visit: PageRequest;
+  readonly filter: PartialFilter | undefined;
+  readonly clock: Clock;
+}
+
+export function metadataOf(marks: Marks, reading: MarkReading): PropMetadata {
+  const metadata: PropMetadata = {};
+  addMarks(metadata, marks, reading);
+  return metadata;
+}
+
+/** The application chooses the names: `constructor` is a member that any other object has already. */
+function named<T>(): Record<string, T> {
+  return Object.create(null) as Record<string, T>;
+}
+
+function addMarks(metadata: PropMetadata, marks: Marks, reading: MarkReading): void {
+  for (const mark of marks) {
+    if (Array.isArray(mark)) addMarks(metadata, mark, reading);
+    else addMark(metadata, mark, reading);
+  }
+}
+
+function addMark(metadata: PropMetadata, mark: Mark, reading: MarkReading): void {
+  const { path, prop, outcome } = mark;
+  const { timing, group } = prop.settings;
+  if (outcome === "rescued") {
+    (metadata.rescuedProps ??= []).push(path);
+    return;
+  }
+  if (timing === "deferred" && outcome === "later") ((metadata.deferredProps ??= named())[group] ??= []).push(path);
+  if (outcome === "sent") addScroll(metadata, mark, reading);
+  const { filter, visit } = reading;
+  // A prop on the way to one that was asked for is sent in part.
+  if (filter !== undefined && !filter.asksFor(path)) return;
+  if (isMerged(mark) && !isReset(path, reading)) addMerge(metadata, mark, visit);
+  addOnce(metadata, mark, reading.clock);
+}
+
+/** The list belongs to the partial reload, so it does not count for the page of another component, as after a redirect. */
+function isReset(path: string, { filter, visit }: MarkReading): boolean {
+  return filter !== undefined && visit.reset.includes(path);
+}
+
+/** A usual prop that the browser holds is not sent, so nothing of it is merged; a deferred one may be asked for. */
+function isMerged({ prop: { settings }, outcome }: Mark): boolean {
+  return outcome !== "held" || settings.timing !== "usual";
+}
+
+function addMerge(metadata: PropMetadata, { path, prop }: Mark, { mergesAtStart }: PageRequest): void {
+  const { merge, matchOn, scroll } = prop.settings;
+  if (scroll !== undefined) {
+    const list = `${path}.${scroll.list}`;
+    if (mergesAtStart) (metadata.prependProps ??= []).push(list);
+    else (metadata.mergeProps ??= []).push(list);
+  } else if (merge === undefined) {
+    return;
+  } else if (merge.isDeep) {
+    (metadata.deepMergeProps ??= []).push(path);
+  } else {
+    for (const at of new Set(merge.append)) (metadata.mergeProps ??= []).push(below(path, at));
+    for (const at of new Set(merge.prepend)) (metadata.prependProps ??= []).push(below(path, at));
+  }
+  const base = scroll === undefined ? path : `${path}.${scroll.list}`;
+  for (const key of new Set(matchOn)) (metadata.matchPropsOn ??= []).push(`${base}.${key}`);
+}
+
+function below(path: string, at: string): string {
+  return at === "" ? path : `${path}.${at}`;
+}
+
+function addOnce(metadata: PropMetadata, { path, prop }: Mark, clock: Clock): void {
+  const { once } = prop.settings;
+  if (once === undefined) return;
+  const expiresAt = once.seconds === undefined ? null : Math.round(clock.now() + once.seconds * 1000);
+  (metadata.onceProps ??= named())[once.key ?? path] = { prop: path, expiresAt };
+}
+
+function addScroll(metadata: PropMetadata, { path, prop, value }: Mark, reading: MarkReading): void {
+  const { scroll } = prop.settings;
+  if (scroll === undefined) return;
+  const { currentPage, previousPage, nextPage } = scrollPageOf(path, value);
+  (metadata.scrollProps ??= named())[path] = {
+    pageName: scroll.pageName,
+    previousPage: cursorOf(path, previousPage),
+    nextPage: cursorOf(path, nextPage),
+    currentPage: cursorOf(path, currentPage),
+    reset: isReset(path, reading),
+  };
+}
+
+function scrollPageOf(path: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === "object" && value !== null && "data" in value && Array.isArray(value.data)) {
+    return value;
+  }
+  throw new TypeError(`the scroll prop ${path} is not a page of a list: give { data: […], currentPage, nextPage }`);
+}
+
+function cursorOf(path: string, cursor: unknown): Cursor {
+  if (cursor === undefined || cursor === null) return null;
+  if (typeof cursor === "string" || typeof cursor === "number") return cursor;
+  throw new TypeError(`the scroll prop ${path} names a page by a ${typeof cursor}: give a string, a number or null`);
+}

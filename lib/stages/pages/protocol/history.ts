@@ -1,0 +1,50 @@
+/**
+ * What a request does to the browser's history although its answer may be a redirect: the next page says it then. Needs the session stage
+ * for a redirect, because the mark waits there.
+ *
+ * @example
+ * clearHistory(ctx); // at a sign-out, whose answer leads to another page
+ * return redirect().to("/");
+ */
+import type { Context } from "../../../http/request/context.js";
+import { Extension } from "../../../http/request/extension.js";
+import { FlashPort } from "../../session/flash-port.js";
+
+const CLEAR = "pages.clear-history";
+const KEEP = "pages.keep-fragment";
+
+const Marks = new Extension<ReadonlySet<string>>("page history");
+
+/** The browser forgets the key of its encrypted history when it gets the next page. */
+export function clearHistory(ctx: Context): void {
+  mark(ctx, CLEAR);
+}
+
+/** The next page keeps the fragment of the URL that the browser asked for, also behind a redirect. */
+export function preserveFragment(ctx: Context): void {
+  mark(ctx, KEEP);
+}
+
+function mark(ctx: Context, name: string): void {
+  Marks.set(ctx, new Set([...(Marks.find(ctx) ?? []), name]));
+}
+
+export interface HistoryMarks {
+  readonly clears: boolean;
+  readonly keepsFragment: boolean;
+}
+
+/** The marks of this request and those that a redirect left. @internal */
+export function historyOf(ctx: Context, left: readonly string[]): HistoryMarks {
+  const own = Marks.find(ctx);
+  const has = (name: string): boolean => own?.has(name) === true || left.includes(name);
+  return { clears: has(CLEAR), keepsFragment: has(KEEP) };
+}
+
+/** Leaves the marks of this request, whose answer is a redirect, for the next page. @internal */
+export function leaveHistoryMarks(ctx: Context): void {
+  const own = Marks.find(ctx);
+  if (own === undefined) return;
+  const flash = FlashPort.find(ctx);
+  for (const name of own) flash?.addMark(name);
+}

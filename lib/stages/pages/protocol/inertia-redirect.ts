@@ -1,0 +1,121 @@
+/**
+ * The answers to an Inertia request that are not pages: redirects, and answers without a body. The client follows a redirect by itself, but
+ * it cannot follow one to another origin and loses the fragment; then a 409 tells it where to go. An answer without a body would be an
+ * empty dialog, so it leads back.
+ *
+ * The first answer of a 409 never has `X-Inertia`: the client would take it for a page.
+ */
+import { FrameworkError } from "../../../errors/framework-error.js";
+import type { Context } from "../../../http/request/context.js";
+import type { Routes } from "../../../routing/routes.js";
+import { pathOf, queryOf } from "../../../http/request/request-target.js";
+import { isOfSite, siteOrigins } from "../../../http/request/origin.js";
+import { safeReferer } from "../../../http/request/safe-path.js";
+import { tracing } from "../../../tracing/tracing.js";
+import type { PageRequest } from "./page-request.js";
+
+const log = tracing.target("framework::pages");
+
+/** The statuses whose `Location` the client would follow, or reads. */
+const WITH_LOCATION: ReadonlySet<number> = new Set([201, 301, 302, 303, 307, 308]);
+/** The redirects after which the client sends a GET. The others repeat the request, which a 409 cannot tell the client. */
+const TO_GET: ReadonlySet<number> = new Set([301, 302, 303]);
+/** After a 302 a browser repeats these methods (Fetch standard, HTTP-redirect fetch). */
+const REPEATED: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
+
+/** What the application gives to the stage. */
+export interface PagesSite {
+  /** The origin of the configured URL. */
+  readonly origin: string;
+  readonly routes: Pick<Routes, "find">;
+}
+
+/**
+ * Mends the answer to an Inertia request that is not a page.
+ *
+ * @throws FrameworkError `E_PAGE_EMPTY` for a GET without an answer that would lead to itself
+ */
+export function completeRedirect(ctx: Context, visit: PageRequest, site: PagesSite): void {
+  if (isEmpty(ctx)) leadBack(ctx, site);
+  const { raw, method } = ctx;
+  if (raw.statusCode === 302 && REPEATED.has(method)) ctx.answerStatus(303);
+  const location = raw.getHeader("Location");
+  if (typeof location !== "string" || !WITH_LOCATION.has(raw.statusCode)) return;
+  if (isElsewhere(ctx, location, site.origin)) {
+    if (TO_GET.has(raw.statusCode)) answerConflict(ctx, { "X-Inertia-Location": location });
+  } else if (location.includes("#") && !visit.isPrefetch) {
+    // Clients of version 2 know the second header only; later ones look at the first one first.
+    answerConflict(ctx, { "X-Inertia-Redirect": location, "X-Inertia-Location": location });
+  } else if (raw.statusCode === 308 && method === "POST") {
+    log.warn("a permanent redirect repeats the POST of a form", { path: ctx.path });
+  }
+}
+
+/** Answers 409 without a body. The headers that are set stay, cookies among them. */
+export function answerConflict(ctx: Context, headers: Readonly<Record<string, string>>): void {
+  ctx.answerNothing();
+  ctx.raw.removeHeader("Location");
+  ctx.answerStatus(409);
+  for (const name in headers) ctx.raw.setHeader(name, headers[name] ?? "");
+  // A body without a byte: an answer that has none at all would get a problem document.
+  ctx.answerBody("");
+  ctx.naturalType = undefined;
+}
+
+/**
+ * Path and query of the request as the browser shows them, before any stage rewrote the target. A browser resolves the text: two slashes
+ * at its start would name another host, so a dot segment stands before them (RFC 3986 section 4.2).
+ */
+export function shownUrl({ originalUrl = "/" }: Context): string {
+  const target = pathOf(originalUrl) + queryOf(originalUrl);
+  if (/^\/[/\\]/.test(target)) return `/.${target}`;
+  return target.startsWith("/") ? target : `/${target}`;
+}
+
+/** An answer that the client cannot show: it has no body, and its status says only that the request succeeded. */
+function isEmpty({ raw: { statusCode }, payload }: Context): boolean {
+  if (statusCode !== 200 && statusCode !== 204) return false;
+  return payload === undefined || payload === "" || (payload instanceof Uint8Array && payload.length === 0);
+}
+
+/** Redirects to the page of the `Referer` if it is of this site, else to the target of the request itself. */
+function leadBack(ctx: Context, site: PagesSite): void {
+  const back = refererOf(ctx, site) ?? shownUrl(ctx);
+  // The client would follow the redirect to the same handler, without an end.
+  if (isRead(ctx) && isSamePath(back, shownUrl(ctx))) throw emptyPage(ctx, site);
+  leadTo(ctx, back);
+}
+
+/** The page of the `Referer` if it is of this site. */
+export function refererOf(ctx: Context, { origin }: PagesSite): string | undefined {
+  return safeReferer(ctx.get("referer"), siteOrigins(ctx, origin));
+}
+
+export function leadTo(ctx: Context, location: string): void {
+  ctx.answerNothing();
+  ctx.answerStatus(isRead(ctx) ? 302 : 303);
+  ctx.raw.setHeader("Location", location);
+}
+
+function isRead({ method }: Context): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
+/** Whether two targets are one URL to a browser, which writes some characters in another way. */
+function isSamePath(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((path) => new URL(path, "http://localhost").href);
+  return first === second;
+}
+
+function emptyPage({ method, path }: Context, { routes }: PagesSite): FrameworkError {
+  const who = routes.find(method, path)?.handler ?? "the application";
+  const what = `${who} answered ${method} ${path} with nothing, and the Inertia client would send it again without an end`;
+  return new FrameworkError(`${what}; return a page or a redirect`, { code: "E_PAGE_EMPTY" });
+}
+
+/** Whether the location is of another site. One that begins with two slashes takes the scheme of the page, which may be either. */
+function isElsewhere(ctx: Context, location: string, origin: string): boolean {
+  if (!/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(location) || !URL.canParse(location, origin)) return false;
+  const origins = siteOrigins(ctx, origin);
+  return !origins.some((base) => isOfSite(new URL(location, base).href, origins));
+}

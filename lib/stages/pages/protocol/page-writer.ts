@@ -1,0 +1,197 @@
+/**
+ * Writes a page as the answer: resolves the props, reads the flash, and makes the JSON or the document. The page stage uses it for the
+ * pages that handlers return, and the stage around it for error pages.
+ */
+import type { Context } from "../../../http/request/context.js";
+import type { Exchange } from "../../../http/request/exchange.js";
+import type { HeadCompleter, ResponseHead } from "../../../http/response/response-head.js";
+import { HTML, JSON_TYPE } from "../../../http/response/media-type.js";
+import { isPromise } from "../../../http/middleware.js";
+import { profile } from "../../../runtime/profile.js";
+import { tracing } from "../../../tracing/tracing.js";
+import { CspNonce } from "../../security-headers/csp-nonce.js";
+import { FlashPort, NO_FLASH, type FlashContent } from "../../session/flash-port.js";
+import { PageContractRegistry } from "../contract-registry.js";
+import { DocumentBody, type RenderDocument } from "../document/document.js";
+import { headTags } from "../document/head-metadata.js";
+import { historyOf } from "./history.js";
+import { shownUrl } from "./inertia-redirect.js";
+import { errorsOf, flashOf, pageText } from "./page-object.js";
+import type { PageRequest } from "./page-request.js";
+import type { RenderedPage } from "../rendering/page-renderer.js";
+import type { Page } from "../page.js";
+import { resolveProps, type PropTable, type ResolvedProps } from "../props/props-resolver.js";
+import { mergedHead } from "../document/rendered-head.js";
+import { mergedProps, sharedWith } from "../props/shared-props.js";
+
+/** The stylesheets and scripts of the front end. */
+export interface AssetTags {
+  /** The version of the assets; `null` where they have none. */
+  readonly version: string | null;
+  /** The tags for the page of a component. @param nonce the attribute with a leading space, or `""` */
+  tags(component: string, nonce: string): string;
+  /** The value of the header `Link` for the page of a component, or `""`. @param nonce without one `undefined` */
+  preloads(component: string, nonce: string | undefined): string;
+}
+
+export interface WriterSettings {
+  readonly version: string | null;
+  readonly share: PropTable;
+  readonly encryptHistory: boolean;
+  readonly render: RenderDocument;
+  readonly assets: AssetTags;
+  /** Whether documents name their assets in the header `Link` too. */
+  readonly linkHeader: boolean;
+  /** Renders the page on the server. It resolves to `undefined` where the browser does it. */
+  readonly renderOnServer: ((page: string, component: string) => Promise<RenderedPage | undefined>) | undefined;
+}
+
+/** One try to show an error as a page. */
+export interface ErrorAttempt {
+  /** Whether the page has the shared props. */
+  readonly isShared: boolean;
+  readonly isOver: boolean;
+}
+
+const log = tracing.target("framework::pages");
+
+const NO_PROPS: PropTable = Object.freeze({});
+
+/** A page JSON must not come back for the document: browsers restore it on "back" in spite of `Vary`. */
+const JSON_HEAD = ["X-Inertia", "true", "Cache-Control", "no-store"];
+
+/** Not for an error that a stage further out puts in the place of the page. */
+const JSON_PAGE: HeadCompleter = {
+  complete({ naturalType }: Exchange, head: ResponseHead): void {
+    if (naturalType === JSON_TYPE) head.floor(JSON_HEAD);
+  },
+};
+
+export class PageWriter {
+  constructor(private readonly settings: WriterSettings) {}
+
+  get version(): string | null {
+    return this.settings.version;
+  }
+
+  /** @throws what a prop throws, also as a rejection */
+  write(ctx: Context, page: Page, visit: PageRequest): void | Promise<void> {
+    return this.start(ctx, page, visit, undefined);
+  }
+
+  /** Like `write`, in the place of an answer that is decided already. Nothing is written once the attempt is over. */
+  writeError(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt): void | Promise<void> {
+    return this.start(ctx, page, visit, attempt);
+  }
+
+  private start(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt | undefined): void | Promise<void> {
+    const shared = attempt?.isShared === false ? NO_PROPS : sharedWith(ctx, this.settings.share);
+    const names = Object.keys(shared);
+    const declared = names.length === 0 ? page.props : mergedProps(shared, page.props);
+    const resolved = resolveProps(ctx, visit, page.component, declared);
+    const writing = new Writing(ctx, page, visit, names, attempt);
+    return isPromise(resolved)
+      ? resolved.then((props) => this.withFlash(writing, props))
+      : this.withFlash(writing, resolved);
+  }
+
+  private withFlash(writing: Writing, resolved: ResolvedProps): void | Promise<void> {
+    const flash = flashFor(writing);
+    return isPromise(flash)
+      ? flash.then((left) => this.answer(writing, resolved, left))
+      : this.answer(writing, resolved, flash);
+  }
+
+  private answer(writing: Writing, resolved: ResolvedProps, flash: FlashContent): void | Promise<void> {
+    const { ctx, visit } = writing;
+    if (writing.isTooLate) return undefined;
+    const json = this.json(writing, resolved, flash);
+    if (visit.isInertia) {
+      ctx.answerBody(json, JSON_TYPE);
+      ctx.completeHeadWith(JSON_PAGE);
+      return undefined;
+    }
+    const { renderOnServer } = this.settings;
+    if (renderOnServer === undefined) return this.answerDocument(writing, json, undefined);
+    return renderOnServer(json, writing.page.component).then((rendered) =>
+      this.answerDocument(writing, json, rendered),
+    );
+  }
+
+  private json({ ctx, page, visit, sharedProps }: Writing, resolved: ResolvedProps, flash: FlashContent): string {
+    const { settings } = page;
+    const history = historyOf(ctx, flash.marks);
+    const text = pageText({
+      component: page.component,
+      props: resolved.props,
+      errors: errorsOf(flash.errors, settings.errors, visit.errorBag),
+      url: shownUrl(ctx),
+      version: this.settings.version,
+      encryptHistory: settings.encryptsHistory ?? this.settings.encryptHistory,
+      clearHistory: settings.clearsHistory || history.clears,
+      preserveFragment: settings.keepsFragment || history.keepsFragment,
+      flash: flashOf(flash, settings.flash),
+      sharedProps,
+      metadata: resolved.metadata,
+    });
+    if (profile === "debug") checkContract(ctx, page, visit, text);
+    return text;
+  }
+
+  private answerDocument(writing: Writing, json: string, rendered: RenderedPage | undefined): void {
+    if (writing.isTooLate) return;
+    const { ctx, page } = writing;
+    const nonce = CspNonce.find(ctx);
+    const { component } = page;
+    const attribute = nonce?.attribute() ?? "";
+    const { head = {} } = page.settings;
+    const body = new DocumentBody({
+      component,
+      page: json,
+      nonce: nonce?.value,
+      head: mergedHead(headTags(head, component, rendered?.head), rendered, head.title !== undefined, attribute),
+      assets: this.settings.assets.tags(component, attribute),
+      markup: rendered?.markup,
+    });
+    ctx.answerBody(this.settings.render(body), HTML);
+    if (this.settings.linkHeader) addLinks(ctx, this.settings.assets.preloads(component, nonce?.value));
+  }
+}
+
+/** One page on its way to the answer. */
+class Writing {
+  constructor(
+    readonly ctx: Context,
+    readonly page: Page,
+    readonly visit: PageRequest,
+    readonly sharedProps: readonly string[],
+    private readonly attempt: ErrorAttempt | undefined,
+  ) {}
+
+  /** Another stage has answered, or the client has left, while the props were made. */
+  get isTooLate(): boolean {
+    const { ctx, attempt } = this;
+    if (ctx.headIsSent || ctx.isClientGone) return true;
+    return attempt === undefined ? ctx.isAbandoned : attempt.isOver;
+  }
+}
+
+/** What the browser gets is checked, not what the handler gave. */
+function checkContract(ctx: Context, { component }: Page, { partialComponent }: PageRequest, text: string): void {
+  const registry = PageContractRegistry.find(ctx);
+  if (registry === undefined) return;
+  const { props } = JSON.parse(text) as { readonly props: PropTable };
+  const misfit = registry.misfit(component, props, partialComponent !== component);
+  if (misfit !== undefined) log.warn("props do not fit the contract", { component, misfit });
+}
+
+/** An error page leaves the flash for the next page, and so does a page that a browser loads in advance. */
+function flashFor({ ctx, visit }: Writing): FlashContent | Promise<FlashContent> {
+  if (visit.isPrefetch || ctx.raw.statusCode >= 400) return NO_FLASH;
+  return FlashPort.find(ctx)?.take() ?? NO_FLASH;
+}
+
+/** A handler may have set links of its own. */
+function addLinks({ raw }: Context, links: string): void {
+  if (links !== "") raw.appendHeader("Link", links);
+}

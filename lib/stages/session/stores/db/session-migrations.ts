@@ -1,0 +1,41 @@
+/**
+ * The table of `DatabaseSessionStore` as migrations, for the list of the database. A later version of the framework may add one; a
+ * migration that was released never changes.
+ *
+ * @example
+ * new ShopDatabase(sqlite("shop.db"), { migrations: [sessionMigrations, migrationsIn(folder)], migrate: true });
+ */
+import type { Kysely } from "kysely";
+import type { Migration, MigrationTables } from "../../../../db/migrations/migration.js";
+
+/** Makes `framework_sessions`. */
+export const sessionMigrations: readonly Migration[] = [
+  {
+    name: "framework-sessions-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_sessions")
+        // SHA-256 in lower-case hexadecimal digits, which every collation compares in the same way.
+        .addColumn("id", "varchar(64)", (column) => column.primaryKey())
+        // A `text` of MySQL holds 64 KiB.
+        .addColumn("data", isMysql(db) ? "json" : "text", (column) => column.notNull())
+        .addColumn("version", "integer", (column) => column.notNull())
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .addColumn("renewed_at", "bigint", (column) => column.notNull())
+        .addColumn("expires_at", "bigint", (column) => column.notNull())
+        .addColumn("ended_at", "bigint")
+        .execute();
+      await db.schema
+        .createIndex("framework_sessions_expires_at")
+        .on("framework_sessions")
+        .column("expires_at")
+        .execute();
+    },
+    down: (db) => db.schema.dropTable("framework_sessions").execute(),
+  },
+];
+
+/** A migration has the query builder alone. Only that of MySQL and MariaDB quotes names with backticks. */
+function isMysql(db: Kysely<MigrationTables>): boolean {
+  return db.selectFrom("framework_sessions").select("id").compile().sql.includes("`");
+}

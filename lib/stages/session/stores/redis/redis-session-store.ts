@@ -1,0 +1,198 @@
+/**
+ * Sessions in Redis, shared by all processes of an application; the entry point `@stagecraft/framework/session/redis`. It uses the connection
+ * of a `RedisCache`. Each operation is one script: one round trip and one atomic step.
+ *
+ * A record is a hash under `<namespace>:session:<key>`, one field for each value. It expires by itself. The clock of the application
+ * decides when a record is over, the clock of Redis when its memory is freed.
+ *
+ * @example
+ * const cache = new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" });
+ * builder.session(new SessionConfig(key), new RedisSessionStore(cache));
+ */
+import { FrameworkError } from "../../../../errors/framework-error.js";
+import { setupError } from "../../../../errors/setup-error.js";
+import { valueText } from "../../../../errors/value-text.js";
+import { Cache, type CacheScript } from "../../../../cache/cache.js";
+import type { Subsystem } from "../../../../lifecycle/subsystem.js";
+import {
+  REMEMBER_ENDED_MS,
+  RENEW_AFTER_MS,
+  SessionStore,
+  type SessionChanges,
+  type SessionTimes,
+  type SessionUpdate,
+  type SessionValues,
+  type StoredSession,
+} from "../session-store.js";
+
+/**
+ * KEYS: the record, and the new one of a move.
+ *
+ * Fields: `k` the key, `c` created, `r` renewed, `x` expires, `e` ended; a value has `v` in front of its name.
+ *
+ * ARGV: the operation, now, started, idle, absolute, renew after, remember ended, the key and the new key, the number of names to delete,
+ * these names, then names and values to set.
+ */
+const SCRIPT = `
+local op = ARGV[1]
+local now, started, idle, absolute = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local record, target = KEYS[1], KEYS[2]
+local function text(number) return string.format('%.0f', number) end
+local function expire(key, ms) redis.call('PEXPIRE', key, text(math.max(1, math.min(ms, 9e15)))) end
+local function number(text)
+  local found = tonumber(text or '')
+  -- Also neither infinite nor NaN.
+  if found and found - found == 0 then return found end
+end
+local function stop()
+  redis.call('DEL', record)
+  redis.call('HSET', record, 'e', text(now))
+  expire(record, tonumber(ARGV[7]))
+end
+local function change(key)
+  local count = tonumber(ARGV[10])
+  -- First what needs memory: without any Redis refuses it, but not after another write of the script.
+  for at = 11 + count, #ARGV, 2 do redis.call('HSET', key, 'v' .. ARGV[at], ARGV[at + 1]) end
+  for at = 11, 10 + count do redis.call('HDEL', key, 'v' .. ARGV[at]) end
+end
+local function live(key, created)
+  local over = math.min(now + idle, created + absolute)
+  -- First what needs no memory, so that a renewal works without any: its fields replace some of the same length.
+  expire(key, over - now)
+  redis.call('HSET', key, 'c', text(created), 'r', text(now), 'x', text(over))
+  return over
+end
+local function kept(key, renewed, over)
+  return { 'kept', renewed and 1 or 0, text(over), redis.call('HLEN', key) - 4 }
+end
+if op == 'create' then
+  if redis.call('EXISTS', record) == 1 then return 0 end
+  redis.call('HSET', record, 'k', ARGV[8])
+  change(record)
+  live(record, now)
+  return 1
+end
+if op == 'end' then return stop() end
+if op == 'move' and redis.call('EXISTS', target) == 1 then return { 'taken' } end
+local own = redis.call('HMGET', record, 'k', 'c', 'r', 'x', 'e')
+local created, renewed, over, ended = number(own[2]), number(own[3]), number(own[4]), number(own[5])
+if not (own[1] == ARGV[8] and created and renewed and over) then
+  -- A record that another program has changed is a failure, and never a missing session.
+  if not ended and redis.call('EXISTS', record) == 1 then return redis.error_reply('BROKEN the record is not as the session store has written it') end
+  over = 0
+end
+if over <= now then
+  if op == 'load' then return {} end
+  return { ended and ended >= started and 'ended' or 'unknown' }
+end
+if op == 'load' then return redis.call('HGETALL', record) end
+if op == 'move' then
+  change(record)
+  redis.call('RENAME', record, target)
+  stop()
+  redis.call('HSET', target, 'k', ARGV[9])
+  return kept(target, true, live(target, created))
+end
+change(record)
+if now - renewed >= tonumber(ARGV[6]) then
+  return kept(record, true, live(record, created))
+end
+return kept(record, false, over)`;
+
+const NO_VALUES: SessionChanges = { set: new Map(), deleted: [] };
+const NO_TIME = { startedAt: 0, idleMs: 0, absoluteMs: 0 };
+
+export class RedisSessionStore extends SessionStore {
+  private readonly script: CacheScript;
+
+  /** @throws FrameworkError `E_SESSION_CACHE` unless `cache` is a Cache */
+  constructor(private readonly cache: Cache) {
+    super();
+    // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
+    if (!(cache instanceof Cache)) {
+      throw setupError(
+        new FrameworkError(`${valueText(cache)} is not a Cache: new RedisSessionStore(new RedisCache({ url }))`, {
+          code: "E_SESSION_CACHE",
+        }),
+      );
+    }
+    this.script = cache.script(SCRIPT);
+  }
+
+  override get subsystems(): readonly Subsystem[] {
+    return [this.cache];
+  }
+
+  override async load(key: string, now: number): Promise<StoredSession | undefined> {
+    return readRecord(await this.run("load", [key], { ...NO_TIME, now }));
+  }
+
+  override async create(key: string, values: SessionValues, times: SessionTimes): Promise<boolean> {
+    return (await this.run("create", [key], times, { set: values, deleted: [] })) === 1;
+  }
+
+  override async update(key: string, changes: SessionChanges, times: SessionTimes): Promise<SessionUpdate> {
+    const update = readUpdate(await this.run("update", [key], times, changes));
+    if (update === "taken") throw unreadable();
+    return update;
+  }
+
+  override async move(
+    from: string,
+    to: string,
+    changes: SessionChanges,
+    times: SessionTimes,
+  ): Promise<SessionUpdate | "taken"> {
+    return readUpdate(await this.run("move", [from, to], times, changes));
+  }
+
+  override async end(key: string, now: number): Promise<void> {
+    await this.run("end", [key], { ...NO_TIME, now });
+  }
+
+  /** Redis deletes the records itself. */
+  override sweepExpired(): number {
+    return 0;
+  }
+
+  private run(
+    operation: string,
+    keys: readonly [string, string?],
+    { now, startedAt, idleMs, absoluteMs }: SessionTimes,
+    { set, deleted }: SessionChanges = NO_VALUES,
+  ): Promise<unknown> {
+    const [from, to = ""] = keys;
+    const times = [now, startedAt, idleMs, absoluteMs, RENEW_AFTER_MS, REMEMBER_ENDED_MS];
+    const changes = [deleted.length, ...deleted, ...[...set].flat()];
+    const names = to === "" ? [`session:${from}`] : [`session:${from}`, `session:${to}`];
+    return this.script.run(names, [operation, ...times, from, to, ...changes]);
+  }
+}
+
+/** The fields of a hash, names and values in turn; none for a record that does not exist. */
+function readRecord(reply: unknown): StoredSession | undefined {
+  if (!Array.isArray(reply) || reply.length % 2 !== 0) throw unreadable();
+  if (reply.length === 0) return undefined;
+  const values = new Map<string, string>();
+  const own = new Map<string, string>();
+  for (let at = 0; at < reply.length; at += 2) {
+    const field = String(reply[at]);
+    if (field.startsWith("v")) values.set(field.slice(1), String(reply[at + 1]));
+    else own.set(field, String(reply[at + 1]));
+  }
+  const renewedAt = Number(own.get("r"));
+  if (!Number.isFinite(renewedAt)) throw unreadable();
+  return { key: own.get("k") ?? "", values, renewedAt };
+}
+
+function readUpdate(reply: unknown): SessionUpdate | "taken" {
+  const [kind, isRenewed, expiresAt, size] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
+  if (kind === "ended" || kind === "unknown" || kind === "taken") return kind;
+  const kept = { isRenewed: isRenewed === 1, expiresAt: Number(expiresAt), size: Number(size) };
+  if (kind === "kept" && Number.isFinite(kept.expiresAt) && Number.isFinite(kept.size)) return kept;
+  throw unreadable();
+}
+
+function unreadable(): TypeError {
+  return new TypeError("the session's script returned a reply that it cannot return");
+}

@@ -1,0 +1,104 @@
+/**
+ * The walks over the directories of a storage on a disk: the keys in their order, and the files that a killed process left.
+ *
+ * A listing holds the names of one directory at a time for each level, so a directory of a million files costs memory; keys with a date or
+ * a part of a hash in front keep directories small.
+ */
+import type { Dirent } from "node:fs";
+import { lstat, opendir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { compareKeys } from "../storage-files.js";
+import { checkStorageKey, RESERVED_START } from "../storage-key.js";
+import { isPlainDirectory, onDisk, orAbsent } from "./disk.js";
+import { descriptionName, isDescription } from "./fs-description.js";
+
+/** The keys with the prefix that come after `cursor`, in order. */
+export async function* keysOf(root: string, prefix: string, cursor: string | undefined): AsyncIterable<string> {
+  const folder = prefix.split("/").slice(0, -1);
+  if (!(await isPlainDirectory(root, folder))) return;
+  yield* keysIn(root, folder.map((each) => `${each}/`).join(""), { prefix, cursor: cursor ?? "" });
+}
+
+interface WantedKeys {
+  readonly prefix: string;
+  readonly cursor: string;
+}
+
+/** @param folder below the root, with a slash at its end; `""` for the root */
+async function* keysIn(root: string, folder: string, wanted: WantedKeys): AsyncIterable<string> {
+  const entries = await orAbsent(readdir(join(root, folder), { withFileTypes: true }));
+  const keys = (entries ?? []).flatMap((entry) => keyOf(folder, entry) ?? []).toSorted(compareKeys);
+  for (const key of keys) {
+    if (!key.endsWith("/")) {
+      if (key.startsWith(wanted.prefix) && isAfter(key, wanted.cursor)) yield key;
+    } else if (mayHold(key, wanted)) yield* keysIn(root, key, wanted);
+  }
+}
+
+/** The key of a file; that of a directory with a slash at its end. Other entries, links among them, have none. */
+function keyOf(folder: string, entry: Dirent): string | undefined {
+  const key = folder + entry.name;
+  if (!entry.isFile() && !entry.isDirectory()) return undefined;
+  try {
+    checkStorageKey(key);
+  } catch {
+    return undefined;
+  }
+  return entry.isDirectory() ? `${key}/` : key;
+}
+
+function mayHold(folder: string, { prefix, cursor }: WantedKeys): boolean {
+  if (!folder.startsWith(prefix) && !prefix.startsWith(folder)) return false;
+  return cursor.startsWith(folder) || isAfter(folder, cursor);
+}
+
+function isAfter(key: string, cursor: string): boolean {
+  return compareKeys(key, cursor) > 0;
+}
+
+/**
+ * Removes the temporary files and the descriptions without content that were last written before `before`, in milliseconds since the Unix
+ * epoch. Younger ones may belong to a process that is at work. Returns the number of removed files.
+ */
+export async function sweep(root: string, before: number, signal: AbortSignal): Promise<number> {
+  let count = 0;
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined && !signal.aborted; folder = folders.pop()) {
+    const { own, inner } = await entriesOf(folder);
+    folders.push(...inner);
+    for (const name of await uselessOf(folder, own)) {
+      const path = join(folder, name);
+      const stats = await orAbsent(lstat(path));
+      if (stats === undefined || stats.mtimeMs >= before) continue;
+      await onDisk(rm(path, { force: true }));
+      count += 1;
+    }
+  }
+  return count;
+}
+
+async function entriesOf(
+  folder: string,
+): Promise<{ readonly own: readonly string[]; readonly inner: readonly string[] }> {
+  const own: string[] = [];
+  const inner: string[] = [];
+  const entries = await orAbsent(opendir(folder));
+  if (entries === undefined) return { own, inner };
+  for await (const entry of entries) {
+    if (entry.isDirectory()) inner.push(join(folder, entry.name));
+    else if (entry.name.startsWith(RESERVED_START)) own.push(entry.name);
+  }
+  return { own, inner };
+}
+
+/** The driver's own files that no content needs. */
+async function uselessOf(folder: string, own: readonly string[]): Promise<readonly string[]> {
+  if (!own.some(isDescription)) return own;
+  const needed = new Set<string>();
+  for await (const entry of await onDisk(opendir(folder))) {
+    if (!entry.isFile() || entry.name.startsWith(RESERVED_START)) continue;
+    const stats = await orAbsent(lstat(join(folder, entry.name), { bigint: true }));
+    if (stats !== undefined) needed.add(descriptionName(entry.name, stats.mtimeNs));
+  }
+  return own.filter((name) => !needed.has(name));
+}

@@ -1,0 +1,211 @@
+/**
+ * Stores content in a bucket: in one request if its size is known, else in parts. The parts of a failed upload are deleted before the
+ * error is thrown, so that they cost nothing. Those of a killed process stay until a rule of the bucket deletes them.
+ *
+ * Not the `Upload` of `@aws-sdk/lib-storage`: it rejects before the deletion of the parts is known, and sends content of a known size in
+ * parts too.
+ */
+import type { CompletedPart, PutObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
+import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
+import { describeThrown } from "../../errors/thrown-value.js";
+import { StorageFullError } from "../storage-errors.js";
+import { tracing } from "../../tracing/tracing.js";
+import { client as aws } from "./aws.js";
+import { s3Fault } from "./s3-error.js";
+
+const log = tracing.target("framework::storage");
+
+/** The request for the object, without its content. */
+export type S3Target = Pick<PutObjectCommandInput, "Bucket" | "Key" | "ContentType" | "Metadata" | "ACL">;
+
+/** The smallest part, and the largest object of one request. */
+const PART_BYTES = 5_242_880;
+const LARGEST_PART = 67_108_864;
+const LARGEST_PUT = 5_368_709_120;
+const MOST_PARTS = 10_000;
+const AT_ONCE = 4;
+
+/** Returns the entity tag. @throws the error of the source; the error of the SDK */
+export async function upload(
+  client: S3Client,
+  target: S3Target,
+  source: Uint8Array | AsyncIterable<Uint8Array>,
+  size: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  if (source instanceof Uint8Array) return put(client, target, source, source.byteLength, signal);
+  if (size !== undefined && size <= LARGEST_PUT) return putStream(client, target, source, size, signal);
+  return new PartedUpload(client, target, signal).run(source);
+}
+
+async function put(
+  client: S3Client,
+  target: S3Target,
+  body: Uint8Array | Readable,
+  size: number,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const command = new aws.PutObjectCommand({ ...target, Body: body, ContentLength: size });
+  const { ETag } = await client.send(command, signal === undefined ? {} : { abortSignal: signal });
+  return ETag;
+}
+
+/** The SDK does not see an error of the stream, so the error aborts the request. */
+async function putStream(
+  client: S3Client,
+  target: S3Target,
+  source: AsyncIterable<Uint8Array>,
+  size: number,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const broken = new AbortController();
+  const body = Readable.from(source, { objectMode: false });
+  let failure: { readonly error: unknown } | undefined;
+  body.on("error", (error) => {
+    failure ??= { error };
+    broken.abort();
+  });
+  const either = signal === undefined ? broken.signal : AbortSignal.any([broken.signal, signal]);
+  try {
+    return await put(client, target, body, size, either);
+  } catch (error) {
+    throw failure === undefined ? error : failure.error;
+  } finally {
+    body.destroy();
+  }
+}
+
+/** One upload in parts, with a few of them under way at once. */
+class PartedUpload {
+  private readonly parts: CompletedPart[] = [];
+  private readonly running = new Set<Promise<void>>();
+  private begun = 0;
+  private failure: { readonly error: unknown } | undefined = undefined;
+  private readonly stopped = new AbortController();
+  private readonly either: AbortSignal;
+
+  constructor(
+    private readonly client: S3Client,
+    private readonly target: S3Target,
+    signal: AbortSignal | undefined,
+  ) {
+    this.either = signal === undefined ? this.stopped.signal : AbortSignal.any([this.stopped.signal, signal]);
+  }
+
+  async run(source: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+    const parts = partsOf(source);
+    const first = await parts.next();
+    const whole = first.done === true ? new Uint8Array() : first.value;
+    // Content below one part needs one request.
+    if (whole.byteLength < PART_BYTES) return put(this.client, this.target, whole, whole.byteLength, this.either);
+    const { Bucket, Key } = this.target;
+    const { UploadId } = await this.send(new aws.CreateMultipartUploadCommand(this.target));
+    const id = { Bucket, Key, UploadId };
+    try {
+      await this.begin(id, whole);
+      for await (const part of parts) await this.begin(id, part);
+      await Promise.all(this.running);
+      if (this.failure !== undefined) throw this.failure.error;
+      return await this.complete(id);
+    } catch (error) {
+      await this.abort(id);
+      throw error;
+    }
+  }
+
+  /** The answer of a first attempt may be lost, and the service does not know the upload at the second one. */
+  private async complete(id: UploadId): Promise<string | undefined> {
+    const Parts = this.parts.toSorted((one, other) => (one.PartNumber ?? 0) - (other.PartNumber ?? 0));
+    try {
+      const { ETag } = await this.send(new aws.CompleteMultipartUploadCommand({ ...id, MultipartUpload: { Parts } }));
+      return ETag;
+    } catch (error) {
+      if (!isUnknownUpload(error)) throw error;
+      const { Bucket, Key } = id;
+      const { ETag } = await this.send(new aws.HeadObjectCommand({ Bucket, Key }));
+      if (ETag === undefined || ETag !== tagOfParts(Parts)) throw error;
+      return ETag;
+    }
+  }
+
+  /** Starts a part as soon as there is a place. */
+  private async begin(id: UploadId, body: Uint8Array): Promise<void> {
+    while (this.running.size >= AT_ONCE) await Promise.race(this.running);
+    if (this.failure !== undefined) throw this.failure.error;
+    const number = ++this.begun;
+    if (number > MOST_PARTS) throw new StorageFullError();
+    const work: Promise<void> = this.sendPart(id, number, body).finally(() => this.running.delete(work));
+    this.running.add(work);
+  }
+
+  /** Never rejects: another part may be awaited first. */
+  private async sendPart(id: UploadId, number: number, body: Uint8Array): Promise<void> {
+    try {
+      const command = new aws.UploadPartCommand({
+        ...id,
+        PartNumber: number,
+        Body: body,
+        ContentLength: body.byteLength,
+      });
+      const { ETag } = await this.client.send(command, { abortSignal: this.either });
+      this.parts.push({ PartNumber: number, ETag });
+    } catch (error) {
+      this.failure ??= { error };
+    }
+  }
+
+  /** A part that ends after the abort would stay, so the parts end first. It works without the signal, which may have aborted. */
+  private async abort(id: UploadId): Promise<void> {
+    this.stopped.abort();
+    await Promise.all(this.running);
+    await this.client.send(new aws.AbortMultipartUploadCommand(id)).catch((error: unknown) => {
+      log.warn("the parts of a failed upload could not be deleted", describeThrown(s3Fault(error)));
+    });
+  }
+
+  private send: S3Client["send"] = ((command: Parameters<S3Client["send"]>[0]) =>
+    // The overloads of `send` do not fit a wrapper.
+    this.client.send(command, { abortSignal: this.either })) as S3Client["send"];
+}
+
+function isUnknownUpload(error: unknown): boolean {
+  return error instanceof Error && error.name === "NoSuchUpload";
+}
+
+/** How S3 makes the tag of an object from those of its parts; `undefined` where these are no hashes of the content. */
+function tagOfParts(parts: readonly CompletedPart[]): string | undefined {
+  const tags = parts.map(({ ETag = "" }) => ETag.replaceAll('"', ""));
+  if (!tags.every((tag) => /^[\da-f]{32}$/i.test(tag))) return undefined;
+  const hash = createHash("md5")
+    .update(Buffer.from(tags.join(""), "hex"))
+    .digest("hex");
+  return `"${hash}-${tags.length}"`;
+}
+
+interface UploadId {
+  readonly Bucket: string | undefined;
+  readonly Key: string | undefined;
+  readonly UploadId: string | undefined;
+}
+
+/** Parts of equal size, the last one shorter. They grow with their number, so that 10 000 of them hold 450 GiB. */
+async function* partsOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  let part = Buffer.allocUnsafeSlow(PART_BYTES);
+  let filled = 0;
+  for await (const chunk of source) {
+    for (let at = 0; at < chunk.byteLength;) {
+      const taken = Math.min(chunk.byteLength - at, part.length - filled);
+      part.set(chunk.subarray(at, at + taken), filled);
+      at += taken;
+      filled += taken;
+      if (filled < part.length) continue;
+      yield part;
+      count += 1;
+      part = Buffer.allocUnsafeSlow(Math.min(PART_BYTES * 2 ** Math.floor(count / 1000), LARGEST_PART));
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield part.subarray(0, filled);
+}

@@ -1,0 +1,249 @@
+/**
+ * The contract of every driver of a database, as a suite of promises. It makes the table `framework_contract` and drops it at the end.
+ *
+ * @example
+ * it("obeys the contract of a database", () => obeysDatabase(new ShopDatabase(myDriver())));
+ */
+import { inWorkScope } from "../../lifecycle/work-scope.js";
+import { failure, shown } from "../failure.js";
+
+/** The part of a `Database` that the contract needs. */
+export interface ContractDatabase {
+  readonly driver: { readonly dialect: string };
+  run(text: string, binds?: readonly unknown[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  transaction<T>(
+    fn: (run: { readonly attempt: number }) => T | Promise<T>,
+    options?: { readonly readOnly?: boolean; readonly retries?: number },
+  ): Promise<T>;
+  afterCommit(work: () => unknown): void;
+  probe(signal: AbortSignal): Promise<unknown>;
+}
+
+interface DatabaseTrial {
+  readonly db: ContractDatabase;
+  /** Adds a row. */
+  readonly add: (id: number, name?: string | null, parent?: number) => Promise<unknown>;
+  /** The ids of all rows. */
+  readonly ids: () => Promise<readonly number[]>;
+  readonly equal: (actual: unknown, expected: unknown, what: string) => void;
+}
+
+const TABLE = "framework_contract";
+const CANARY = "canary4711secret";
+
+/** @throws AssertionError listing every promise that the database breaks. The database is started, and stays so. */
+export async function obeysDatabase(db: ContractDatabase): Promise<void> {
+  await createTable(db);
+  const faults: string[] = [];
+  try {
+    for (const [promise, keeps] of PROMISES) {
+      await db.run(`delete from ${TABLE} where parent is not null`);
+      await db.run(`delete from ${TABLE}`);
+      try {
+        await keeps(trialOf(db, promise, faults));
+      } catch (error) {
+        faults.push(`${promise}: ${String(error)}`);
+      }
+    }
+  } finally {
+    await db.run(`drop table ${TABLE}`);
+  }
+  if (faults.length === 0) return;
+  const list = faults.map((fault) => `\n  - ${fault}`).join("");
+  throw failure(`${db.constructor.name} does not obey the contract of a database:${list}`, {
+    expected: [],
+    actual: faults,
+  });
+}
+
+async function createTable(db: ContractDatabase): Promise<void> {
+  await db.run(`drop table if exists ${TABLE}`);
+  await db.run(
+    `create table ${TABLE} (id integer not null primary key, name varchar(100) not null, parent integer, ` +
+      `unique (name), foreign key (parent) references ${TABLE} (id))${db.driver.dialect === "mysql" ? " character set utf8mb4" : ""}`,
+  );
+}
+
+function trialOf(db: ContractDatabase, promise: string, faults: string[]): DatabaseTrial {
+  const binds = db.driver.dialect === "postgres" ? "$1, $2, $3" : "?, ?, ?";
+  return {
+    db,
+    add: (id, name = `row ${id}`, parent) =>
+      db.run(`insert into ${TABLE} (id, name, parent) values (${binds})`, [id, name, parent ?? null]),
+    ids: async () => (await db.run(`select id from ${TABLE} order by id`)).map(({ id }) => Number(id)),
+    equal: (actual, expected, what) => {
+      if (JSON.stringify(actual) !== JSON.stringify(expected))
+        faults.push(`${promise}: ${what} is ${shown(actual)}, not ${shown(expected)}`);
+    },
+  };
+}
+
+const failed = new Error("the function failed");
+
+async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+    return "no error";
+  } catch (error) {
+    return error instanceof Error && "code" in error ? error.code : error;
+  }
+}
+
+function fail(): never {
+  throw failed;
+}
+
+const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTrial) => Promise<void>])[] = [
+  [
+    "a value is stored as it is, whatever it holds",
+    async ({ db, add, equal }) => {
+      const values = ["'; drop table x; --", 'a "b" `c` \\ %', "\u{1F600} \u00e9 \u2028", "?$1:name"];
+      for (const [id, value] of values.entries()) await add(id, value);
+      const rows = await db.run(`select name from ${TABLE} order by id`);
+      equal(
+        rows.map(({ name }) => name),
+        values,
+        "the text",
+      );
+    },
+  ],
+  [
+    "a text with the character NUL is stored whole, or refused",
+    async ({ db, add, equal }) => {
+      await add(1, "text");
+      const code = await codeOf(add(2, "text\0more"));
+      const rows = await db.run(`select name from ${TABLE} order by id`);
+      const names = code === "E_DB_TEXT" ? ["text"] : ["text", "text\0more"];
+      equal([code, rows.map(({ name }) => name)], [code === "E_DB_TEXT" ? code : "no error", names], "the text");
+    },
+  ],
+  [
+    "a transaction commits, and rolls back when its function throws",
+    async ({ db, add, ids, equal }) => {
+      equal(await db.transaction(async () => (await add(1), "result")), "result", "the result");
+      equal(
+        (await codeOf(
+          db.transaction(async () => {
+            await add(2);
+            fail();
+          }),
+        )) === failed,
+        true,
+        "whether the error of the function comes back",
+      );
+      equal(await ids(), [1], "what is stored");
+    },
+  ],
+  [
+    "a nested transaction undoes only its own work, also after a failure of the engine",
+    async ({ db, add, ids, equal }) => {
+      await db.transaction(async () => {
+        await add(1);
+        await codeOf(db.transaction(async () => (await add(2), fail())));
+        equal(await codeOf(db.transaction(async () => (await add(3), add(1)))), "E_DB_UNIQUE", "the failure");
+        await db.transaction(() => add(4));
+      });
+      equal(await ids(), [1, 4], "what is stored");
+    },
+  ],
+  [
+    "nested transactions at the same time run one after the other",
+    async ({ db, add, ids, equal }) => {
+      const sibling = async (id: number): Promise<void> => {
+        await add(id);
+        await new Promise((resolve) => setImmediate(resolve));
+        if (id % 2 === 0) fail();
+      };
+      await db.transaction(() => Promise.allSettled([1, 2, 3, 4, 5].map((id) => db.transaction(() => sibling(id)))));
+      equal(await ids(), [1, 3, 5], "what is stored");
+    },
+  ],
+  [
+    "failures have their codes, and no value",
+    async ({ db, add, equal }) => {
+      await add(1, CANARY);
+      const failures = [add(2, CANARY), add(3, `${CANARY}3`, 99), add(4, null), db.run("select nothing from nowhere")];
+      const codes: unknown[] = [];
+      for (const work of failures)
+        await work.catch((error: unknown) => {
+          codes.push((error as { readonly code?: unknown }).code);
+          const text = `${String(error)} ${JSON.stringify(error)} ${String((error as Error).cause)}`;
+          equal(text.includes(CANARY), false, "whether a value is in an error");
+        });
+      equal(
+        codes.map(String).toSorted((one, other) => (one < other ? -1 : 1)),
+        ["E_DB", "E_DB_FOREIGN_KEY", "E_DB_NOT_NULL", "E_DB_UNIQUE"],
+        "the list of codes",
+      );
+    },
+  ],
+  [
+    "a read-only transaction refuses a write, and later transactions write",
+    async ({ db, add, ids, equal }) => {
+      equal(await db.transaction(ids, { readOnly: true }), [], "what it reads");
+      equal(await codeOf(db.transaction(() => add(1), { readOnly: true })), "E_DB_READ_ONLY", "the code");
+      await db.transaction(() => add(2));
+      equal(await ids(), [2], "what is stored");
+    },
+  ],
+  [
+    "the end of the request rolls back, also while the function waits",
+    async ({ db, add, ids, equal }) => {
+      const request = new AbortController();
+      const work = async (): Promise<void> => {
+        await add(1);
+        request.abort(failed);
+        await new Promise((_, reject) => {
+          setTimeout(() => reject(new Error("too late")), 200);
+        });
+      };
+      const ended = inWorkScope({ signal: request.signal }, () => codeOf(db.transaction(work)), undefined);
+      await db.transaction(() => add(2));
+      equal(await ids(), [2], "what is stored before the function ended");
+      equal(((await ended) as Error).message, "too late", "the error of the function");
+    },
+  ],
+  [
+    "work for after the commit runs once, in order, and only after it",
+    async ({ db, add, equal }) => {
+      const seen: string[] = [];
+      await db.transaction(async () => {
+        db.afterCommit(() => seen.push("first"));
+        await db.transaction(() => db.afterCommit(() => seen.push("second")));
+        await codeOf(db.transaction(async () => (db.afterCommit(() => seen.push("never")), await add(1), fail())));
+        equal(seen, [], "what ran before the commit");
+      });
+      equal(seen, ["first", "second"], "what ran");
+    },
+  ],
+  [
+    "work that goes on after its transaction is refused",
+    async ({ db, add, equal }) => {
+      let late: Promise<unknown> = Promise.resolve();
+      await db.transaction(() => {
+        late = codeOf(new Promise((resolve) => setTimeout(resolve, 5)).then(() => add(1)));
+      });
+      equal(await late, "E_DB_TRANSACTION_OVER", "the code");
+    },
+  ],
+  [
+    "many transactions at the same time lose nothing",
+    async ({ db, add, ids, equal }) => {
+      const numbers = Array.from({ length: 30 }, (_, index) => index + 1);
+      await Promise.all(numbers.map((id) => db.transaction(() => add(id), { retries: 20 })));
+      equal(await ids(), numbers, "what is stored");
+    },
+  ],
+  [
+    "failures cost no connection",
+    async ({ db, add, ids, equal }) => {
+      await add(1);
+      for (let count = 0; count < 50; count++) {
+        await codeOf(add(1));
+        await codeOf(db.transaction(() => add(1)));
+      }
+      equal(await ids(), [1], "what is stored");
+      await db.probe(AbortSignal.timeout(5_000));
+    },
+  ],
+];

@@ -1,0 +1,256 @@
+/**
+ * The contract of every layer, tested on a real socket. A layer calls next at most once and awaits it. It does not call next after it has
+ * answered, and writes no header after the head was sent. An exception of next passes through it. It answers HEAD as it answers GET. A
+ * body that fails does not end as if it were complete, and an unread body stream is destroyed. The contract is the same for a
+ * `Middleware`, a `Layer` and a Koa function.
+ *
+ * @example
+ * it("obeys the layer contract", () => obeysLayerContract(new RequestIdLayer()));
+ */
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { Readable } from "node:stream";
+import { UnavailableError } from "../../errors/framework-error.js";
+import type { Context } from "../../http/request/context.js";
+import type { Run } from "../../http/middleware.js";
+import { answerWith } from "../../http/response/returned-value.js";
+import { tracing } from "../../tracing/tracing.js";
+import { failure, shown } from "../failure.js";
+import {
+  LayerTrial,
+  type LayerUnderTest,
+  type TrialOptions,
+  type TrialRequest,
+  type TrialResult,
+} from "./layer-trial.js";
+
+export interface LayerContractOptions extends TrialOptions {
+  /** A request that the layer lets through; the default is GET of `/`. */
+  readonly request?: TrialRequest;
+  /** A request that the layer answers itself. The layer must not call next for it. */
+  readonly refused?: TrialRequest;
+  /** The layer turns exceptions into answers, so an exception of next need not pass through it. */
+  readonly answersErrors?: boolean;
+  /** The time limit of one request, in milliseconds; the default is 2000. */
+  readonly limitMs?: number;
+}
+
+const NAMES: OptionNames<LayerContractOptions> = {
+  within: true,
+  koa: true,
+  clock: true,
+  request: true,
+  refused: true,
+  answersErrors: true,
+  limitMs: true,
+};
+
+/** @throws AssertionError listing every fault. A layer that never calls next fails too, because most rules need a call of next. */
+export function obeysLayerContract(layer: LayerUnderTest, options: LayerContractOptions = {}): Promise<void> {
+  // The rules provoke errors on purpose. An empty registry keeps them out of the log.
+  return tracing.withSubscriber(tracing.registry(), () => tryAllRules(layer, options));
+}
+
+async function tryAllRules(layer: LayerUnderTest, options: LayerContractOptions): Promise<void> {
+  checkOptionNames(options, NAMES, "obeysLayerContract");
+  const { request = {}, refused, answersErrors = false, limitMs = 2000 } = options;
+  await using trial = await LayerTrial.start(layer, options);
+  const faults: string[] = [];
+  const tryRule = async (when: string, asked: TrialRequest, rule: LayerRule): Promise<void> => {
+    const signal = AbortSignal.timeout(limitMs);
+    const found = [...(await rule({ trial, request: { ...asked, signal }, answersErrors }))];
+    if (signal.aborted) found.push(`did not come to an end within ${limitMs} ms`);
+    for (const fault of found) faults.push(`when ${when}, it ${fault}`);
+  };
+
+  if (refused !== undefined) await tryRule("the request is one to refuse", refused, refuses);
+  for (const [when, rule] of RULES) {
+    await tryRule(when, request, rule);
+    // In later rules next fails. A promise that such a layer derives from next would then be an unhandled rejection.
+    if (trial.returnedEarly) break;
+  }
+  if (trial.passed === 0) faults.push("it never called next: give a `request` that it lets through");
+  if (faults.length > 0) throw brokenContract(layer, faults);
+}
+
+function brokenContract(layer: LayerUnderTest, faults: readonly string[]): Error {
+  const name = typeof layer === "function" ? layer.name : layer.constructor.name;
+  const list = faults.map((fault) => `\n  - ${fault}`).join("");
+  const message = `${name === "" ? "the layer" : name} does not obey the layer contract:${list}`;
+  return failure(message, { expected: [], actual: faults });
+}
+
+interface RuleInput {
+  readonly trial: LayerTrial;
+  /** A request that the layer is expected to let through. */
+  readonly request: TrialRequest;
+  readonly answersErrors: boolean;
+}
+
+/** Returns the faults of the layer, each the rest of a sentence that begins with "it". */
+type LayerRule = (input: RuleInput) => Promise<readonly string[]>;
+
+/** In the order of the trials. Each name completes "when …". */
+const RULES: readonly (readonly [string, LayerRule])[] = [
+  ["the next one answers", answersNormally(answer)],
+  ["the next one answers later", answersNormally(answerLater)],
+  ["the next one does not answer", answersNormally(() => {})],
+  ["the answer is written by hand", answersNormally(writeRawResponse)],
+  ["the next one throws an error", passesException(new Error("further in"), throwing)],
+  ["the next one rejects with an error", passesException(new Error("further in"), rejecting)],
+  ["the next one throws an error with a status", passesException(new UnavailableError("further in"), throwing)],
+  ["the next one rejects with null", passesException(null, rejecting)],
+  ["the method is HEAD", answersHead],
+  ["the body fails before its first byte", showsFailure(0)],
+  ["the body fails after its first bytes", showsFailure(3)],
+  ["the method is HEAD and the body a stream", destroysStream(askHead, "after a HEAD request")],
+  ["the client leaves while the body is sent", destroysStream(askAndLeave, "after the client had left")],
+];
+
+async function refuses({ trial, request }: RuleInput): Promise<readonly string[]> {
+  const { observation, response } = await trial.ask(() => {}, request);
+  if (observation.calls > 0) return ["called next"];
+  return response === undefined ? [...observation.faults, "gave no answer"] : observation.faults;
+}
+
+function answersNormally(inner: Run): LayerRule {
+  return async ({ trial, request }) => {
+    const { observation, response } = await trial.ask(inner, request);
+    if (response === undefined) return [...observation.faults, "gave no answer"];
+    await response.arrayBuffer();
+    return observation.faults;
+  };
+}
+
+function passesException(value: unknown, inner: (value: unknown) => Run): LayerRule {
+  return async ({ trial, request, answersErrors }) => {
+    const { observation, response } = await trial.ask(inner(value), request);
+    const { calls, faults, thrown } = observation;
+    if (calls === 0 || (thrown !== undefined && thrown.value === value)) return faults;
+    if (thrown !== undefined) return [...faults, `threw ${shown(thrown.value)} in place of ${shown(value)}`];
+    if (!answersErrors) return [...faults, `swallowed ${shown(value)}: await next, and let what it throws pass`];
+    if ((response?.status ?? 0) >= 400) return faults;
+    return [...faults, `swallowed ${shown(value)}: it has to be answered as an error`];
+  };
+}
+
+/** The same status and type as for GET (RFC 9110 section 9.3.2). */
+async function answersHead({ trial, request }: RuleInput): Promise<readonly string[]> {
+  const [get, head] = [await trial.ask(answer, request), await trial.ask(answer, { ...request, method: "HEAD" })];
+  await get.response?.arrayBuffer();
+  const faults = [...head.observation.faults];
+  if (request.method !== undefined && request.method !== "GET") return faults;
+  const [expected, actual] = [headOf(get), headOf(head)];
+  if (expected !== actual) faults.push(`answered HEAD with ${actual} and GET with ${expected}`);
+  return faults;
+}
+
+function headOf({ response }: TrialResult): string {
+  if (response === undefined) return "no answer";
+  return `${response.status} ${response.headers.get("content-type") ?? "without a type"}`;
+}
+
+/** The client must see that a body failed: an error answer, or a connection that is cut (RFC 9112 section 8). */
+function showsFailure(chunks: number): LayerRule {
+  return async ({ trial, request }) => {
+    const body = new FailingStream(chunks, new Error("the stream failed"));
+    const { observation, response } = await trial.ask((ctx) => answerWith(ctx, body), request);
+    const faults = [...observation.faults];
+    if (observation.calls > 0 && (await looksComplete(response)))
+      faults.push("gave a body whose stream failed a clean end");
+    return faults;
+  };
+}
+
+async function looksComplete(response: Response | undefined): Promise<boolean> {
+  if (response === undefined || response.status >= 500) return false;
+  return response.arrayBuffer().then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A stream that is not destroyed keeps its file or its connection open. */
+function destroysStream(ask: (input: RuleInput, inner: Run) => Promise<TrialResult>, when: string): LayerRule {
+  return async (input) => {
+    const body = new FailingStream(1, undefined);
+    const { observation } = await ask(input, (ctx) => answerWith(ctx, body));
+    if (observation.calls === 0) return observation.faults;
+    const isDestroyed = await Promise.race([body.whenDestroyed.then(() => true), timeLimit(input.request.signal)]);
+    body.destroy();
+    return isDestroyed ? observation.faults : [...observation.faults, `kept a body stream open ${when}`];
+  };
+}
+
+function askHead({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
+  return trial.ask(inner, { ...request, method: "HEAD" });
+}
+
+async function askAndLeave({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
+  const result = await trial.ask(inner, request);
+  await result.response?.body?.cancel();
+  return result;
+}
+
+function timeLimit(signal: AbortSignal | undefined): Promise<false> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) resolve(false);
+    signal?.addEventListener("abort", () => resolve(false));
+  });
+}
+
+const TEXT = "an answer from further in";
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function answer(ctx: Context): void {
+  answerWith(ctx, TEXT);
+}
+
+async function answerLater(ctx: Context): Promise<void> {
+  await turn();
+  answerWith(ctx, TEXT);
+}
+
+async function writeRawResponse({ res }: Context): Promise<void> {
+  res.writeHead(200, { "Content-Type": "text/plain" });
+  res.write(TEXT);
+  await turn();
+  res.end();
+}
+
+function throwing(value: unknown): Run {
+  return () => {
+    throw value;
+  };
+}
+
+function rejecting(value: unknown): Run {
+  return async () => {
+    await turn();
+    throw value;
+  };
+}
+
+/** A body that gives `chunks` chunks and then fails; without an error it neither goes on nor ends. */
+class FailingStream extends Readable {
+  readonly whenDestroyed: Promise<void>;
+
+  constructor(
+    private chunks: number,
+    private readonly error: Error | undefined,
+  ) {
+    super();
+    this.whenDestroyed = new Promise((resolve) => this.once("close", resolve));
+    // An error event without a listener would end the test process.
+    this.on("error", () => {});
+  }
+
+  override _read(): void {
+    // A turn later, so that the chunk before is on its way.
+    setImmediate(() => {
+      this.chunks -= 1;
+      if (this.chunks >= 0) this.push("chunk of a body\n".repeat(64));
+      else if (this.error !== undefined) this.destroy(this.error);
+    });
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The contract of every store of jobs, as a suite of promises: how jobs are dispatched, run, retried, moved to the dead letters, and
+ * drained. Each promise uses a queue of its own, so one store serves all of them.
+ *
+ * @example
+ * it("obeys the contract of a queue", () => {
+ *   const clock = new FakeClock();
+ *   const store = new MemoryJobs({ clock });
+ *   return obeysQueue((options) => new Jobs({ ...options, store }), { clock, store, pass: (ms) => clock.advanceAsync(ms) });
+ * });
+ */
+import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { failure } from "../failure.js";
+import { claimPromises } from "./obeys-job-claims.js";
+import { controlPromises } from "./obeys-queue-control.js";
+import { queuePromises } from "./obeys-queue-promises.js";
+import { type MakeJobs, type QueueContractOptions, QueueTrial } from "./queue-trial.js";
+
+const NAMES: OptionNames<QueueContractOptions> = { clock: true, pass: true, store: true };
+
+/** @throws AssertionError with every promise that the store breaks */
+export async function obeysQueue(make: MakeJobs, options: QueueContractOptions): Promise<void> {
+  checkOptionNames(options, NAMES, "obeysQueue");
+  const { store } = options;
+  const promises = [...queuePromises, ...controlPromises, ...(store === undefined ? [] : claimPromises(store))];
+  const faults: string[] = [];
+  for (const [number, [promise, keeps]] of promises.entries()) {
+    const trial = new QueueTrial(number, make, options);
+    try {
+      await keeps(trial);
+      await trial.endAll();
+    } catch (error) {
+      trial.faults.push(String(error));
+      await trial.endAll().catch(() => {});
+    }
+    for (const fault of trial.faults) faults.push(`${promise}: ${fault}`);
+  }
+  if (faults.length === 0) return;
+  const list = faults.map((fault) => `\n  - ${fault}`).join("");
+  throw failure(`the store does not obey the contract of a queue:${list}`, { expected: [], actual: faults });
+}

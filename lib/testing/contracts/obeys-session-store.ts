@@ -1,0 +1,267 @@
+/**
+ * The contract of a session store, tried on a store that works: for the test of a store of your own. The store may hold other records; the
+ * trial uses new keys and passes the time as an argument, so it does not wait.
+ *
+ * @example
+ * it("keeps sessions", () => obeysSessionStore(new MySessionStore(pool)));
+ */
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import {
+  NO_CHANGES,
+  REMEMBER_ENDED_MS,
+  RENEW_AFTER_MS,
+  type SessionChanges,
+  type SessionStore,
+  type SessionTimes,
+} from "../../stages/session/stores/session-store.js";
+import { failure, shown } from "../failure.js";
+
+const HOUR_MS = 3_600_000;
+const IDLE_MS = HOUR_MS;
+const ABSOLUTE_MS = 3 * HOUR_MS;
+const PARALLEL = 25;
+/** Each promise is tried after the times of those before it: a store may still delete what is over by the latest time that it was given. */
+const TRIAL_MS = 24 * HOUR_MS;
+
+/**
+ * @throws AssertionError with every promise that the store breaks
+ */
+export async function obeysSessionStore(store: SessionStore): Promise<void> {
+  const faults: string[] = [];
+  const began = Date.now();
+  for (const [index, [promise, rule]] of RULES.entries()) {
+    const trial = new Trial(store, began + index * TRIAL_MS);
+    try {
+      await rule(trial);
+    } catch (error) {
+      trial.faults.push(`it fails with ${shown(error)}`);
+    }
+    for (const fault of trial.faults) faults.push(`${promise}: ${fault}`);
+  }
+  if (faults.length === 0) return;
+  const list = faults.map((fault) => `\n  - ${fault}`).join("");
+  throw failure(`${store.constructor.name || "the store"} does not obey the contract of session stores:${list}`, {
+    expected: [],
+    actual: faults,
+  });
+}
+
+class Trial {
+  readonly faults: string[] = [];
+  readonly key = newKey();
+
+  constructor(
+    readonly store: SessionStore,
+    readonly start: number,
+  ) {}
+
+  /** @param since the start of the request; the default is `at` */
+  at(ms: number, since = ms): SessionTimes {
+    return { now: this.start + ms, startedAt: this.start + since, idleMs: IDLE_MS, absoluteMs: ABSOLUTE_MS };
+  }
+
+  expect(what: string, actual: unknown, expected: unknown): void {
+    if (!isDeepStrictEqual(actual, expected)) this.faults.push(`${what} is ${shown(actual)}, not ${shown(expected)}`);
+  }
+
+  create(values: Readonly<Record<string, string>> = { name: '"Ada"' }) {
+    return this.store.create(this.key, new Map(Object.entries(values)), this.at(0));
+  }
+
+  /** The values of a record; `undefined` without one. */
+  async values(ms: number, key = this.key): Promise<Readonly<Record<string, string>> | undefined> {
+    const record = await this.store.load(key, this.start + ms);
+    if (record === undefined) return undefined;
+    this.expect("the key of the record", record.key, key);
+    return Object.fromEntries(record.values);
+  }
+}
+
+type Rule = (trial: Trial) => Promise<void>;
+
+const RULES: readonly (readonly [string, Rule])[] = [
+  [
+    "a created record is loaded, with the values as they were",
+    async (trial) => {
+      const odd = { "": '""', ["__proto__"]: "1", "a.b": "[1]", "é\u2028'": '"\u0000é"', v: "null" };
+      const values = Object.assign(Object.create(null), odd) as Record<string, string>;
+      trial.expect("create", await trial.create(values), true);
+      const record = await trial.store.load(trial.key, trial.start);
+      trial.expect("the values", sorted(record?.values ?? []), sorted(Object.entries(values)));
+      trial.expect("renewedAt", record?.renewedAt, trial.start);
+    },
+  ],
+  [
+    "a record that was never created is missing",
+    async (trial) => {
+      trial.expect("load", await trial.values(0), undefined);
+      trial.expect("update", await trial.store.update(trial.key, setting("a", "1"), trial.at(0)), "unknown");
+      trial.expect("move", await trial.store.move(trial.key, newKey(), NO_CHANGES, trial.at(0)), "unknown");
+      trial.expect("load after an update", await trial.values(0), undefined);
+    },
+  ],
+  [
+    "a key is created once",
+    async (trial) => {
+      await trial.create();
+      trial.expect("the second create", await trial.create({ name: '"Eve"' }), false);
+      trial.expect("the record", await trial.values(0), { name: '"Ada"' });
+      const tries = await Promise.all(
+        Array.from({ length: PARALLEL }, () => new Trial(trial.store, trial.start)).map(tryTwice),
+      );
+      trial.expect("the creations of one key at the same time", [...new Set(tries)], [1]);
+    },
+  ],
+  [
+    "an update sets and deletes single values",
+    async (trial) => {
+      await trial.create({ a: "1", b: "2", c: "3" });
+      const changes = { set: new Map([["b", "20"]]), deleted: ["c", "missing"] };
+      const kept = await trial.store.update(trial.key, changes, trial.at(1));
+      trial.expect("the update", kept, { isRenewed: false, expiresAt: trial.start + IDLE_MS, size: 2 });
+      trial.expect("the record", await trial.values(1), { a: "1", b: "20" });
+    },
+  ],
+  [
+    "updates at the same time lose nothing of each other",
+    async (trial) => {
+      await trial.create({});
+      const names = Array.from({ length: PARALLEL }, (_, at) => `n${at}`);
+      await Promise.all(names.map(async (name) => trial.store.update(trial.key, setting(name, "1"), trial.at(1))));
+      trial.expect("the number of values", Object.keys((await trial.values(1)) ?? {}).length, PARALLEL);
+    },
+  ],
+  [
+    "a record that was read does not change",
+    async (trial) => {
+      await trial.create({ a: "1" });
+      const record = await trial.store.load(trial.key, trial.start);
+      await trial.store.update(trial.key, setting("a", "2"), trial.at(1));
+      trial.expect("the value read before", record?.values.get("a"), "1");
+    },
+  ],
+  [
+    "of requests at the same time exactly one renews",
+    async (trial) => {
+      await trial.create();
+      const early = await trial.store.update(trial.key, NO_CHANGES, trial.at(RENEW_AFTER_MS - 1));
+      trial.expect("the update within a minute", early, {
+        isRenewed: false,
+        expiresAt: trial.start + IDLE_MS,
+        size: 1,
+      });
+      const renew = async () => trial.store.update(trial.key, NO_CHANGES, trial.at(RENEW_AFTER_MS));
+      const updates = await Promise.all(Array.from({ length: PARALLEL }, renew));
+      const renewed = updates.filter((each) => typeof each === "object" && each.isRenewed);
+      trial.expect("the renewals", renewed, [
+        { isRenewed: true, expiresAt: trial.start + RENEW_AFTER_MS + IDLE_MS, size: 1 },
+      ]);
+    },
+  ],
+  [
+    "a record ends when it is not used",
+    async (trial) => {
+      await trial.create();
+      trial.expect("the record just before", await trial.values(IDLE_MS - 1), { name: '"Ada"' });
+      trial.expect("the record", await trial.values(IDLE_MS), undefined);
+      trial.expect("the update", await trial.store.update(trial.key, setting("a", "1"), trial.at(IDLE_MS)), "unknown");
+      trial.expect("the record after an update", await trial.values(IDLE_MS), undefined);
+    },
+  ],
+  [
+    "a record ends a time after its creation, also if it is renewed or moved",
+    async (trial) => {
+      await trial.create();
+      for (let ms = HOUR_MS / 2; ms < 2.5 * HOUR_MS; ms += HOUR_MS / 2)
+        await trial.store.update(trial.key, NO_CHANGES, trial.at(ms));
+      const moved = newKey();
+      const kept = await trial.store.move(trial.key, moved, NO_CHANGES, trial.at(2.5 * HOUR_MS));
+      trial.expect("the move", kept, { isRenewed: true, expiresAt: trial.start + ABSOLUTE_MS, size: 1 });
+      trial.expect("the record just before", await trial.values(ABSOLUTE_MS - 1, moved), { name: '"Ada"' });
+      trial.expect("the record", await trial.values(ABSOLUTE_MS, moved), undefined);
+    },
+  ],
+  [
+    "a move changes the key and the values in one step",
+    async (trial) => {
+      await trial.create({ a: "1", b: "2" });
+      const moved = newKey();
+      await trial.store.move(trial.key, moved, { set: new Map([["user", "7"]]), deleted: ["a"] }, trial.at(1));
+      trial.expect("the record under the new key", await trial.values(1, moved), { b: "2", user: "7" });
+      trial.expect("the record under the old key", await trial.values(1), undefined);
+    },
+  ],
+  [
+    "a move takes no key that is in use",
+    async (trial) => {
+      await trial.create();
+      const other = new Trial(trial.store, trial.start);
+      await other.create({ name: '"Eve"' });
+      trial.expect("the move", await trial.store.move(trial.key, other.key, NO_CHANGES, trial.at(1)), "taken");
+      trial.expect("the record", await trial.values(1), { name: '"Ada"' });
+      trial.expect("the other record", await trial.values(1, other.key), { name: '"Eve"' });
+    },
+  ],
+  ["a session that ended stays ended", endsFor((trial) => trial.store.end(trial.key, trial.start + 10))],
+  [
+    "a session that has moved has ended under its old key",
+    endsFor((trial) => trial.store.move(trial.key, newKey(), NO_CHANGES, trial.at(10))),
+  ],
+  [
+    "a session that ended is forgotten after a time",
+    async (trial) => {
+      await trial.create();
+      await trial.store.end(trial.key, trial.start);
+      await trial.store.end(newKey(), trial.start + REMEMBER_ENDED_MS);
+      const late = trial.at(REMEMBER_ENDED_MS, 1);
+      trial.expect("the update", await trial.store.update(trial.key, setting("a", "1"), late), "unknown");
+    },
+  ],
+  [
+    "a sweep deletes no record whose time is left",
+    async (trial) => {
+      await trial.create();
+      const count = await trial.store.sweepExpired(trial.start + IDLE_MS - 1);
+      trial.expect("the kind of the count", Number.isInteger(count) && count >= 0, true);
+      trial.expect("the record", await trial.values(0), { name: '"Ada"' });
+      await trial.store.sweepExpired(trial.start + IDLE_MS);
+      trial.expect("the record after its time", await trial.values(IDLE_MS), undefined);
+    },
+  ],
+];
+
+/** A request that began before the end changes nothing; one that began after it finds no session. */
+function endsFor(end: (trial: Trial) => unknown): Rule {
+  return async (trial) => {
+    await trial.create();
+    await end(trial);
+    const { store, key } = trial;
+    trial.expect("the record", await trial.values(11), undefined);
+    trial.expect("an update of before", await store.update(key, setting("a", "1"), trial.at(12, 5)), "ended");
+    trial.expect("a renewal of before", await store.update(key, NO_CHANGES, trial.at(12, 10)), "ended");
+    trial.expect("a move of before", await store.move(key, newKey(), NO_CHANGES, trial.at(12, 5)), "ended");
+    trial.expect("an update of after", await store.update(key, setting("a", "1"), trial.at(12, 11)), "unknown");
+    trial.expect("a creation", await store.create(key, new Map(), trial.at(12)), false);
+    trial.expect("the record after all", await trial.values(13), undefined);
+  };
+}
+
+/** The number of successful creations of two at the same time. */
+async function tryTwice(trial: Trial): Promise<number> {
+  const created = await Promise.all([trial.create(), trial.create()]);
+  return created.filter(Boolean).length;
+}
+
+function sorted(values: Iterable<readonly [string, string]>): readonly string[] {
+  return [...values].map((pair) => JSON.stringify(pair)).toSorted();
+}
+
+function setting(name: string, text: string): SessionChanges {
+  return { set: new Map([[name, text]]), deleted: [] };
+}
+
+/** Like the keys of the framework: the hash of an id. */
+function newKey(): string {
+  return randomBytes(32).toString("base64url");
+}

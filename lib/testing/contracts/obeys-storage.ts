@@ -1,0 +1,40 @@
+/**
+ * The contract of every `Storage`, as a suite of promises that any driver passes. Each promise works below a prefix of its own, and
+ * deletes its files at the end, so one storage serves all of them.
+ *
+ * @example
+ * it("obeys the contract of a storage", () => obeysStorage(new FsStorage({ root })));
+ */
+import { type Storage } from "../../storage/storage.js";
+import { failure, shown } from "../failure.js";
+import { STORAGE_PROMISES } from "./storage-promises.js";
+
+/** @throws AssertionError listing every promise that the storage breaks. The storage is started, and stays so. */
+export async function obeysStorage(storage: Storage): Promise<void> {
+  const run = Math.random().toString(36).slice(2);
+  const faults: string[] = [];
+  for (const [at, [promise, keeps]] of STORAGE_PROMISES.entries()) {
+    const equal = (actual: unknown, expected: unknown, what: string): void => {
+      if (JSON.stringify(actual) !== JSON.stringify(expected))
+        faults.push(`${promise}: ${what} is ${shown(actual)}, not ${shown(expected)}`);
+    };
+    const prefix = `contract-${run}/${at}/`;
+    try {
+      await keeps({ storage, key: (name = "file") => prefix + name, equal });
+      await clean(storage, prefix);
+    } catch (error) {
+      faults.push(`${promise}: ${String(error)}`);
+    }
+  }
+  if (faults.length === 0) return;
+  const list = faults.map((fault) => `\n  - ${fault}`).join("");
+  throw failure(`${storage.constructor.name} does not obey the contract of a storage:${list}`, {
+    expected: [],
+    actual: faults,
+  });
+}
+
+async function clean(storage: Storage, prefix: string): Promise<void> {
+  const { files } = await storage.list(prefix);
+  for (const { key } of files) await storage.delete(key);
+}

@@ -1,0 +1,184 @@
+import { Metadata, status } from "@grpc/grpc-js";
+import type { ReadableSpan } from "../../../lib/observe/otel/peers.js";
+import { expect } from "chai";
+import { Metrics } from "../../../lib/observe/metrics/metrics.js";
+import { FIRST_DELAY_MS, LONGEST_DELAY_MS, MAX_ATTEMPTS, RetryingExporter } from "../../../lib/observe/otel/retry.js";
+import { retryDelayOf } from "../../../lib/observe/otel/retry-info.js";
+import { BATCH_DELAY_MS } from "../../../lib/observe/otel/span-queue.js";
+import { Telemetry } from "../../../lib/observe/otel/telemetry.js";
+import { FakeClock } from "../../../lib/testing/fake-clock.js";
+import { tracing } from "../../../lib/tracing/tracing.js";
+import { until } from "../../support/until.js";
+import { Collector, type Refusal } from "./collector.js";
+import { ScriptedExporter } from "./scripted-exporter.js";
+
+/** Longer than the first delay with its jitter, and shorter than the second. */
+const AFTER_FIRST_MS = 1.25 * FIRST_DELAY_MS;
+
+/** A field with a length: all numbers here are small enough for one byte. */
+const field = (number: number, content: Buffer) =>
+  Buffer.concat([Buffer.from([number * 8 + 2, content.length]), content]);
+const trailers = (details: Buffer) => ({ get: () => [details] });
+const retryInfo = Buffer.from("type.googleapis.com/google.rpc.RetryInfo");
+const statusWith = (type: Buffer, duration: readonly number[]) =>
+  Buffer.concat([
+    Buffer.from([8, 14]),
+    field(2, Buffer.from("not now")),
+    field(3, Buffer.concat([field(1, type), field(2, field(1, Buffer.from(duration)))])),
+  ]);
+/** 3 s and 500 000 001 ns. */
+const THREE_SECONDS_AND_A_HALF = [8, 3, 16, 0x81, 0xca, 0xb5, 0xee, 1];
+
+describe("a batch that the collector refuses", () => {
+  let collector: Collector;
+  let clock: FakeClock;
+  let metrics: Metrics;
+  let telemetry: Telemetry;
+
+  beforeEach(async () => {
+    collector = await Collector.start();
+    [clock, metrics] = [new FakeClock(), new Metrics()];
+    telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).metrics(metrics).clock(clock).build();
+  });
+
+  afterEach(async () => {
+    await telemetry.shutdown().catch(() => {});
+    collector.stop();
+  });
+
+  const sendBatch = async (...refusals: readonly Refusal[]): Promise<void> => {
+    collector.refusals.push(...refusals);
+    const subscriber = tracing.registry().with(telemetry.tracingLayer());
+    tracing.withSubscriber(subscriber, () => tracing.target("shop").span("import").run(() => {})); // prettier-ignore
+    await nextExport(BATCH_DELAY_MS);
+  };
+  const nextExport = async (ms: number): Promise<void> => {
+    const arrived = collector.nextRequest();
+    clock.advance(ms);
+    await arrived;
+  };
+  const retryIsSet = () => until(() => clock.pending === 1);
+  const dropped = () => metrics.counterValue("framework_spans_dropped_total", {});
+
+  it("as unavailable or exhausted is tried again, with back-off, until it is delivered", async () => {
+    await sendBatch({ code: status.UNAVAILABLE }, { code: status.RESOURCE_EXHAUSTED });
+    await retryIsSet();
+    await nextExport(AFTER_FIRST_MS);
+    await retryIsSet();
+    clock.advance(AFTER_FIRST_MS);
+    const early = clock.pending;
+    await nextExport(AFTER_FIRST_MS);
+    await telemetry.shutdown();
+
+    expect(early).to.equal(1);
+    expect(collector.span("import").name).to.equal("import");
+    expect(dropped()).to.equal(0);
+  });
+
+  it("is tried again after the time that the collector names", async () => {
+    await sendBatch({ code: status.UNAVAILABLE, details: statusWith(retryInfo, THREE_SECONDS_AND_A_HALF) });
+    await retryIsSet();
+    clock.advance(3500);
+    const early = clock.pending;
+    await nextExport(1);
+    await telemetry.shutdown();
+
+    expect(early).to.equal(1);
+    expect(collector.spans).to.have.length(1);
+  });
+
+  it("is tried a last time at shutdown, without a wait", async () => {
+    await sendBatch({ code: status.UNAVAILABLE });
+    await retryIsSet();
+    await telemetry.shutdown();
+
+    expect(collector.spans).to.have.length(1);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("for another reason is lost at once", async () => {
+    await sendBatch({ code: status.INVALID_ARGUMENT });
+    await until(() => dropped() === 1);
+
+    expect(clock.pending).to.equal(0);
+    expect(collector.spans).to.have.length(0);
+  });
+});
+
+const refused = (details?: Buffer): Error => {
+  const metadata = new Metadata();
+  if (details !== undefined) metadata.set("grpc-status-details-bin", details);
+  return Object.assign(new Error("not now"), { code: status.UNAVAILABLE, metadata });
+};
+
+describe("RetryingExporter", () => {
+  let clock: FakeClock;
+  let scripted: ScriptedExporter;
+  let exporter: RetryingExporter;
+  let results: unknown[];
+
+  beforeEach(() => {
+    [clock, scripted, results] = [new FakeClock(), new ScriptedExporter(), []];
+    exporter = new RetryingExporter(scripted, clock);
+    // The exporter passes the spans on unread.
+    exporter.export([{}] as ReadableSpan[], ({ error }) => void results.push(error));
+  });
+
+  it("ends after a bounded number of attempts with the last error", () => {
+    const last = refused();
+    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {
+      scripted.settle(refused());
+      clock.advance(60_000);
+    }
+    scripted.settle(last);
+
+    expect(scripted.batches).to.have.length(MAX_ATTEMPTS);
+    expect(results).to.deep.equal([last]);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("ends where the collector names a time that is too long", () => {
+    // 301 s.
+    scripted.settle(refused(statusWith(retryInfo, [8, 0xad, 2])));
+
+    expect(LONGEST_DELAY_MS).to.equal(300_000);
+    expect(results).to.have.length(1);
+  });
+
+  it("reports what a later attempt throws", () => {
+    scripted.settle(refused());
+    const broken = new Error("out of order");
+    scripted.export = () => {
+      throw broken;
+    };
+    clock.advance(AFTER_FIRST_MS);
+
+    expect(results).to.deep.equal([broken]);
+  });
+});
+
+describe("retryDelayOf", () => {
+  const whole = statusWith(retryInfo, THREE_SECONDS_AND_A_HALF);
+
+  it("reads the delay, rounded up to milliseconds", () => {
+    expect(retryDelayOf(trailers(whole))).to.equal(3501);
+  });
+
+  it("reads nothing from absent, foreign or malformed trailers", () => {
+    const foreign = statusWith(Buffer.from("type.googleapis.com/google.rpc.DebugInfo"), [8, 3]);
+    const negative = statusWith(retryInfo, [8, ...Array.from({ length: 9 }, () => 0xff), 1]);
+    const malformed = [
+      negative,
+      Buffer.alloc(0),
+      Buffer.alloc(64, 0xff),
+      Buffer.from([0x1a, 0x7f]),
+      statusWith(retryInfo, [8]),
+    ];
+    const cut = Array.from({ length: whole.length }, (_, length) => whole.subarray(0, length));
+
+    const delays = [...malformed, foreign, ...cut].map((details) => retryDelayOf(trailers(details)));
+
+    expect(delays.filter((delay) => delay !== undefined)).to.deep.equal([]);
+    expect([undefined, null, {}, { get: () => "text" }].map(retryDelayOf)).to.deep.equal(Array(4).fill(undefined));
+  });
+});

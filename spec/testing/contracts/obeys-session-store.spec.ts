@@ -1,0 +1,85 @@
+import {
+  MemorySessionStore,
+  type SessionChanges,
+  type SessionTimes,
+  type SessionUpdate,
+  type SessionValues,
+  type StoredSession,
+} from "@stagecraft/framework/session";
+import { obeysSessionStore } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import { rejectionOf } from "../../support/rejection-of.js";
+
+/** Each store breaks one promise; the text is a part of the fault. */
+const BROKEN: readonly (readonly [string, MemorySessionStore, string])[] = [
+  [
+    "creates by an update",
+    new (class extends MemorySessionStore {
+      override update(key: string, changes: SessionChanges, times: SessionTimes): SessionUpdate {
+        super.create(key, new Map(), times);
+        return super.update(key, changes, times);
+      }
+    })(),
+    "never created is missing: update is",
+  ],
+  [
+    "replaces the whole record",
+    new (class extends MemorySessionStore {
+      override update(key: string, changes: SessionChanges, times: SessionTimes): SessionUpdate {
+        const names = [...(super.load(key, times.now)?.values.keys() ?? [])];
+        return super.update(key, { set: changes.set, deleted: names.filter((name) => !changes.set.has(name)) }, times);
+      }
+    })(),
+    "lose nothing of each other: the number of values is",
+  ],
+  [
+    "forgets that a session ended",
+    new (class extends MemorySessionStore {
+      override end(key: string): void {
+        super.end(key, Number.NEGATIVE_INFINITY);
+      }
+    })(),
+    "stays ended: an update of before is",
+  ],
+  [
+    "has no lifetime",
+    new (class extends MemorySessionStore {
+      override load(key: string): StoredSession | undefined {
+        return super.load(key, 0);
+      }
+    })(),
+    "ends when it is not used: the record is",
+  ],
+  [
+    "overwrites a key",
+    new (class extends MemorySessionStore {
+      override create(key: string, values: SessionValues, times: SessionTimes): boolean {
+        if (!super.create(key, values, times)) super.update(key, { set: values, deleted: [] }, times);
+        return true;
+      }
+    })(),
+    "a key is created once: the second create is true",
+  ],
+  [
+    "returns another record",
+    new (class extends MemorySessionStore {
+      override load(key: string, now: number): StoredSession | undefined {
+        const found = super.load(key, now);
+        return found === undefined ? undefined : { ...found, key: "another" };
+      }
+    })(),
+    "the key of the record is",
+  ],
+];
+
+describe("obeysSessionStore", () => {
+  it("accepts the store in memory", () => obeysSessionStore(new MemorySessionStore()));
+
+  for (const [title, store, fault] of BROKEN) {
+    it(`finds a store that ${title}`, async () => {
+      const error = await rejectionOf(obeysSessionStore(store));
+
+      expect(String(error)).to.include(fault);
+    });
+  }
+});

@@ -1,0 +1,21 @@
+/** Serves an application as a process, the way `run()` does it in production, and prints `ready <port>` once it is ready. */
+import { get } from "node:http";
+import type { ApplicationBuilder } from "@stagecraft/framework";
+import { freePort } from "../../../support/free-port.js";
+
+export async function serving(application: ApplicationBuilder): Promise<void> {
+  const port = Number(process.env["PORT"] ?? (await freePort()));
+  const ended = application.port(port).build().run();
+  while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, 5));
+  console.log(`ready ${port}`);
+  await ended;
+}
+
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    get({ host: "127.0.0.1", port, path: "/up/ready", agent: false }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    }).on("error", () => resolve(false));
+  });
+}

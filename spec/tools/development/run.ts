@@ -1,0 +1,54 @@
+/**
+ * `npm run test:fast` runs the specs that need no server, process or browser. `npm run test:watch` runs them again after each change that
+ * compiles; with arguments, `npm run test:watch -- spec/endpoints/path.spec.ts`, it runs these files.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Compiler } from "../../../samples/dev/compiler.js";
+import { ROOT } from "../../support/sources.js";
+import { fastSpecs } from "./fast-specs.js";
+
+const { values, positionals } = parseArgs({ options: { watch: { type: "boolean" } }, allowPositionals: true });
+
+/** The compiled file of a source; a compiled file stays. */
+function compiledFile(path: string): string {
+  return path.startsWith("dist/") ? path : `dist/${path.replace(/\.ts$/, ".js")}`;
+}
+
+/** The options of the whole suite without its files, which mocha would add. */
+async function options(): Promise<readonly string[]> {
+  // The form of the file is mocha's.
+  const { default: all } = (await import(join(ROOT, ".mocharc.mjs"))) as { readonly default: Record<string, unknown> };
+  const { spec: _, ...kept } = all;
+  return Object.entries(kept).flatMap(([name, value]) =>
+    value === true ? [`--${name}`] : [`--${name}`, String(value)],
+  );
+}
+
+const flags = ["--no-config", "--reporter", "dot", ...(await options())];
+
+function startMocha(): ChildProcess {
+  const files = positionals.length > 0 ? positionals.map(compiledFile) : fastSpecs();
+  const mocha = join(ROOT, "node_modules/mocha/bin/mocha.js");
+  return spawn(process.execPath, [mocha, ...flags, ...files], { cwd: ROOT, stdio: "inherit" });
+}
+
+function once(): void {
+  startMocha().once("exit", (code) => (process.exitCode = code ?? 1));
+}
+
+/** A change that compiles ends the run of the older code. */
+function watched(): void {
+  let mocha = startMocha();
+  const folders = ["lib", "spec", "samples"].map((folder) => join(ROOT, folder));
+  const compiler = new Compiler(join(ROOT, "spec/tools/development"), folders, ({ ok, output }) => {
+    if (!ok) return console.error(output);
+    mocha.kill("SIGINT");
+    mocha = startMocha();
+  });
+  compiler.start();
+}
+
+if (values.watch === true) watched();
+else once();
