@@ -8,7 +8,8 @@
 import type { RequestListener, Server } from "node:http";
 import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Server as NetServer } from "node:net";
-import type { Class, InjectionToken } from "../di/token.js";
+import type { InjectionToken } from "../di/token.js";
+import type { Class } from "../runtime/class.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";

@@ -18,7 +18,7 @@ import type { SessionConfig } from "../stages/session/session-config.js";
 import type { SessionStore } from "../stages/session/stores/session-store.js";
 import { TimeoutLayer, type TimeoutOptions } from "../stages/timeout.js";
 import { UAG_PATH, UagEndpointLayer } from "../stages/uag-endpoint.js";
-import type { Class } from "../di/token.js";
+import type { Class } from "../runtime/class.js";
 import { bindingOf, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";

@@ -3,7 +3,8 @@
  * its keys are sorted and its lists have a fixed order. Tools and the graph endpoint read it.
  */
 import type { ModuleDescription } from "../di/inspection.js";
-import { type Class, type InjectionToken, nameOf } from "../di/token.js";
+import { type InjectionToken, nameOf } from "../di/token.js";
+import type { Class } from "../runtime/class.js";
 import type { KnownEvent } from "../events/events.js";
 import { listenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";

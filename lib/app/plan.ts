@@ -6,7 +6,8 @@
  * object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
  */
 import type Koa from "koa";
-import { nameOf, type Class, type InjectionToken } from "../di/token.js";
+import { nameOf, type InjectionToken } from "../di/token.js";
+import type { Class } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";

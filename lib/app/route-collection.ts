@@ -5,7 +5,8 @@
 import type { Container } from "../di/container.js";
 import { moduleOf } from "../di/module.js";
 import { bindingOf, type Binding } from "../di/provide.js";
-import { isClass, nameOf, type Class } from "../di/token.js";
+import { nameOf } from "../di/token.js";
+import { isClass, type Class } from "../runtime/class.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import type { Layer } from "../http/middleware.js";
 import { markListed, unlistedClasses } from "../di/unlisted.js";

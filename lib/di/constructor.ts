@@ -3,7 +3,8 @@
  * is not a token. A class without a constructor of its own has the parameters of its parent. A class with an empty constructor has none.
  */
 import { constructorTypes, injectionsOf, isInjectable } from "./injectable.js";
-import { isClass, isInjectionToken, type Class, type InjectionToken } from "./token.js";
+import { isInjectionToken, type InjectionToken } from "./token.js";
+import { isClass, type Class } from "../runtime/class.js";
 
 /** Why a parameter has no token. */
 export type NoTokenReason = "type-only" | "interface" | "undefined" | "primitive" | "not a token";

@@ -12,7 +12,8 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { disposeAll, type DisposalLimit } from "./disposal.js";
 import type { InstanceBuilder } from "./instances.js";
 import type { ApplicationScope, Scope } from "./module-scope.js";
-import { nameOf, type Class, type InjectionToken } from "./token.js";
+import { nameOf, type InjectionToken } from "./token.js";
+import type { Class } from "../runtime/class.js";
 
 /** Look-ups from one scope. */
 export interface Resolver {

@@ -20,7 +20,8 @@ import { checkBinding, collectModules } from "./module-collection.js";
 import { ApplicationScope, type ModuleScope, type Scope } from "./module-scope.js";
 import { Binding } from "./provide.js";
 import { Provider } from "./provider.js";
-import { isClass, type InjectionToken } from "./token.js";
+import type { InjectionToken } from "./token.js";
+import { isClass } from "../runtime/class.js";
 
 /** A graph without faults, as far as that is known before constructors and factories run. */
 interface BuildPlan {

@@ -20,7 +20,8 @@
 import { markCopy } from "../errors/copy.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { bareDecorator, refuseReplaced, refuseStandardCall } from "../errors/bare-decorator.js";
-import type { AbstractClass, InjectionToken } from "./token.js";
+import type { InjectionToken } from "./token.js";
+import type { AbstractClass } from "../runtime/class.js";
 import { setupError } from "../errors/setup-error.js";
 // Completes the global Reflect.
 // oxlint-disable-next-line import/no-unassigned-import

@@ -3,7 +3,8 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Container } from "./container.js";
 import type { ModuleEvent } from "./module.js";
 import type { Binding } from "./provide.js";
-import type { Class, InjectionToken } from "./token.js";
+import type { InjectionToken } from "./token.js";
+import type { Class } from "../runtime/class.js";
 
 /** A token that the framework itself looks up. */
 export interface RequiredToken {

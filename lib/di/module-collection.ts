@@ -8,7 +8,8 @@ import { moduleCycle, notAModule, notAnEvent, notAProvider, unknownExport } from
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
 import { moduleOf } from "./module.js";
 import { Binding, bindingOf } from "./provide.js";
-import { isClass, isInjectionToken, nameOf, type Class } from "./token.js";
+import { isInjectionToken, nameOf } from "./token.js";
+import { isClass, type Class } from "../runtime/class.js";
 
 /** Returns the modules in the order in which their providers are built, imports first. Fills the scopes of `application`. */
 export function collectModules(

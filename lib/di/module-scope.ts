@@ -5,7 +5,8 @@
 import type { ModuleDefinition } from "./module.js";
 import type { Binding } from "./provide.js";
 import { Provider, type VisibleProviders } from "./provider.js";
-import { nameOf, type Class, type InjectionToken } from "./token.js";
+import { nameOf, type InjectionToken } from "./token.js";
+import type { Class } from "../runtime/class.js";
 
 export abstract class Scope implements VisibleProviders {
   /** For messages. */

@@ -17,7 +17,8 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
 import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { Annotation, Injectable } from "./injectable.js";
-import { isClass, nameOf, type AbstractClass, type Class, type InjectionToken } from "./token.js";
+import { nameOf, type InjectionToken } from "./token.js";
+import { isClass, type AbstractClass, type Class } from "../runtime/class.js";
 import type { Binding } from "./provide.js";
 
 /** What `event()` makes, as far as a module knows it. */

@@ -11,7 +11,8 @@
  * provide(LinkReader).useFactory((resolve) => resolve(LinkStore)) // a second name for the same instance
  */
 import { markCopy } from "../errors/copy.js";
-import { isClass, type Class, type InjectionToken } from "./token.js";
+import type { InjectionToken } from "./token.js";
+import { isClass, type Class } from "../runtime/class.js";
 
 /**
  * Looks up a token with the visibility of a constructor parameter in the same module. A factory may keep it and call it later, until the

@@ -8,18 +8,8 @@
  * constructor(@Inject(Greeting) private readonly greeting: string) {}
  */
 import { markCopy } from "../errors/copy.js";
+import { type AbstractClass, isClass } from "../runtime/class.js";
 import { valueText } from "../errors/value-text.js";
-
-/** A class that can be built with `new`. */
-export type Class<T = unknown> = new (...parameters: never[]) => T;
-
-/** A class, abstract or not. A class with a private constructor does not fit. */
-export type AbstractClass<T = unknown> = abstract new (...parameters: never[]) => T;
-
-/** Whether the value is a `class`, the language's own included. A plain function is not a class, so a list may hold both. */
-export function isClass(value: unknown): value is Class {
-  return typeof value === "function" && Object.getOwnPropertyDescriptor(value, "prototype")?.writable === false;
-}
 
 /** A name for a value of type T. Two tokens of the same name are still two tokens. */
 export class Token<T> {

@@ -6,7 +6,7 @@
  * export const links = routes("links", "/teams/{team}/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
  * links.show.url("red", 7); // "/teams/red/links/7", named "links.show"
  */
-import { nameOf } from "../di/token.js";
+import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { endpoint, invalidRoutes, isEndpoint, routeOptions, type Endpoint } from "./endpoint.js";
 import { joinPaths, pathText, type Join } from "./path.js";
@@ -61,7 +61,8 @@ const tables = new WeakMap<object, Table>();
 const owners = new WeakMap<Endpoint, Table>();
 
 function below(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
-  if (!isEndpoint(entry)) throw invalidRoutes(`"${key}" of the table "${table}", ${nameOf(entry)}, is not an endpoint`);
+  if (!isEndpoint(entry))
+    throw invalidRoutes(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
   return endpoint(entry.method, joinPaths(prefix, entry.path), { name, pages: entry.pages, ...routeOptions(entry) });
 }

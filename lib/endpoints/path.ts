@@ -8,7 +8,7 @@
  * @example
  * Path.of("/links/{id}").fill(["a b"]); // "/links/a%20b"
  */
-import { nameOf } from "../di/token.js";
+import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import { canonicalSegment, decodedSource } from "./percent-encoding.js";
@@ -197,7 +197,7 @@ function invalidParameter(detail: string): FrameworkError {
 /** The text of a path; throws `E_ROUTE_PATH` for another value, which is often the `undefined` of files that import each other. */
 export function pathText<P extends string>(given: P, where: string): P {
   if (typeof given === "string") return given;
-  const message = `${where} was given ${nameOf(given)} for a path: give a text`;
+  const message = `${where} was given ${valueText(given)} for a path: give a text`;
   throw setupError(new FrameworkError(message, { code: "E_ROUTE_PATH" }));
 }
 

@@ -49,7 +49,8 @@ export type { InferOutput, Schema } from "../http/body/schema.js";
 export { Inject, Injectable } from "../di/injectable.js";
 export { Module, type ModuleEvent, type ModuleOptions } from "../di/module.js";
 export { provide, type Binding, type Provision, type Resolve, type Source as BindingSource } from "../di/provide.js";
-export { token, type AbstractClass, type Class, type InjectionToken, type Token } from "../di/token.js";
+export { token, type InjectionToken, type Token } from "../di/token.js";
+export type { AbstractClass, Class } from "../runtime/class.js";
 
 export { Cache, CacheUnavailableError, type CacheScript } from "../cache/cache.js";
 export type { LifecycleOptions } from "../lifecycle/options.js";

@@ -3,16 +3,17 @@
  * silently loses its decorator or is replaced by a function. The compiler refuses this; other tools do not check it.
  */
 import { FrameworkError } from "./framework-error.js";
-import { isClass, nameOf, type Class } from "../di/token.js";
+import { isClass, type Class } from "../runtime/class.js";
 import { setupError } from "./setup-error.js";
+import { valueText } from "./value-text.js";
 
 /**
  * @param decorator with the arguments that it needs: `Module({ … })`
  * @param target the class, or the prototype of a member
  */
 export function bareDecorator(decorator: string, target: unknown, key?: unknown): FrameworkError {
-  const owner = typeof target === "function" ? nameOf(target) : nameOf(Object(target).constructor);
-  const place = isStandardContext(key) ? String(key.name) : key === undefined ? owner : `${owner}.${nameOf(key)}`;
+  const owner = typeof target === "function" ? valueText(target) : valueText(Object(target).constructor);
+  const place = isStandardContext(key) ? String(key.name) : key === undefined ? owner : `${owner}.${valueText(key)}`;
   return setupError(new FrameworkError(bareText(decorator, place), { code: "E_DECORATOR_CALL" }));
 }
 
@@ -73,7 +74,7 @@ export function noteFactory<F extends object>(made: F, decorator: string, target
 /** The message for a function that stands in the place of a class; `undefined` for any other value. */
 export function bareUse(value: unknown): string | undefined {
   const made = typeof value === "function" ? replaced.get(value) : undefined;
-  return made && bareText(made.decorator, nameOf(made.target));
+  return made && bareText(made.decorator, valueText(made.target));
 }
 
 /** @throws FrameworkError `E_DECORATOR_CALL` if a bare decorator below this one has replaced the class */

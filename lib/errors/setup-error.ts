@@ -4,7 +4,6 @@
  *
  * Not for errors of requests, which become answers, and not for faults of the framework, whose stack is needed.
  */
-import { fileURLToPath } from "node:url";
 import type { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
 
@@ -23,13 +22,15 @@ export function setupError<E extends FrameworkError>(error: E): E {
  * event loop; after it the listener is removed. A program that handles uncaught errors gets it instead, and so does the parent of a worker.
  */
 export function printIfUncaught(error: Error, text = error.message): void {
+  // A browser has no process to end: there the error alone has to do.
+  if (typeof process === "undefined") return;
   texts.set(error, text);
   if (!isMainThread() || process.listenerCount("uncaughtException") > 0) return;
   process.once("uncaughtException", print);
   setImmediate(() => process.off("uncaughtException", print));
 }
 
-/** The module is not imported, because it slows the start of an application, and most applications need no worker thread. */
+/** The module is not imported: it slows the start of an application, and the endpoints, which a browser loads, import this file. */
 function isMainThread(): boolean {
   return process.getBuiltinModule("node:worker_threads").isMainThread;
 }
@@ -54,6 +55,7 @@ export function callerOf({ stack = "" }: Error): string | undefined {
 /** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */
 function placesOf(file: string | undefined): readonly string[] | undefined {
   if (file?.startsWith("file:") !== true) return undefined;
+  const { fileURLToPath } = process.getBuiltinModule("node:url");
   const folders = [new URL("../", file), new URL("../../../lib/", file)];
   return folders.flatMap((folder) => [folder.href, fileURLToPath(folder)]);
 }

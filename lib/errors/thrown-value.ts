@@ -4,7 +4,6 @@
  *
  * Not for errors that can be passed on as they are, for example as the `cause` of another error.
  */
-import { inspect } from "node:util";
 
 const UNREADABLE = "a value that cannot be looked at";
 
@@ -27,7 +26,8 @@ function errorText(error: Error): string {
 /** The whole value as Node prints it, with its stack, on several lines: for standard error. */
 export function inspectThrown(thrown: unknown): string {
   try {
-    return inspect(thrown);
+    // Not imported, because a browser loads this file with the endpoints.
+    return process.getBuiltinModule("node:util").inspect(thrown);
   } catch {
     return UNREADABLE;
   }

@@ -11,7 +11,7 @@
  * })
  * class ShopModule {}
  */
-import type { Class } from "../di/token.js";
+import type { Class } from "../runtime/class.js";
 import { NotFoundError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";

@@ -11,7 +11,7 @@
  */
 import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { Injectable } from "../di/injectable.js";
-import { isClass } from "../di/token.js";
+import { isClass } from "../runtime/class.js";
 import { noteDecorated } from "../di/unlisted.js";
 import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { ownerOf, tableOf, type Table } from "../endpoints/endpoint-table.js";

@@ -15,7 +15,8 @@
  * async create(ctx: Context) { … }
  */
 import { bareDecorator, bareUse, isDecoratorCall, noteFactory, refuseStandardCall } from "../errors/bare-decorator.js";
-import { isClass, nameOf } from "../di/token.js";
+import { nameOf } from "../di/token.js";
+import { isClass } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";

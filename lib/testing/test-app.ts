@@ -10,7 +10,8 @@
 import { Application, type Started } from "../app/application.js";
 import { ApplicationBuilder } from "../app/builder.js";
 import type { Binding } from "../di/provide.js";
-import type { Class, InjectionToken } from "../di/token.js";
+import type { InjectionToken } from "../di/token.js";
+import type { Class } from "../runtime/class.js";
 import type { Flight } from "../http/connection/connection.js";
 import type { CaptureSink } from "../observe/logging/sink.js";
 import { Clock } from "../runtime/clock.js";

@@ -3,7 +3,8 @@ import { expect } from "chai";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import { constructorOf, parameterNames } from "../../lib/di/constructor.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
-import { token, type Class } from "../../lib/di/token.js";
+import { token } from "../../lib/di/token.js";
+import type { Class } from "../../lib/runtime/class.js";
 import { Newsletter, Subject } from "./fixtures/type-only.js";
 
 interface Shape {

@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { type Class, token } from "../../lib/di/token.js";
+import { token } from "../../lib/di/token.js";
+import type { Class } from "../../lib/runtime/class.js";
 import type { Container } from "../../lib/di/container.js";
 import { inspect } from "../../lib/di/graph.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Module, moduleOf } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
-import { type Class } from "../../lib/di/token.js";
+import type { Class } from "../../lib/runtime/class.js";
 import { diagnosticsOf, LinkService, LinkStore, MemoryLinks, onlyDiagnostic } from "./fixtures/links.js";
 
 describe("collectModules", () => {

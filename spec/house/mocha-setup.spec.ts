@@ -8,8 +8,8 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { orderedFiles, spread } from "../support/file-order.js";
-import { ROOT, sourcesBelow } from "../support/sources.js";
+import { FILES_ALONE } from "../support/alone.js";
+import { ROOT, sourcesBelow, textOf } from "../support/sources.js";
 
 const MOCHA = join(ROOT, "node_modules/mocha/bin/mocha.js");
 const SUPPORT = join(ROOT, "dist/spec/support");
@@ -147,35 +147,21 @@ describe("the setup of mocha", function () {
     expect(run(files, [], { NOTES: join(folder, "notes") }).stdout).to.contain("2 passing");
   });
 
-  it("has every spec of the repository among its files, once", () => {
+  it("has every spec of the repository among its files, once, and first those that run alone, so that none waits for a long one", async () => {
+    const { spec } = JSON.parse(textOf(".mocharc.json") ?? "") as { readonly spec: readonly string[] };
+    const { lookupFiles } = (await import(join(ROOT, "node_modules/mocha/lib/cli/lookup-files.js"))) as {
+      readonly lookupFiles: (pattern: string) => readonly string[];
+    };
+    const files = spec.flatMap((pattern) => lookupFiles(join(ROOT, pattern)));
     const specs = sourcesBelow("spec").filter(({ path }) => path.endsWith(".spec.ts"));
+    const quiet = specs.filter(({ code }) => /\(alone\(\)\)/.test(code)).map(({ path }) => compiled(path));
 
-    expect(orderedFiles().toSorted()).to.deep.equal(specs.map(({ path }) => compiled(path)).toSorted());
-  });
-
-  it("begins with the files that run alone, so that none of them waits for a long one", () => {
-    const quiet = sourcesBelow("spec").filter(
-      ({ code, path }) => path.endsWith(".spec.ts") && /\(alone\(\)\)/.test(code),
-    );
-
-    expect(orderedFiles().slice(0, quiet.length)).to.have.members(quiet.map(({ path }) => compiled(path)));
-  });
-
-  it("spreads the files of a room over the order, because files of one room wait for the same things", () => {
-    const files = ["a/1", "a/2", "a/3", "a/4", "b/1", "c/1", "c/2"].map((name) => `dist/spec/${name}`);
-
-    expect(spread(files).map((file) => file.slice("dist/spec/".length))).to.deep.equal([
-      "a/1",
-      "c/1",
-      "b/1",
-      "a/2",
-      "a/3",
-      "c/2",
-      "a/4",
-    ]);
+    expect(files.toSorted()).to.deep.equal(specs.map(({ path }) => compiled(path)).toSorted());
+    expect(files.slice(0, quiet.length)).to.have.members(quiet);
+    expect(FILES_ALONE.map((name) => join(ROOT, "dist/spec", name))).to.have.members(quiet);
   });
 });
 
 function compiled(path: string): string {
-  return join("dist", path.replace(/\.ts$/, ".js"));
+  return join(ROOT, "dist", path.replace(/\.ts$/, ".js"));
 }

@@ -7,13 +7,13 @@ describe("the imports of a file", () => {
     ["names of a package", 'import Koa, { type Next } from "koa";', [{ from: "koa", file: undefined, erased: false }]],
     ["a namespace", 'import * as http from "node:http";', [{ from: "node:http", file: undefined, erased: false }]],
     ["a path", 'import { a } from "../http/a.js";', [{ from: "../http/a.js", file: "lib/http/a.ts", erased: false }]],
-    ["types only", 'import type { A } from "./a.js";', [{ from: "./a.js", file: "lib/routing/a.ts", erased: true }]],
+    ["types only", 'import type { A } from "./a.js";', [{ from: "./a.js", file: "lib/endpoints/a.ts", erased: true }]],
     [
       "several lines",
       'export {\n  a,\n  b,\n} from "./a.js";',
-      [{ from: "./a.js", file: "lib/routing/a.ts", erased: false }],
+      [{ from: "./a.js", file: "lib/endpoints/a.ts", erased: false }],
     ],
-    ["everything", 'export * from "./a.js";', [{ from: "./a.js", file: "lib/routing/a.ts", erased: false }]],
+    ["everything", 'export * from "./a.js";', [{ from: "./a.js", file: "lib/endpoints/a.ts", erased: false }]],
     [
       "an import for its effects",
       'import "reflect-metadata";',
@@ -25,7 +25,7 @@ describe("the imports of a file", () => {
     [
       "a file in CommonJS",
       'import packages from "./a.cjs";',
-      [{ from: "./a.cjs", file: "lib/routing/a.cts", erased: false }],
+      [{ from: "./a.cjs", file: "lib/endpoints/a.cts", erased: false }],
     ],
     ["exported texts", 'export const A = "a";\nexport type B = "b" | "c";', []],
     ["comments", '/**\n * import { a } from "./a.js";\n */\n// import "b";', []],

@@ -5,69 +5,104 @@
 
 import { expect } from "chai";
 import { STAGES, type Slot } from "../../lib/pipeline/table.js";
-import { breaches, manifest, packageOf, type Source, sourcesBelow, textOf } from "../support/sources.js";
+import { breaches, filesBelow, manifest, packageOf, type Source, sourcesBelow, textOf } from "../support/sources.js";
 
-/** The rooms in their order, each with the rooms that it may import. All of them stand to its left. */
+/** The row: each room imports only rooms to its left. */
+const ROW = [
+  "runtime",
+  "errors",
+  "endpoints",
+  "tracing",
+  "http",
+  "di",
+  "lifecycle",
+  "observe",
+  "routing",
+  "events",
+  "stages",
+  "app",
+];
+
+/** Every room of the row and below `http`, with the rooms that it may import. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   runtime: [],
-  errors: [],
-  tracing: ["errors"],
+  errors: ["runtime"],
+  // Of http only the type of the context: see ERASED.
+  endpoints: ["errors", "http"],
+  tracing: [],
   http: ["runtime", "errors", "tracing"],
   // Of http only the middleware contract: see DI_NEEDS_OF_HTTP.
-  di: ["errors", "http"],
-  // Of http the answer of a download: `Reply`, conditions, disposition.
-  lifecycle: ["runtime", "errors", "tracing", "http"],
+  di: ["runtime", "errors", "http"],
+  lifecycle: ["runtime", "errors", "tracing"],
   observe: ["runtime", "errors", "tracing", "http"],
-  routing: ["errors", "http", "di"],
-  // Of http only the interface of schemas, of routing only the class chain of a decorated method.
-  events: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing"],
-  stages: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing"],
-  pipeline: ["runtime", "errors", "tracing", "http"],
+  routing: ["runtime", "errors", "endpoints", "http", "di"],
+  // Of http only the interface of schemas, of endpoints only the class chain of a decorated method.
+  events: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle"],
+  // Of the features only the port of the cache, for quotas that several processes share.
+  stages: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "observe", "routing", "cache"],
+  pipeline: ["tracing", "http"],
   server: ["runtime", "errors", "tracing", "http"],
-  app: [
-    "runtime",
-    "errors",
-    "tracing",
-    "http",
-    "di",
-    "lifecycle",
-    "observe",
-    "routing",
-    "events",
-    "stages",
-    "pipeline",
-    "server",
-  ],
+  // Of the features only the type of the cache.
+  app: [...ROW.slice(0, -1), "pipeline", "server", "cache"],
 };
 
 const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 
+/** Imports against the row that the compiler removes: the one file of another room whose types a room may name. */
+const ERASED: Readonly<Record<string, string>> = { endpoints: "lib/http/request/context.ts" };
+
 /**
- * Rooms with an entry point of their own. Of all other rooms only these import them: drivers and stores the room of their port, `mail` the
- * jobs of queued mails, and `testing` the ports whose contracts it tests.
+ * The features beside the row. A folder of a driver is a room of its own, which imports the port of its feature, and may import that of
+ * another: the store of sessions in a database imports `db`.
  */
-const LEAVES: Readonly<Record<string, readonly string[]>> = {
-  uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
-  otel: ["runtime", "errors", "tracing", "lifecycle", "observe"],
+const FEATURES: Readonly<Record<string, readonly string[]>> = {
   // Of http only the interface of schemas.
-  cache: ["runtime", "errors", "http", "lifecycle"],
+  cache: ["runtime", "errors", "tracing", "http", "lifecycle"],
+  "cache/redis": ["runtime", "errors", "tracing", "cache"],
+  storage: ["runtime", "errors", "http", "lifecycle"],
+  "storage/fs": ["runtime", "errors", "tracing", "storage"],
+  "storage/s3": ["runtime", "errors", "tracing", "storage"],
   db: ["runtime", "errors", "tracing", "lifecycle"],
-  mysql: ["runtime", "errors", "lifecycle", "db"],
-  postgres: ["runtime", "errors", "lifecycle", "db"],
-  sqlite: ["runtime", "errors", "lifecycle", "db"],
-  redis: ["runtime", "errors", "tracing", "lifecycle", "stages"],
-  // The store of sessions in a database of the application.
-  "session-db": ["errors", "tracing", "lifecycle", "stages", "db"],
-  storage: ["runtime", "errors", "tracing", "lifecycle"],
-  // Of di the type of classes, of http the context and the replies of the preview page.
-  mail: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
-  // Of di and routing only the types and checks of decorators, of events the queue of their listeners.
-  jobs: ["runtime", "errors", "tracing", "http", "di", "lifecycle", "observe", "routing", "events"],
-  // Of redis only the rules of a connection.
-  bullmq: ["runtime", "errors", "tracing", "lifecycle", "jobs", "redis"],
-  // The contracts of a mailer and of a queue make mails and jobs.
-  testing: [...Object.keys(ROOMS), "mail", "jobs"],
+  "db/drivers/mysql": ["runtime", "errors", "db"],
+  "db/drivers/postgres": ["runtime", "errors", "db"],
+  "db/drivers/sqlite": ["runtime", "errors", "lifecycle", "db"],
+  // Of di and endpoints only the types and checks of decorators, of events the queue of their listeners.
+  jobs: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "observe", "events"],
+  // Of the cache only the rules of a connection to Redis.
+  "jobs/bullmq": ["runtime", "errors", "tracing", "lifecycle", "jobs", "cache/redis"],
+  // Of di the type of classes, of http the context and the replies of the preview page, of jobs the queue of mails.
+  mail: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
+  "mail/smtp": ["runtime", "errors", "tracing", "mail"],
+  uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
+  "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
+  // Of the cache the one whose connection it uses.
+  "stages/session/stores/redis": ["errors", "lifecycle", "stages", "cache"],
+  "stages/session/stores/db": ["errors", "tracing", "lifecycle", "stages", "db"],
 };
+
+/** The test kit uses what it tests. The contracts of a mailer and of a queue make mails and jobs. */
+const TOOLS: Readonly<Record<string, readonly string[]>> = {
+  testing: Object.keys(ROOMS),
+  "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail"],
+};
+
+/** The rooms that import optional packages, with the packages. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "cache/redis": ["ioredis"],
+  "storage/s3": ["@aws-sdk/client-s3", "@aws-sdk/s3-request-presigner"],
+  db: ["kysely"],
+  "db/drivers/mysql": ["mysql2"],
+  "db/drivers/postgres": ["pg"],
+  "stages/session/stores/db": ["kysely"],
+  jobs: ["croner"],
+  "jobs/bullmq": ["bullmq", "ioredis"],
+  "mail/smtp": ["nodemailer"],
+  uploads: ["busboy"],
+  "observe/otel": ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"],
+};
+
+/** A folder with more files has subfolders. */
+const MAX_FILES = 20;
 
 /** The entry points of package.json: they export and do nothing else, and no room imports them. */
 const FACES = "entries";
@@ -92,15 +127,38 @@ const TYPE_CYCLES: readonly (readonly string[])[] = [
 ];
 
 const library = sourcesBelow("lib");
-const roomOf = (path: string): string => path.split("/")[1] ?? "";
-const allowed: Readonly<Record<string, readonly string[]>> = { ...ROOMS, ...LEAVES };
+const allowed: Readonly<Record<string, readonly string[]>> = { ...ROOMS, ...FEATURES, ...TOOLS };
+const nested = Object.keys(allowed).filter((room) => room.includes("/"));
+
+/** The room of a file: the innermost one that has it. */
+function roomOf(path: string): string {
+  const inner = nested.find((room) => path.startsWith(`lib/${room}/`));
+  return inner ?? path.split("/")[1] ?? "";
+}
 
 /** The imports of another room, each with that room. */
-function crossings({ path, imports }: Source): readonly { readonly file: string; readonly room: string }[] {
-  return imports.flatMap(({ file }) => {
+function crossings({ path, imports }: Source): readonly Crossing[] {
+  return imports.flatMap(({ file, erased }) => {
     if (file === undefined || roomOf(file) === roomOf(path)) return [];
-    return [{ file, room: roomOf(file) }];
+    return [{ file, room: roomOf(file), erased }];
   });
+}
+
+interface Crossing {
+  readonly file: string;
+  readonly room: string;
+  readonly erased: boolean;
+}
+
+/** The rooms that a room reaches over any number of imports. An import that the compiler removes is no step. */
+function roomsBelow(start: string): ReadonlySet<string> {
+  const next = new Map(
+    Object.entries(allowed).map(([room, others]) => [
+      room,
+      others.filter((other) => ERASED[room] === undefined || other !== roomOf(ERASED[room])),
+    ]),
+  );
+  return reachedFrom(start, next);
 }
 
 describe("the rooms", () => {
@@ -117,30 +175,55 @@ describe("the rooms", () => {
     expect(Object.keys(allowed).filter((room) => !rooms.has(room))).to.deep.equal([]);
   });
 
-  it("stand in CONTRIBUTING.md, in their order, and the leaves beside them", () => {
+  it("stand in CONTRIBUTING.md, those of the row in their order", () => {
     const page = textOf("CONTRIBUTING.md") ?? "";
-    const described = [...page.matchAll(/^\| `(\w+)` /gm)].map(([, room]) => room);
+    const described = [...page.matchAll(/^\| `lib\/([\w/-]+)` /gm)].map(([, room]) => room);
 
-    expect(page).to.include(`\`${Object.keys(ROOMS).join(" → ")}\``);
-    expect(described).to.deep.equal(Object.keys(ROOMS));
-    for (const leaf of Object.keys(LEAVES)) expect(page).to.include(`\`lib/${leaf}\``);
+    expect(page).to.include(ROW.join(" → "));
+    expect(described.slice(0, ROW.length)).to.deep.equal(ROW);
+    expect(described).to.have.members(Object.keys(allowed));
   });
 
-  it("allow only rooms to their left", () => {
-    const order = Object.keys(ROOMS);
+  it("of the row allow only rooms to their left, and features below them", () => {
+    for (const [at, room] of ROW.entries()) {
+      const right = ROW.slice(at + 1).filter((other) => allowed[room]?.includes(other));
 
-    for (const [room, others] of Object.entries(ROOMS))
-      expect(order.slice(0, order.indexOf(room)), room).to.include.members([...others]);
+      expect(
+        right.filter((other) => ERASED[room] === undefined || other !== roomOf(ERASED[room])),
+        room,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it("stand on floors: no room reaches itself over others", () => {
+    expect(Object.keys(allowed).filter((room) => roomsBelow(room).has(room))).to.deep.equal([]);
+  });
+
+  it("pipeline and server import http and what is below it", () => {
+    const below = [...roomsBelow("http"), "http"];
+
+    for (const room of ["pipeline", "server"]) expect(below, room).to.include.members([...(allowed[room] ?? [])]);
   });
 
   it("import only the rooms of their list", () => {
     const wrong = breaches(library, (source) =>
       crossings(source)
         .filter(({ room }) => roomOf(source.path) !== FACES && !(allowed[roomOf(source.path)] ?? []).includes(room))
-        .map(({ file }) => `imports ${file}: move the shared part to the left, or pass it as a value`),
+        .map(({ file }) => `imports ${file}: move the shared part to a lower floor, or pass it as a value`),
     );
 
     expect(wrong).to.deep.equal([]);
+  });
+
+  it("have no room in their list that they do not import", () => {
+    const used = new Set(
+      library.flatMap((source) => crossings(source).map(({ room }) => `${roomOf(source.path)} > ${room}`)),
+    );
+    const listed = Object.entries({ ...ROOMS, ...FEATURES }).flatMap(([room, others]) =>
+      others.map((other) => `${room} > ${other}`),
+    );
+
+    expect(listed.filter((pair) => !used.has(pair))).to.deep.equal([]);
   });
 
   it("let di import only the middleware contract of http", () => {
@@ -153,13 +236,25 @@ describe("the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("import optional packages only in the leaves", () => {
+  it("let endpoints name the type of the context, and import nothing else of http", () => {
+    const wrong = breaches(library, (source) =>
+      crossings(source)
+        .filter(({ room }) => roomOf(source.path) === "endpoints" && room === "http")
+        .filter(({ file, erased }) => !erased || file !== ERASED["endpoints"])
+        .map(({ file }) => `imports ${file}: a front end would load it`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("import optional packages only where the list names them", () => {
     const optional = Object.keys(manifest().peerDependencies ?? {});
 
     const wrong = breaches(library, ({ path, imports }) =>
       imports
-        .filter(({ from, erased }) => !erased && optional.includes(packageOf(from)) && !(roomOf(path) in LEAVES))
-        .map(({ from }) => `imports ${from}, an optional package: move the import to a leaf`),
+        .map(({ from }) => packageOf(from))
+        .filter((name) => optional.includes(name) && roomOf(path) !== FACES && !PACKAGES[roomOf(path)]?.includes(name))
+        .map((name) => `imports ${name}, an optional package: move the import to the folder of a driver`),
     );
 
     expect(wrong).to.deep.equal([]);
@@ -185,7 +280,7 @@ describe("the import of the library", () => {
     const wrong = breaches(library, ({ path, imports }) =>
       imports
         .filter(({ from, file, erased }) => !erased && file === undefined && !from.startsWith("node:"))
-        .filter(() => !path.endsWith(".cts") && !(roomOf(path) in LEAVES))
+        .filter(() => !path.endsWith(".cts") && PACKAGES[roomOf(path)] === undefined)
         .map(({ from }) => `imports ${from}: load it in a .cts file`),
     );
 
@@ -197,6 +292,42 @@ describe("the import of the library", () => {
       imports.filter(({ from, erased }) => !erased && from === "node:http2").map(() => "imports node:http2"),
     );
 
+    expect(wrong).to.deep.equal([]);
+  });
+});
+
+describe("a folder of the library", () => {
+  it(`has at most ${MAX_FILES} files, or subfolders named after what happens in them`, () => {
+    const counts = new Map<string, number>();
+    for (const path of [...filesBelow("lib", ".ts"), ...filesBelow("lib", ".cts")]) {
+      const folder = path.slice(0, path.lastIndexOf("/"));
+      counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+    // One file for each entry of package.json.
+    counts.delete(`lib/${FACES}`);
+
+    expect([...counts].filter(([, files]) => files > MAX_FILES)).to.deep.equal([]);
+  });
+});
+
+describe("the endpoints", () => {
+  it("and all that they load are without modules of Node, so that a front end may import them", () => {
+    const next = new Map(
+      library.map(({ path, imports }) => [path, imports.flatMap(({ file, erased }) => (erased ? [] : (file ?? [])))]),
+    );
+    const loaded = new Set(
+      library
+        .filter(({ path }) => roomOf(path) === "endpoints")
+        .flatMap(({ path }) => [path, ...reachedFrom(path, next)]),
+    );
+
+    const wrong = breaches(
+      library.filter(({ path }) => loaded.has(path)),
+      ({ imports }) =>
+        imports.filter(({ from, erased }) => !erased && /^[^.]/.test(from)).map(({ from }) => `imports ${from}`),
+    );
+
+    expect(loaded).to.have.property("size").above(5);
     expect(wrong).to.deep.equal([]);
   });
 });

@@ -1,14 +1,22 @@
 /**
- * Mocha loads this file before the specs (`require` in .mocharc.mjs). It prepares the machine, makes a pending spec a failure under
+ * Mocha loads this file before the specs (`require` in .mocharc.json). It prepares the machine, makes a pending spec a failure under
  * CI, makes a file that leaves a server or a process behind a failure, and writes the counts of each file for `.ci/specs.mjs`. Mocha runs the
  * files in several processes: the functions for the whole run run once, in the process that reports; the hooks run for each file. A run
  * of many files ends with those that cost most.
  */
 
 import { appendFileSync, writeFileSync } from "node:fs";
+import nodeModule from "node:module";
+import { fileURLToPath } from "node:url";
 import { besideOthers, closeTurns, endTurn, openTurns } from "./alone.js";
 import { beginCost, endCost, openCosts, printCosts } from "./file-costs.js";
 import { prepareMachine } from "./machine.js";
+
+// From Node 22 on, the processes of a run, those that specs start, and those of the next run share what they have compiled.
+process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../../compiled", import.meta.url));
+// The types are those of Node 20, which has no such method.
+const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (folder?: string) => unknown };
+enableCompileCache?.(process.env["NODE_COMPILE_CACHE"]);
 
 // The samples that specs start as processes keep their data in memory, unless a spec names a file.
 process.env["DATABASE_FILE"] ??= ":memory:";

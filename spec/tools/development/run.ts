@@ -3,6 +3,7 @@
  * compiles; with arguments, `npm run test:watch -- spec/endpoints/path.spec.ts`, it runs these files.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { Compiler } from "../../../samples/dev/compiler.js";
@@ -17,16 +18,18 @@ function compiledFile(path: string): string {
 }
 
 /** The options of the whole suite without its files, which mocha would add. */
-async function options(): Promise<readonly string[]> {
+function options(): readonly string[] {
   // The form of the file is mocha's.
-  const { default: all } = (await import(join(ROOT, ".mocharc.mjs"))) as { readonly default: Record<string, unknown> };
-  const { spec: _, ...kept } = all;
-  return Object.entries(kept).flatMap(([name, value]) =>
+  const { spec: _, ...others } = JSON.parse(readFileSync(join(ROOT, ".mocharc.json"), "utf8")) as Record<
+    string,
+    unknown
+  >;
+  return Object.entries(others).flatMap(([name, value]) =>
     value === true ? [`--${name}`] : [`--${name}`, String(value)],
   );
 }
 
-const flags = ["--no-config", "--reporter", "dot", ...(await options())];
+const flags = ["--no-config", "--reporter", "dot", ...options()];
 
 function startMocha(): ChildProcess {
   const files = positionals.length > 0 ? positionals.map(compiledFile) : fastSpecs();
