@@ -8,9 +8,9 @@ import { type ClaimedJob, DatabaseJobs, job, Jobs } from "@stagecraft/framework/
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
 import { z } from "zod";
-import { removeHeld } from "../../../../lib/jobs/held-jobs.js";
+import { removeHeld } from "../../../../lib/jobs/stores/database/held-jobs.js";
 import { insertJobs } from "../../../../lib/jobs/stores/database/insert-jobs.js";
-import { type JobDatabase, JobSql, type RawStatement } from "../../../../lib/jobs/job-sql.js";
+import { type JobDatabase, JobSql, type RawStatement } from "../../../../lib/jobs/stores/database/job-sql.js";
 import type { NewJob } from "../../../../lib/jobs/job-store.js";
 import { temporaryFolder } from "../../../db/shop-database.js";
 import { needs } from "../../../support/machine.js";
