@@ -13,24 +13,24 @@ import { Filter } from "../observe/logging/filter.js";
 import { subscriberWithFilter, subscriberWithLog } from "../observe/logging/install.js";
 import { LogSink } from "../observe/logging/sink.js";
 
-interface OwnLog {
+interface ProvidedLog {
   readonly subscriber: Subscriber | undefined;
   readonly sink: LogSink | undefined;
 }
 
 export class ApplicationLog {
-  private own: OwnLog | undefined;
+  private providedLog: ProvidedLog | undefined;
 
   constructor(private readonly container: Container) {}
 
   /** `undefined` if the application has no log of its own. The first read decides it, by the log that is installed at that time. */
   get subscriber(): Subscriber | undefined {
-    return (this.own ??= this.find()).subscriber;
+    return (this.providedLog ??= this.resolveLog()).subscriber;
   }
 
   /** The sink that the application provides. It must be disposed of after everything that logs. */
   get sink(): LogSink | undefined {
-    return (this.own ??= this.find()).sink;
+    return (this.providedLog ??= this.resolveLog()).sink;
   }
 
   /** Runs `fn`. Its events, and those of everything that it starts, go to the application's log. */
@@ -39,14 +39,14 @@ export class ApplicationLog {
     return subscriber === undefined ? fn() : withSubscriber(subscriber, fn);
   }
 
-  private find(): OwnLog {
-    const sink = this.provided(LogSink);
+  private resolveLog(): ProvidedLog {
+    const sink = this.findProvided(LogSink);
     if (sink !== undefined) return { sink, subscriber: subscriberWithLog(sink, this.container.get(Filter)) };
-    const levels = this.provided(Filter);
+    const levels = this.findProvided(Filter);
     return { sink, subscriber: levels && subscriberWithFilter(levels) };
   }
 
-  private provided<T>(token: InjectionToken<T>): T | undefined {
+  private findProvided<T>(token: InjectionToken<T>): T | undefined {
     return this.container.provides(token) ? this.container.get(token) : undefined;
   }
 }

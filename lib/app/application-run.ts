@@ -74,13 +74,13 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
   /** Before the subsystems start, because they may make URLs. A socket path has no URL. */
   private followListener(): void {
     if (typeof this.listener?.address === "object" && this.listener.address !== null) {
-      this.parts.config.followListener(urlOf(this.listener).replace(LOOPBACK, "//localhost:"));
+      this.parts.config.followListener(getListenerUrl(this.listener).replace(LOOPBACK, "//localhost:"));
     }
   }
 
   private async boot(): Promise<boolean> {
     const { startup, readiness, subsystems, requestHandler } = this.parts;
-    requestHandler.setHandler(this.parts.chainOf("booting"));
+    requestHandler.setChain(this.parts.composeChain("booting"));
     if (!(await startup.start())) return false;
     await startup.beginWork(this.listener === undefined ? "worker" : "web");
     if (this.stopping !== undefined) return false;
@@ -93,14 +93,14 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     const { lifecycle, requestHandler, csrfExempt } = this.parts;
     this.warn(this.parts.warnings());
     if (csrfExempt.length > 0) log.info("routes are exempt from the CSRF check", { routes: csrfExempt });
-    requestHandler.setHandler(this.parts.chainOf("ready"));
+    requestHandler.setChain(this.parts.composeChain("ready"));
     lifecycle.markReady();
   }
 
   /** The listener accepts connections already, so a failure of `begin` must close it, and stop what was started. */
-  private async stopOnFailure<T>(begin: () => T | Promise<T>): Promise<T> {
+  private async stopOnFailure<T>(start: () => T | Promise<T>): Promise<T> {
     try {
-      return await begin();
+      return await start();
     } catch (error) {
       // A stop that came before does all of this.
       await (this.stopping ??= this.abandon(error));
@@ -132,7 +132,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     const { forced, cut } =
       listener === undefined ? NO_CONNECTIONS : await drain({ listener, connections, clock, delayMs, deadlineMs });
     await ending;
-    const listening = await this.parts.events.idle(this.parts.times.stopTimeoutMs);
+    const listening = await this.parts.events.waitUntilIdle(this.parts.times.stopTimeoutMs);
     if (listening.length > 0) this.report(`listeners did not end before the stop: ${listening.join(", ")}`);
     const failures = await (stopped ?? startup.stop());
     for (const { message } of failures) this.report(message);
@@ -146,7 +146,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
   }
 
   /** Limits the time of a hook that runs at the stop. Without a limit one hook would keep the process for ever. */
-  private readonly limited = async (hook: unknown): Promise<void> => {
+  private readonly limitTime = async (hook: unknown): Promise<void> => {
     const limitMs = this.parts.times.stopTimeoutMs;
     if ((await within(this.parts.clock, limitMs, Promise.resolve(hook))) !== OVERDUE) return;
     this.overruns += 1;
@@ -155,7 +155,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
 
   private async dispose(): Promise<void> {
     try {
-      await this.parts.container.dispose(this.parts.log.sink, this.limited);
+      await this.parts.container.dispose(this.parts.log.sink, this.limitTime);
     } catch (error) {
       log.error("dispose failed", { error });
       this.report("dispose failed", error);
@@ -165,7 +165,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
   private async shutDownLast(): Promise<void> {
     for (const each of this.parts.shutdownLast) {
       try {
-        await this.limited(each.shutdown());
+        await this.limitTime(each.shutdown());
       } catch (error) {
         log.warn("shutdown failed", { error });
         this.report("shutdown failed", error);
@@ -175,12 +175,12 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
 
   /** After everything else, because everything else logs. A failure cannot be logged, because the log is what failed. */
   private async closeLog(): Promise<void> {
-    await this.parts.container.disposeOfExcepted(this.limited).catch(() => undefined);
+    await this.parts.container.disposeOfExcepted(this.limitTime).catch(() => undefined);
   }
 }
 
 /** A URL that a browser can open: `localhost` for a wildcard address, brackets around IPv6. A socket path is returned as it is. */
-export function urlOf({ address, scheme }: Pick<Listener, "address" | "scheme">): string {
+export function getListenerUrl({ address, scheme }: Pick<Listener, "address" | "scheme">): string {
   if (address === null) return "";
   if (typeof address === "string") return address;
   const { address: host, family, port } = address;

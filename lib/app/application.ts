@@ -20,7 +20,7 @@ import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess, workProcess } from "./run.js";
-import { ApplicationRun, urlOf, type StopResult } from "./application-run.js";
+import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
 import { setupError } from "../errors/setup-error.js";
 import { nodeEnv } from "../runtime/profile.js";
 
@@ -38,7 +38,7 @@ export interface Started extends Running {
 }
 
 export class Application {
-  private use: string | undefined;
+  private usedBy: string | undefined;
 
   /** Begins to build an application. Without a root module it has only the routes that `.routes()` adds. */
   static create(root?: Class): ApplicationBuilder {
@@ -55,7 +55,7 @@ export class Application {
    * @throws StartupError if a subsystem does not start
    */
   async run(): Promise<void> {
-    this.claim("run()");
+    this.markUsed("run()");
     await runProcess(this.parts);
   }
 
@@ -67,7 +67,7 @@ export class Application {
    * @throws StartupError if a subsystem does not start
    */
   async work(): Promise<void> {
-    this.claim("work()");
+    this.markUsed("work()");
     await workProcess(this.parts);
   }
 
@@ -79,11 +79,11 @@ export class Application {
    * `E_APPLICATION_USED` as `run()`
    */
   async serve(listener: NetServer | Server | HttpsServer): Promise<Running> {
-    this.claim("serve()");
+    this.markUsed("serve()");
     const { requestHandler, attachments } = this.parts;
-    const run = new ApplicationRun(this.parts, Listener.over(listener, requestHandler));
+    const run = new ApplicationRun(this.parts, Listener.fromExisting(listener, requestHandler));
     await run.open(attachments);
-    return running(this.parts, run);
+    return toRunning(this.parts, run);
   }
 
   /**
@@ -99,8 +99,8 @@ export class Application {
   callback(): RequestListener {
     const { requestHandler } = this.parts;
     // If the application runs or serves, that decides when requests are served.
-    if (this.use === undefined) requestHandler.setHandler(this.parts.chainOf("ready"));
-    return (incoming, response) => requestHandler.requestOrContinue(incoming, response);
+    if (this.usedBy === undefined) requestHandler.setChain(this.parts.composeChain("ready"));
+    return (incoming, response) => requestHandler.handleRequestOrContinue(incoming, response);
   }
 
   /** All routes: those of the modules and those of `.routes()`. */
@@ -120,7 +120,7 @@ export class Application {
 
   /** The layers of a slot, for the test kit. @internal */
   layersAt(slot: Slot): readonly unknown[] {
-    return this.parts.pipeline.layersAt(slot);
+    return this.parts.pipeline.getLayers(slot);
   }
 
   /** The instance that a class of the root module would inject. */
@@ -139,23 +139,23 @@ export class Application {
   }
 
   private async startForTest(): Promise<Started> {
-    this.claim("start()");
+    this.markUsed("start()");
     const { requestHandler, attachments } = this.parts;
     const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, requestHandler, attachments);
     const run = new ApplicationRun(this.parts, listener);
     await run.start();
     const stopWithin = (drainDeadlineMs: number) => run.stop({ drainDelayMs: 0, drainDeadlineMs });
-    return { ...running(this.parts, run), stopWithin };
+    return { ...toRunning(this.parts, run), stopWithin };
   }
 
   /** Called before anything listens, so that a refused call leaves nothing open. */
-  private claim(call: string): void {
+  private markUsed(call: string): void {
     if (call !== "start()") refuseUnknownNodeEnv();
-    if (this.use !== undefined) {
-      const why = `${call} was called on an application that was used by ${this.use}: its subsystems start and stop once; build another`;
+    if (this.usedBy !== undefined) {
+      const why = `${call} was called on an application that was used by ${this.usedBy}: its subsystems start and stop once; build another`;
       throw setupError(new FrameworkError(why, { code: "E_APPLICATION_USED" }));
     }
-    this.use = call;
+    this.usedBy = call;
   }
 }
 
@@ -169,7 +169,11 @@ function refuseUnknownNodeEnv(): void {
   throw setupError(new FrameworkError(`${what}; fix: ${fix}`, { code: "E_NODE_ENV" }));
 }
 
-function running(parts: ApplicationParts, run: ApplicationRun): Running {
+function toRunning(parts: ApplicationParts, run: ApplicationRun): Running {
   const { listener } = run;
-  return { url: urlOf(listener), address: listener.address, stop: async () => void (await run.stop(parts.times)) };
+  return {
+    url: getListenerUrl(listener),
+    address: listener.address,
+    stop: async () => void (await run.stop(parts.times)),
+  };
 }

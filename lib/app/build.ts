@@ -7,7 +7,7 @@ import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
 import { UagEndpointLayer } from "../stages/uag-endpoint.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
-import { type BuiltStage, chainsOf, fillPipeline, buildStages, type ChainOf } from "./chain.js";
+import { type BuiltStage, createChainComposer, fillPipeline, buildStages, type ComposeChain } from "./chain.js";
 import type { Container } from "../di/container.js";
 import type { UploadReader } from "../http/request/exchange.js";
 import { DEFAULT_READ_LIMIT } from "../http/body/body-reader.js";
@@ -30,7 +30,7 @@ import type { ServerAttachment } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
-import { pageWarnings, processWarnings, warningsOf } from "./warnings.js";
+import { listPageWarnings, listProcessWarnings, listWarnings } from "./warnings.js";
 
 /** Everything a built application consists of. */
 export interface ApplicationParts {
@@ -59,7 +59,7 @@ export interface ApplicationParts {
   readonly warnings: () => readonly Warning[];
   /** Mistakes of the process as a whole. Only `run()` knows that the process is this application. */
   readonly processWarnings: () => readonly Warning[];
-  readonly chainOf: ChainOf;
+  readonly composeChain: ComposeChain;
 }
 
 export function buildParts(plan: Plan): ApplicationParts {
@@ -67,15 +67,15 @@ export function buildParts(plan: Plan): ApplicationParts {
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
   checked.routeCollection.resolveWith(container);
-  const subsystems = subsystemsOf(container, checked);
+  const subsystems = collectSubsystems(container, checked);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
-  throwAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS)]);
+  throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS)]);
 
   const clock = container.get(Clock);
-  const events = eventsOf(container, checked);
-  prepare(subsystems, clock, container);
-  throwAny(events.check());
+  const events = prepareEvents(container, checked);
+  prepareSubsystems(subsystems, clock, container);
+  throwIfAny(events.check());
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
   const shared = { app: plan.koa, clock, proxies: checked.proxies };
@@ -88,7 +88,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     container,
     log,
     routes: checked.routeCollection.all,
-    ...pipelineParts(plan, { checked, container, config, log, subsystems, events }),
+    ...createPipelineParts(plan, { checked, container, config, log, subsystems, events }),
     requestHandler: new RequestHandler({ ...shared, readLimit: DEFAULT_READ_LIMIT, uploadReader }),
     attachments: plan.attachments,
     lifecycle,
@@ -96,7 +96,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     subsystems,
     events,
     startup: new Startup(subsystems.members, clock, times.stopTimeoutMs),
-    shutdownLast: shutdownLastOf(container),
+    shutdownLast: listShutdownLast(container),
   };
 }
 
@@ -109,36 +109,36 @@ interface PipelineInput {
   readonly events: Events;
 }
 
-function pipelineParts(
+function createPipelineParts(
   plan: Plan,
   { checked, container, config, log, subsystems, events }: PipelineInput,
-): Pick<ApplicationParts, "pipeline" | "graph" | "csrfExempt" | "warnings" | "processWarnings" | "chainOf"> {
+): Pick<ApplicationParts, "pipeline" | "graph" | "csrfExempt" | "warnings" | "processWarnings" | "composeChain"> {
   const { inspected, routeCollection } = checked;
   const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
-  const stages = allStages(checked, container);
+  const stages = buildAllStages(checked, container);
   const pipeline = fillPipeline(plan, { stages, container, site });
   const graph = describeGraph({
     modules: inspected.modules,
     routes: routeCollection.graphRoutes(),
     stages: pipeline.describe(),
-    events: events.known(),
-    instanceOf: (module, provided) => container.in(module).get(provided),
+    events: events.listEvents(),
+    getInstance: (module, provided) => container.in(module).get(provided),
   });
-  for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.show(graph);
+  for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.setGraph(graph);
   return {
     pipeline,
     graph,
-    csrfExempt: pipeline.isOn("csrf") ? routeCollection.csrfExempt() : [],
+    csrfExempt: pipeline.isEnabled("csrf") ? routeCollection.csrfExempt() : [],
     warnings: () => [
-      ...warningsOf({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
-      ...pageWarnings(plan),
+      ...listWarnings({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+      ...listPageWarnings(plan),
     ],
-    processWarnings: () => processWarnings(routeCollection, shutdownLastOf(container)),
-    chainOf: chainsOf(pipeline, {
+    processWarnings: () => listProcessWarnings(routeCollection, listShutdownLast(container)),
+    composeChain: createChainComposer(pipeline, {
       routeCollection,
       routeGuard: plan.pages?.routeGuard,
-      lastFallback: devFallback(plan),
+      lastFallback: createDevFallback(plan),
       site,
       log,
       entersWorkScope: entersWorkScope(subsystems, events),
@@ -147,14 +147,14 @@ function pipelineParts(
 }
 
 /** The caches of rate limits and of sessions start with the other subsystems, also where no module provides them. */
-function subsystemsOf(container: Container, { limits, stages }: CheckedPlan): SubsystemRegistry {
+function collectSubsystems(container: Container, { limits, stages }: CheckedPlan): SubsystemRegistry {
   const provided = container.instances().filter((each) => each instanceof Subsystem);
   const ofStages = stages.flatMap(({ layer }) => (hasSubsystems(layer) ? layer.subsystems : []));
   return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
 }
 
 /** Made also where no class injects it: a test emits to the listeners of a module alone. */
-function eventsOf(container: Container, { inspected }: CheckedPlan): Events {
+function prepareEvents(container: Container, { inspected }: CheckedPlan): Events {
   const events = container.get(Events);
   events.declare(inspected.modules.flatMap((module) => module.events));
   const instances = container.instances();
@@ -172,7 +172,7 @@ function entersWorkScope({ members }: SubsystemRegistry, events: Events): boolea
   );
 }
 
-function prepare({ members }: SubsystemRegistry, clock: Clock, container: Container): void {
+function prepareSubsystems({ members }: SubsystemRegistry, clock: Clock, container: Container): void {
   const instances = (): readonly unknown[] => container.instances();
   for (const { name, subsystem } of members) {
     subsystem.prepare?.({ name, clock, metrics: container.get(Metrics), instances });
@@ -199,20 +199,20 @@ function hasSubsystems(layer: Layer): layer is Layer & HasSubsystems {
   return "subsystems" in layer;
 }
 
-function shutdownLastOf(container: Container): readonly ShutdownLast[] {
+function listShutdownLast(container: Container): readonly ShutdownLast[] {
   return container.instances().filter((each) => each instanceof ShutdownLast);
 }
 
-function allStages({ stages, stagesWithNeeds }: CheckedPlan, container: Container): readonly BuiltStage[] {
+function buildAllStages({ stages, stagesWithNeeds }: CheckedPlan, container: Container): readonly BuiltStage[] {
   const late = buildStages(stagesWithNeeds, (token) => container.get(token));
-  throwAny(late.diagnostics);
+  throwIfAny(late.diagnostics);
   return [...stages, ...late.stages];
 }
 
-function throwAny(diagnostics: readonly Diagnostic[]): void {
+function throwIfAny(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length > 0) throw new StartupError(diagnostics);
 }
 
-function devFallback({ devProxy }: Plan): Layer | undefined {
+function createDevFallback({ devProxy }: Plan): Layer | undefined {
   return typeof devProxy === "string" ? undefined : new DevFallbackLayer(devProxy);
 }

@@ -19,7 +19,7 @@ import type { SessionStore } from "../stages/session/stores/session-store.js";
 import { TimeoutLayer, type TimeoutOptions } from "../stages/timeout.js";
 import { UAG_PATH, UagEndpointLayer } from "../stages/uag-endpoint.js";
 import type { Class } from "../runtime/class.js";
-import { bindingOf, type Binding } from "../di/provide.js";
+import { toBinding, type Binding } from "../di/provide.js";
 import { CompressionLayer, type CompressionOptions } from "../stages/compression.js";
 import { CorsLayer } from "../stages/cors/cors.js";
 import type { CorsOptions } from "../stages/cors/cors-options.js";
@@ -41,7 +41,7 @@ import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
-import { carriedLayer, instanceOf, optionsOf, Plan } from "./plan.js";
+import { createCarriedLayer, checkInstance, checkOptions, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
 import { addDevProxy, addPages } from "./front-end.js";
@@ -67,7 +67,7 @@ export class ApplicationBuilder {
 
   /** Adds providers for the whole application: classes or bindings, as in a module. They override those of every module. */
   provide(...providers: readonly (Class | Binding)[]): this {
-    this.change(".provide(…)").bindings.push(...providers.map(bindingOf));
+    this.change(".provide(…)").bindings.push(...providers.map(toBinding));
     return this;
   }
 
@@ -164,13 +164,13 @@ export class ApplicationBuilder {
 
   /** Compresses response bodies if the client accepts it. */
   compression(options?: CompressionOptions): this {
-    this.plan.addStage("compression", ".compression(…)", () => new CompressionLayer(optionsOf(options)));
+    this.plan.addStage("compression", ".compression(…)", () => new CompressionLayer(checkOptions(options)));
     return this;
   }
 
   /** Adds security headers to every response that lacks them. */
   securityHeaders(headers: SecurityHeaders = new SecurityHeaders()): this {
-    this.plan.addStage("securityHeaders", ".securityHeaders(…)", () => instanceOf(SecurityHeaders, headers));
+    this.plan.addStage("securityHeaders", ".securityHeaders(…)", () => checkInstance(SecurityHeaders, headers));
     return this;
   }
 
@@ -210,21 +210,21 @@ export class ApplicationBuilder {
     this.plan.addStage(
       "catchPanic",
       ".catchPanic()",
-      () => new CatchPanicLayer((ctx, thrown) => this.plan.answerUnhandledError(ctx, thrown)),
+      () => new CatchPanicLayer((ctx, thrown) => this.plan.respondToUnhandledError(ctx, thrown)),
     );
     return this;
   }
 
   /** Lets the application change how errors are answered. */
   errorMapping(mapping: ErrorMapping = new ErrorMapping()): this {
-    this.plan.addStage("errorMapping", ".errorMapping(…)", () => instanceOf(ErrorMapping, mapping));
+    this.plan.addStage("errorMapping", ".errorMapping(…)", () => checkInstance(ErrorMapping, mapping));
     this.plan.errorMapping = mapping;
     return this;
   }
 
   /** The maximum size of a request body, in bytes. A route may set a lower limit, or a higher one up to `cap`. */
   bodyLimit(bytes: number, options?: BodyLimitOptions): this {
-    this.plan.addStage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, optionsOf(options)));
+    this.plan.addStage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, checkOptions(options)));
     return this;
   }
 
@@ -247,7 +247,7 @@ export class ApplicationBuilder {
 
   /** Answers 429 to a client that sends more requests than `limit` allows. */
   rateLimit(limit: RateLimit): this {
-    this.plan.addStage("rateLimit", ".rateLimit(…)", () => instanceOf(RateLimit, limit));
+    this.plan.addStage("rateLimit", ".rateLimit(…)", () => checkInstance(RateLimit, limit));
     return this;
   }
 
@@ -268,7 +268,7 @@ export class ApplicationBuilder {
    * Gives each visitor a session. Without a store it is kept in the memory of this process. Redirects and pages use it for their flash.
    */
   session(config: SessionConfig, store?: SessionStore): this {
-    this.plan.addStage("session", ".session(…)", () => carriedLayer("session", "SessionConfig", config, store));
+    this.plan.addStage("session", ".session(…)", () => createCarriedLayer("session", "SessionConfig", config, store));
     return this;
   }
 
@@ -279,7 +279,7 @@ export class ApplicationBuilder {
       ".csrf(…)",
       (resolve) => {
         const site = { origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) };
-        return carriedLayer("csrf", "CsrfConfig", config, site);
+        return createCarriedLayer("csrf", "CsrfConfig", config, site);
       },
       AppConfig,
       Routes,
@@ -301,7 +301,7 @@ export class ApplicationBuilder {
 
   /** Serves the files of a directory for requests that match no route. */
   staticFiles(options?: StaticFilesOptions): this {
-    this.plan.addStage("staticFiles", ".staticFiles(…)", () => new StaticFiles(optionsOf(options)));
+    this.plan.addStage("staticFiles", ".staticFiles(…)", () => new StaticFiles(checkOptions(options)));
     return this;
   }
 

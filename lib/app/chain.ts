@@ -20,7 +20,7 @@ import type { Slot } from "../pipeline/table.js";
 import { dispatch, type UnmatchedHandler } from "../routing/router.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { Redirect } from "../stages/redirects/redirect.js";
-import { answerWithoutMapper, RedirectMapperLayer, type RedirectSite } from "../stages/redirects/redirect-mapper.js";
+import { respondWithoutMapper, RedirectMapperLayer, type RedirectSite } from "../stages/redirects/redirect-mapper.js";
 import { profile } from "../runtime/profile.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
@@ -28,7 +28,7 @@ import { BootingLayer } from "../stages/maintenance.js";
 import type { RequestChain } from "../server/request-handler.js";
 import type { Plan, StagePlan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
-import { diagnosticOf } from "./settings.js";
+import { toDiagnostic } from "./settings.js";
 
 export interface BuiltStage {
   readonly slot: Slot;
@@ -70,7 +70,7 @@ export function buildStages(plans: readonly StagePlan[], resolve: Resolve): Buil
     try {
       stages.push({ slot, call, layer: make(resolve) });
     } catch (error) {
-      diagnostics.push(diagnosticOf(error, call, FIXES[slot] ?? "report it: this stage takes no argument"));
+      diagnostics.push(toDiagnostic(error, call, FIXES[slot] ?? "report it: this stage takes no argument"));
     }
   }
   return { stages, diagnostics };
@@ -83,7 +83,7 @@ export interface PipelineParts {
 }
 
 export function fillPipeline(plan: Plan, { stages, container, site }: PipelineParts): Pipeline {
-  const pipeline = new Pipeline().mark("router");
+  const pipeline = new Pipeline().enable("router");
   for (const { slot, layer } of stages) {
     if (slot !== "uagEndpoint" || profile === "debug") pipeline.put(slot, layer);
   }
@@ -97,7 +97,7 @@ export function fillPipeline(plan: Plan, { stages, container, site }: PipelinePa
 }
 
 /** Composes the chain of a phase. While the application boots, the chain refuses every request but those of the health endpoints. */
-export type ChainOf = (phase: "booting" | "ready") => RequestChain;
+export type ComposeChain = (phase: "booting" | "ready") => RequestChain;
 
 export interface ChainParts {
   /** Runs innermost, around each handler. */
@@ -112,16 +112,16 @@ export interface ChainParts {
 }
 
 /** Each chain is composed when it is first needed, not here. */
-export function chainsOf(
+export function createChainComposer(
   pipeline: Pipeline,
   { routeCollection, routeGuard, lastFallback, site, log, entersWorkScope }: ChainParts,
-): ChainOf {
-  const resolveReply = unresolvedReplies(pipeline, site.origin);
+): ComposeChain {
+  const resolveReply = createReplyResolver(pipeline, site.origin);
   const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
   const fallback = (inner: Run): Run => pipeline.composeFallback(lastFallback?.wrap(inner) ?? inner);
   return (phase) => {
     const router = dispatch(routeCollection.boundRoutes(routeGuard), {
-      addedRoutes: koaRouterRoutes(routeCollection.all),
+      addedRoutes: createAddedRoutesHandler(routeCollection.all),
       fallback,
     });
     const gate = phase === "booting" ? new BootingLayer() : undefined;
@@ -135,15 +135,15 @@ export function chainsOf(
 }
 
 function opensSpans(pipeline: Pipeline): boolean {
-  return pipeline.isOn("traceContext") || pipeline.isOn("accessLog");
+  return pipeline.isEnabled("traceContext") || pipeline.isEnabled("accessLog");
 }
 
 /** Answers a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
-function unresolvedReplies(pipeline: Pipeline, origin: string): (ctx: Context, deferred: Deferred) => void {
+function createReplyResolver(pipeline: Pipeline, origin: string): (ctx: Context, deferred: Deferred) => void {
   return (ctx, deferred) => {
     if (deferred instanceof Redirect) {
-      if (!pipeline.isOn("redirectMapper")) answerWithoutMapper(ctx, deferred, origin);
-    } else if (!pipeline.isOn("pages")) {
+      if (!pipeline.isEnabled("redirectMapper")) respondWithoutMapper(ctx, deferred, origin);
+    } else if (!pipeline.isEnabled("pages")) {
       const detail = `a ${deferred.kind} was returned, and .pages(…) is not on: call it on the application's builder`;
       throw new FrameworkError(detail, { code: "E_UNRESOLVED" });
     }
@@ -151,7 +151,7 @@ function unresolvedReplies(pipeline: Pipeline, origin: string): (ctx: Context, d
 }
 
 /** The routes that code added to a @koa/router itself. It may add some after the application was built, so each request looks again. */
-function koaRouterRoutes(routes: Routes): UnmatchedHandler {
+function createAddedRoutesHandler(routes: Routes): UnmatchedHandler {
   return (ctx, fallback) => {
     if (!routes.hasAddedRoutes) return fallback(ctx);
     const layers = routes.routersWithAddedRoutes().map((router) => router.routes());

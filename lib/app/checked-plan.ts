@@ -16,7 +16,7 @@ import { StderrSink } from "../observe/logging/stderr-sink.js";
 import { Routes } from "../routing/routes.js";
 import { AppConfig } from "./config.js";
 import type { Plan, StagePlan } from "./plan.js";
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
 import { inspect } from "../di/graph.js";
 import type { InspectionResult } from "../di/inspection.js";
@@ -51,7 +51,7 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
   const all = [
     ...settings.diagnostics,
     ...inspected.diagnostics,
-    ...routeCollection.findings(settings.healthPaths, plan.uagPath),
+    ...routeCollection.check(settings.healthPaths, plan.uagPath),
     ...diagnostics,
     ...limits.diagnostics(),
   ];
@@ -68,7 +68,7 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, routeCollection: Route
     overrides: plan.testOverrides,
     defaults: defaultBindings(plan, lifecycle, routeCollection.all),
     extras: (module) => {
-      const classes = routeCollection.classesOf(module);
+      const classes = routeCollection.readClasses(module);
       return module === undefined
         ? [...classes, ...plan.layers.filter(isMiddlewareClass).map((each) => each as Class)]
         : classes;
@@ -103,7 +103,7 @@ function defaultBindings(
 }
 
 const refuseToResolve: Resolve = (token) => {
-  throw new FrameworkError(`the stage resolves ${nameOf(token)}, which is not among its needs: add it there`, {
+  throw new FrameworkError(`the stage resolves ${describeToken(token)}, which is not among its needs: add it there`, {
     code: "E_STAGE_ASKS",
   });
 };

@@ -2,20 +2,20 @@
  * The stages of a front end, as the builder plans them: its pages, and the proxy to its development server. They know each other: the proxy
  * has the base of the pages.
  */
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import { profile } from "../runtime/profile.js";
 import { Routes } from "../routing/routes.js";
-import { DevProxyLayer, devProxyState, type DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
+import { DevProxyLayer, readDevProxyState, type DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
 import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
 import type { Pages } from "../stages/pages/pages.js";
 import { AppConfig } from "./config.js";
-import { optionsOf, type Plan } from "./plan.js";
+import { checkOptions, type Plan } from "./plan.js";
 
 export function addPages(plan: Plan, pages: Pages): void {
   plan.addStage(
     "pages",
     ".pages(…)",
-    (resolve) => pagesOf(pages).layer({ origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) }),
+    (resolve) => checkPages(pages).layer({ origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) }),
     AppConfig,
     Routes,
   );
@@ -24,15 +24,15 @@ export function addPages(plan: Plan, pages: Pages): void {
 }
 
 /** The class of pages is loaded by its entry point alone, so the method tells them from other values. */
-function pagesOf(given: Pages): Pages {
+function checkPages(given: Pages): Pages {
   if (typeof (given as Partial<Pages> | undefined)?.layer === "function") return given;
-  throw new TypeError(`${nameOf(given)} is not a Pages`);
+  throw new TypeError(`${describeToken(given)} is not a Pages`);
 }
 
 export function addDevProxy(plan: Plan, options: DevProxyOptions | undefined): void {
   const call = ".devProxy(…)";
   try {
-    const state = devProxyState(optionsOf(options), { profile, environment: process.env });
+    const state = readDevProxyState(checkOptions(options), { profile, environment: process.env });
     plan.devProxy = state;
     if (typeof state === "string") return;
     plan.addStage("devProxy", call, () => new DevProxyLayer(state, plan.pages));

@@ -3,13 +3,13 @@
  * its keys are sorted and its lists have a fixed order. Tools and the graph endpoint read it.
  */
 import type { ModuleDescription } from "../di/inspection.js";
-import { type InjectionToken, nameOf } from "../di/token.js";
+import { type InjectionToken, describeToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
 import type { KnownEvent } from "../events/events.js";
-import { listenerMethods } from "../events/on.js";
+import { getListenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";
-import { middlewareName } from "../http/middleware.js";
-import { routeOptions } from "../endpoints/endpoint.js";
+import { getMiddlewareName } from "../http/middleware.js";
+import { pickRouteOptions } from "../endpoints/endpoint.js";
 import type { Route, RouteDescriptor } from "../routing/route.js";
 
 export interface GraphModule {
@@ -55,11 +55,17 @@ export interface GraphInput {
   readonly routes: readonly GraphRoute[];
   readonly stages: readonly StageRow[];
   readonly events: readonly KnownEvent[];
-  readonly instanceOf: (module: Class, provided: InjectionToken) => unknown;
+  readonly getInstance: (module: Class, provided: InjectionToken) => unknown;
 }
 
-export function describeGraph({ modules, routes, stages, events, instanceOf }: GraphInput): ApplicationGraph {
-  const sorted = routes.toSorted(byPathMethodName);
+export function describeGraph({
+  modules,
+  routes,
+  stages,
+  events,
+  getInstance: instanceOf,
+}: GraphInput): ApplicationGraph {
+  const sorted = routes.toSorted(compareRoutes);
   return {
     events: events.map((each) => describeEvent(each, modules)).toSorted((a, b) => compareText(a.name, b.name)),
     format: "framework.uag.v1",
@@ -73,9 +79,9 @@ export function describeGraph({ modules, routes, stages, events, instanceOf }: G
 
 export function describeRoute(module: string, route: Route): GraphRoute {
   const { handler, method, name = null, pages, path } = route.descriptor;
-  const middleware = route.around.map(middlewareName);
+  const middleware = route.around.map(getMiddlewareName);
   const params = route.path.names;
-  return { ...routeOptions(route.descriptor), handler, method, middleware, module, name, pages, params, path };
+  return { ...pickRouteOptions(route.descriptor), handler, method, middleware, module, name, pages, params, path };
 }
 
 function describeEvent({ name, listeners }: KnownEvent, modules: readonly ModuleDescription[]): GraphEvent {
@@ -85,30 +91,30 @@ function describeEvent({ name, listeners }: KnownEvent, modules: readonly Module
 
 function describeModule(
   { name, imports, exports, controllers, providers, middleware }: ModuleDescription,
-  instanceOf: (provided: InjectionToken) => unknown,
+  getInstance: (provided: InjectionToken) => unknown,
 ): GraphModule {
   return {
-    controllers: controllers.map(nameOf),
-    exports: exports.map(nameOf),
-    imports: imports.map(nameOf),
-    listeners: providers.flatMap((provided) => listenerNames(instanceOf(provided))),
-    middleware: middleware.map(nameOf),
+    controllers: controllers.map(describeToken),
+    exports: exports.map(describeToken),
+    imports: imports.map(describeToken),
+    listeners: providers.flatMap((provided) => describeListeners(getInstance(provided))),
+    middleware: middleware.map(describeToken),
     name,
-    providers: providers.map(nameOf),
+    providers: providers.map(describeToken),
   };
 }
 
-function listenerNames(instance: unknown): readonly string[] {
+function describeListeners(instance: unknown): readonly string[] {
   if (typeof instance !== "object" || instance === null) return [];
   const { name } = instance.constructor;
-  return listenerMethods(instance).map(({ event, key }) => `${name}.${String(key)} on ${event.name}`);
+  return getListenerMethods(instance).map(({ event, key }) => `${name}.${String(key)} on ${event.name}`);
 }
 
-function byPathMethodName(left: GraphRoute, right: GraphRoute): number {
-  return compareText(keyOf(left), keyOf(right));
+function compareRoutes(left: GraphRoute, right: GraphRoute): number {
+  return compareText(formatSortKey(left), formatSortKey(right));
 }
 
-function keyOf({ path, method, name }: GraphRoute): string {
+function formatSortKey({ path, method, name }: GraphRoute): string {
   return `${path}\u0000${method}\u0000${name ?? ""}`;
 }
 

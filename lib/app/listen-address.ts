@@ -5,7 +5,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { profile } from "../runtime/profile.js";
-import { cannotListen, type ListenAddress } from "../server/listener.js";
+import { createListenError, type ListenAddress } from "../server/listener.js";
 import { tracing } from "../tracing/tracing.js";
 import type { ApplicationParts } from "./build.js";
 import { resolvePort } from "./config.js";
@@ -13,7 +13,7 @@ import { resolvePort } from "./config.js";
 const log = tracing.target("framework::lifecycle");
 
 /** The path of the supervisor's socket or pipe; `undefined` where no supervisor runs the process. */
-export function supervisorPath(): string | undefined {
+export function findSupervisorPath(): string | undefined {
   const path = process.env["FRAMEWORK_APP_IPC"];
   if (path === undefined || path.trim() === "") return undefined;
   if (profile === "debug") return path;
@@ -21,8 +21,8 @@ export function supervisorPath(): string | undefined {
   return undefined;
 }
 
-export function listenAddressOf({ host, port, config }: ApplicationParts): ListenAddress {
-  const path = supervisorPath();
+export function resolveListenAddress({ host, port, config }: ApplicationParts): ListenAddress {
+  const path = findSupervisorPath();
   if (path !== undefined) return { path };
   return { host, port: resolvePort(process.env, { asked: port, configured: config.port }) };
 }
@@ -35,7 +35,7 @@ export async function prepareSocket(address: ListenAddress): Promise<void> {
     await rm(address.path, { force: true });
   } catch (cause) {
     // `fs` rejects only with errors of this type.
-    throw cannotListen(address, cause as NodeJS.ErrnoException);
+    throw createListenError(address, cause as NodeJS.ErrnoException);
   }
 }
 

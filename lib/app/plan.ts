@@ -6,7 +6,7 @@
  * object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
  */
 import type Koa from "koa";
-import { nameOf, type InjectionToken } from "../di/token.js";
+import { describeToken, type InjectionToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
@@ -20,7 +20,7 @@ import type { Layer } from "../http/middleware.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
 import type { LifecycleOptions } from "../lifecycle/options.js";
 import type { Slot } from "../pipeline/table.js";
-import { isMiddleware, noMiddleware, type MiddlewareInput } from "../routing/middleware.js";
+import { isMiddleware, describeInvalidMiddleware, type MiddlewareInput } from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { AppConfig } from "./config.js";
@@ -75,15 +75,15 @@ export class Plan {
   ) {}
 
   /** Lets the application's error mapper answer an unhandled error. False if there is no mapper or it did not answer. */
-  answerUnhandledError(ctx: Context, thrown: unknown): boolean {
-    return this.errorMapping?.answerByMapper(ctx, thrown) ?? false;
+  respondToUnhandledError(ctx: Context, thrown: unknown): boolean {
+    return this.errorMapping?.respondWithMapper(ctx, thrown) ?? false;
   }
 
   addLayers(layers: readonly MiddlewareInput[]): void {
     this.calls.push(".layer(…)");
     for (const layer of layers) {
       if (isMiddleware(layer)) this.layers.push(layer);
-      else this.diagnostics.push(noMiddleware(layer, ".layer(…)"));
+      else this.diagnostics.push(describeInvalidMiddleware(layer, ".layer(…)"));
     }
   }
 
@@ -119,15 +119,15 @@ export class Plan {
 type ClassOf<T> = Function & { readonly prototype: T };
 
 /** @throws TypeError if `given` is not an instance of `kind` */
-export function instanceOf<T>(kind: ClassOf<T>, given: T): T {
+export function checkInstance<T>(kind: ClassOf<T>, given: T): T {
   if (given instanceof kind) return given;
-  throw new TypeError(`${nameOf(given)} is not ${/^[AEIOU]/.test(kind.name) ? "an" : "a"} ${kind.name}`);
+  throw new TypeError(`${describeToken(given)} is not ${/^[AEIOU]/.test(kind.name) ? "an" : "a"} ${kind.name}`);
 }
 
 /** @throws TypeError if `given` is neither an object of options nor `undefined` */
-export function optionsOf<T extends object>(given: T | undefined): T | undefined {
+export function checkOptions<T extends object>(given: T | undefined): T | undefined {
   if (given === undefined || isOptions(given)) return given;
-  throw new TypeError(`${nameOf(given)} is not an object of options`);
+  throw new TypeError(`${describeToken(given)} is not an object of options`);
 }
 
 /**
@@ -140,7 +140,7 @@ export interface StageCarrier<Args extends readonly unknown[]> {
 }
 
 /** @throws TypeError if `given` does not carry a stage for the slot */
-export function carriedLayer<Args extends readonly unknown[]>(
+export function createCarriedLayer<Args extends readonly unknown[]>(
   slot: Slot,
   kind: string,
   given: StageCarrier<Args>,
@@ -148,7 +148,7 @@ export function carriedLayer<Args extends readonly unknown[]>(
 ): Layer {
   // JavaScript callers may pass anything.
   if ((given as StageCarrier<Args> | null | undefined)?.slot !== slot)
-    throw new TypeError(`${nameOf(given)} is not a ${kind}`);
+    throw new TypeError(`${describeToken(given)} is not a ${kind}`);
   return given.toLayer(...args);
 }
 
@@ -168,7 +168,7 @@ function repeatedStage(call: string): Diagnostic {
 function invalidLifecycleOptions(options: unknown): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
-    what: `${nameOf(options)} is not an object of times`,
+    what: `${describeToken(options)} is not an object of times`,
     where: "Application.create().lifecycle({ … })",
     fix: "give milliseconds by name: { drainDeadlineMs: 60_000 }",
   };
@@ -177,7 +177,7 @@ function invalidLifecycleOptions(options: unknown): Diagnostic {
 function invalidRoutes(routes: unknown): Diagnostic {
   return {
     code: "E_ROUTES_INVALID",
-    what: `${nameOf(routes)} is not a Routes object`,
+    what: `${describeToken(routes)} is not a Routes object`,
     where: ".routes(…)",
     fix: "give a Routes: new Routes([…])",
   };

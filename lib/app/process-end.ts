@@ -8,7 +8,7 @@ import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import type { StopTimes } from "./application-run.js";
 import type { ApplicationParts } from "./build.js";
-import { supervisorPath } from "./listen-address.js";
+import { findSupervisorPath } from "./listen-address.js";
 
 const log = tracing.target("framework::lifecycle");
 
@@ -40,7 +40,7 @@ export class ProcessEnd {
     });
     this.releases.push(() => this.signals.release());
     this.listenForCrashes(stop);
-    if (supervisorPath() !== undefined) this.listenForEndOfInput(stop);
+    if (findSupervisorPath() !== undefined) this.listenForEndOfInput(stop);
   }
 
   private listenForCrashes(stop: (times: StopTimes) => void): void {

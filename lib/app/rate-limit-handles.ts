@@ -4,7 +4,7 @@
  */
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { titleOf } from "../endpoints/endpoint.js";
+import { formatRoute } from "../endpoints/endpoint.js";
 import type { Routes } from "../routing/routes.js";
 import type { Cache } from "../cache/cache.js";
 import type { Plan } from "./plan.js";
@@ -20,8 +20,8 @@ export class RateLimits {
     const uses: (readonly [unknown, string])[] = [
       ...stages.map(({ call, layer }) => [layer, call] as const),
       ...layers.map((layer) => [layer, ".layer(…)"] as const),
-      ...routes.flattened().flatMap(({ descriptor, around }) => {
-        const where = `middleware of ${titleOf(descriptor)}`;
+      ...routes.flatten().flatMap(({ descriptor, around }) => {
+        const where = `middleware of ${formatRoute(descriptor)}`;
         return around.map((each) => [each, where] as const);
       }),
     ];

@@ -5,14 +5,14 @@ import cluster from "node:cluster";
 import { FrameworkError } from "../errors/framework-error.js";
 import { printIfUncaught } from "../errors/setup-error.js";
 import { Listener } from "../server/listener.js";
-import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { MAX_TIMER_MS } from "../runtime/clock.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import { profile } from "../runtime/profile.js";
-import { ApplicationRun, urlOf } from "./application-run.js";
+import { ApplicationRun, getListenerUrl } from "./application-run.js";
 import type { ApplicationParts } from "./build.js";
 import { portWarnings } from "./config.js";
-import { listenAddressOf, prepareSocket, removeSocket } from "./listen-address.js";
+import { resolveListenAddress, prepareSocket, removeSocket } from "./listen-address.js";
 import { ProcessEnd, writeFailure } from "./process-end.js";
 
 const log = tracing.target("framework::lifecycle");
@@ -43,7 +43,7 @@ async function workUntilEnd(parts: ApplicationParts): Promise<void> {
   const run = new ApplicationRun(parts, undefined, reportUnlogged);
   const end = new ProcessEnd(parts);
   // Signals do not keep a process alive, and the timers of a subsystem may not do so either.
-  const alive = setInterval(() => {}, LONGEST_TIMER_MS);
+  const alive = setInterval(() => {}, MAX_TIMER_MS);
   try {
     const started = run.start();
     const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
@@ -61,7 +61,7 @@ async function workUntilEnd(parts: ApplicationParts): Promise<void> {
 }
 
 async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
-  const address = listenAddressOf(parts);
+  const address = resolveListenAddress(parts);
   await prepareSocket(address);
   parts.requestHandler.reportUnhandledTo(writeFailure);
   const listener = await Listener.open(address, parts.requestHandler, parts.attachments);
@@ -100,7 +100,7 @@ const NO_LOG =
 /** Goes to standard error where no subscriber logs it. */
 function announce({ config }: ApplicationParts, { listener }: ApplicationRun): void {
   const url = config.url.replace(/\/+$/, "");
-  const at = urlOf(listener);
+  const at = getListenerUrl(listener);
   log.info("listening", { name: config.name, url, at });
   if (currentSubscriber() !== undefined) return;
   process.stderr.write(`${config.name} listening on ${at} (${url})\n`);

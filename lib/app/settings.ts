@@ -3,7 +3,7 @@
  */
 import { isIPv6 } from "node:net";
 import type Koa from "koa";
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import { TrustedProxies } from "../http/request/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
@@ -23,7 +23,7 @@ export interface CheckedSettings {
 
 export function checkSettings(plan: Plan): CheckedSettings {
   const wrongPrefix = plan.health ? checkHealthPrefix(plan.healthPrefix) : undefined;
-  const healthPaths = plan.health && wrongPrefix === undefined ? Health.pathsBelow(plan.healthPrefix) : [];
+  const healthPaths = plan.health && wrongPrefix === undefined ? Health.listPaths(plan.healthPrefix) : [];
   const single = [
     plan.port === undefined ? undefined : checkPort(plan.port, ".port(n)"),
     checkHost(plan.host),
@@ -46,7 +46,7 @@ export function checkSettings(plan: Plan): CheckedSettings {
 }
 
 /** The diagnostic for an error that a constructor or parser threw. */
-export function diagnosticOf(error: unknown, where: string, fix: string): Diagnostic {
+export function toDiagnostic(error: unknown, where: string, fix: string): Diagnostic {
   if (error instanceof FrameworkError) return { code: error.code, what: error.message, where, fix };
   return { code: "E_STAGE", what: causeText(error), where, fix };
 }
@@ -54,7 +54,7 @@ export function diagnosticOf(error: unknown, where: string, fix: string): Diagno
 function checkConfig(config: unknown): readonly Diagnostic[] {
   if (config === undefined) return [];
   if (config instanceof AppConfig) return config.check();
-  const what = `${nameOf(config)} is not an AppConfig`;
+  const what = `${describeToken(config)} is not an AppConfig`;
   return [{ code: "E_CONFIG", what, where: ".config(…)", fix: "give new AppConfig({…}) or AppConfig.fromEnv()" }];
 }
 
@@ -64,7 +64,7 @@ function checkHost(host: unknown): Diagnostic | undefined {
   if (typeof host === "string" && (/^[^\s/:[\]]+$/.test(host) || isIPv6(host))) return undefined;
   return {
     code: "E_BIND",
-    what: `${typeof host === "string" ? JSON.stringify(host) : nameOf(host)} is not an address to listen on`,
+    what: `${typeof host === "string" ? JSON.stringify(host) : describeToken(host)} is not an address to listen on`,
     where: ".bind(host)",
     fix: 'give an address or a host name, without scheme, brackets and port; "0.0.0.0" is all of them',
   };
@@ -72,12 +72,17 @@ function checkHost(host: unknown): Diagnostic | undefined {
 
 function checkSwitch(given: unknown, where: string): Diagnostic | undefined {
   if (typeof given === "boolean") return undefined;
-  return { code: "E_STAGE", what: `${nameOf(given)} is neither true nor false`, where, fix: "give true or false" };
+  return {
+    code: "E_STAGE",
+    what: `${describeToken(given)} is neither true nor false`,
+    where,
+    fix: "give true or false",
+  };
 }
 
 function checkAttachment(given: unknown): Diagnostic | undefined {
   if (typeof given === "function") return undefined;
-  const what = `${nameOf(given)} is not a function`;
+  const what = `${describeToken(given)} is not a function`;
   return { code: "E_STAGE", what, where: ".attach(…)", fix: "give a function of the server: (server, draining) => …" };
 }
 
@@ -109,7 +114,7 @@ function readProxies({ trustedProxies }: Plan, diagnostics: Diagnostic[]): Trust
     return TrustedProxies.parse(trustedProxies);
   } catch (error) {
     diagnostics.push(
-      diagnosticOf(error, ".trustedProxies(list)", "give addresses and CIDR blocks, separated by commas"),
+      toDiagnostic(error, ".trustedProxies(list)", "give addresses and CIDR blocks, separated by commas"),
     );
     return TrustedProxies.none;
   }

@@ -33,7 +33,7 @@ export class Variable<T> {
     private readonly parse: Parse<T>,
     /** With its article. */
     private readonly rule: string,
-    private readonly absent: { readonly value: T } | undefined,
+    private readonly fallback: { readonly value: T } | undefined,
     private readonly isSecret: boolean,
   ) {}
 
@@ -60,20 +60,20 @@ export class Variable<T> {
 
   /** Keeps the value out of the report of faults. */
   secret(): Variable<T> {
-    return new Variable(this.parse, this.rule, this.absent, true);
+    return new Variable(this.parse, this.rule, this.fallback, true);
   }
 
   /** Whitespace around the text is cut off; a blank text counts as unset. @internal */
   read(name: string, given: string | undefined): Reading<T> {
     const text = given?.trim() ?? "";
-    if (text === "") return this.absent ?? { diagnostics: [unset(name, this.rule)] };
+    if (text === "") return this.fallback ?? { diagnostics: [createUnsetDiagnostic(name, this.rule)] };
     const parsed = this.parse(text);
     if ("value" in parsed) return parsed;
     return { diagnostics: parsed.faults.map((fault) => this.diagnostic(name, fault)) };
   }
 
   private diagnostic(name: string, { text, rule, fix }: Fault): Diagnostic {
-    const shown = this.isSecret ? "the value (withheld)" : shownText(text);
+    const shown = this.isSecret ? "the value (withheld)" : quoteText(text);
     return { code: "E_VARIABLE", what: `${shown} is not ${rule}`, where: name, fix };
   }
 }
@@ -87,10 +87,10 @@ export const variable = {
   port: () => byRule("a port", parsePort, "give a whole number from 0 (any free port) to 65535"),
 
   /** A whole number in digits. The bounds are included. */
-  integer: (least = 0, most = Number.MAX_SAFE_INTEGER) =>
+  integer: (min = 0, max = Number.MAX_SAFE_INTEGER) =>
     byRule(
-      `a whole number from ${least} to ${most}`,
-      (text) => readInteger(text, least, most),
+      `a whole number from ${min} to ${max}`,
+      (text) => readInteger(text, min, max),
       "write digits only, within these bounds",
     ),
 
@@ -149,13 +149,13 @@ const WEB = ["http:", "https:"] as const;
 
 function byRule<T>(name: string, read: (text: string) => T | undefined, fix: string): Variable<T> {
   return Variable.of((text) => {
-    const value = attempt(read, text);
+    const value = tryRead(read, text);
     return value === undefined ? { faults: [{ text, rule: name, fix }] } : { value };
   }, name);
 }
 
 /** The message of what `read` throws may hold the text, so it is not reported. */
-function attempt<T>(read: (text: string) => T | undefined, text: string): T | undefined {
+function tryRead<T>(read: (text: string) => T | undefined, text: string): T | undefined {
   try {
     return read(text);
   } catch {
@@ -178,9 +178,9 @@ function readBlocks(text: string): Parsed<AddressBlocks> {
   };
 }
 
-function readInteger(text: string, least: number, most: number): number | undefined {
+function readInteger(text: string, min: number, max: number): number | undefined {
   const value = /^-?[0-9]{1,16}$/.test(text) ? Number(text) : NaN;
-  return value >= least && value <= most ? value : undefined;
+  return value >= min && value <= max ? value : undefined;
 }
 
 function isWebUrl(text: string): boolean {
@@ -193,7 +193,7 @@ function hasScheme(text: string, schemes: readonly string[]): boolean {
   return URL.canParse(text) && schemes.includes(new URL(text).protocol);
 }
 
-function unset(name: string, rule: string): Diagnostic {
+function createUnsetDiagnostic(name: string, rule: string): Diagnostic {
   return {
     code: "E_VARIABLE",
     what: `${name} is not set`,
@@ -205,7 +205,7 @@ function unset(name: string, rule: string): Diagnostic {
 const MAX_SHOWN = 80;
 
 /** The text before an @, after a ? or after a = may be a secret. */
-function shownText(text: string): string {
+function quoteText(text: string): string {
   if (/[@?=]/.test(text)) return "the value (withheld)";
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 }

@@ -4,8 +4,8 @@
  */
 import { existsSync } from "node:fs";
 import type Koa from "koa";
-import { nameOf } from "../di/token.js";
-import { unlistedProviders } from "../di/unlisted.js";
+import { describeToken } from "../di/token.js";
+import { findUnlistedProviders } from "../di/unlisted.js";
 import type { Warning } from "../errors/diagnostic.js";
 import type { Layer } from "../http/middleware.js";
 import type { ShutdownLast } from "../lifecycle/subsystem.js";
@@ -30,50 +30,60 @@ export interface WarningSources {
   readonly lateCalls: readonly string[];
 }
 
-export function warningsOf({ koa, pipeline, routeCollection, stages, lateCalls }: WarningSources): readonly Warning[] {
+export function listWarnings({
+  koa,
+  pipeline,
+  routeCollection,
+  stages,
+  lateCalls,
+}: WarningSources): readonly Warning[] {
   return [
-    ...idlessAccessLog(pipeline),
-    ...uncoveredRoutes(routeCollection.all),
-    ...stages.flatMap(missingDirectory),
+    ...warnOfMissingRequestId(pipeline),
+    ...warnOfUncoveredRoutes(routeCollection.all),
+    ...stages.flatMap(warnOfMissingDirectory),
     ...stages.flatMap(({ layer }) => (hasWarnings(layer) ? layer.startWarnings() : [])),
-    ...replacedErrorHandler(koa),
-    ...(profile === "debug" ? debugWarnings({ routeCollection, stages, lateCalls }) : []),
+    ...warnOfErrorHandler(koa),
+    ...(profile === "debug" ? listDebugWarnings({ routeCollection, stages, lateCalls }) : []),
   ];
 }
 
 type DebugSources = Pick<WarningSources, "routeCollection" | "stages" | "lateCalls">;
 
-function debugWarnings({ routeCollection, stages, lateCalls }: DebugSources): readonly Warning[] {
+function listDebugWarnings({ routeCollection, stages, lateCalls }: DebugSources): readonly Warning[] {
   return [
     ...routeCollection.warnings(),
-    ...late(lateCalls),
-    ...stages.flatMap(templates),
-    ...stages.flatMap(repeatedRequests),
+    ...warnOfLateCalls(lateCalls),
+    ...stages.flatMap(warnOfTemplates),
+    ...stages.flatMap(warnOfRepeatedRequests),
   ];
 }
 
 /** Looked for only in `run()`: tests load controllers that they do not serve, and have a log subscriber of their own. */
-export function processWarnings(
+export function listProcessWarnings(
   routeCollection: RouteCollection,
   shutdownLast: readonly ShutdownLast[],
 ): readonly Warning[] {
   if (profile !== "debug") return [];
-  return [...routeCollection.unlistedControllers(), ...unlistedProviders(), ...telemetryWarnings(shutdownLast)];
+  return [
+    ...routeCollection.warnOfUnlistedControllers(),
+    ...findUnlistedProviders(),
+    ...listTelemetryWarnings(shutdownLast),
+  ];
 }
 
 /** Warnings about the front end: its build is missing, or a release build was given a development server. */
-export function pageWarnings({ pages, devProxy }: Pick<Plan, "pages" | "devProxy">): readonly Warning[] {
+export function listPageWarnings({ pages, devProxy }: Pick<Plan, "pages" | "devProxy">): readonly Warning[] {
   const messages = [...(pages?.warnings() ?? [])];
   if (devProxy === "ignored") messages.push("the development proxy is ignored in a release build");
   return messages.map((message) => ({ message }));
 }
 
-function idlessAccessLog(pipeline: Pipeline): readonly Warning[] {
-  if (!pipeline.isOn("accessLog") || pipeline.isOn("requestId")) return [];
+function warnOfMissingRequestId(pipeline: Pipeline): readonly Warning[] {
+  if (!pipeline.isEnabled("accessLog") || pipeline.isEnabled("requestId")) return [];
   return [{ message: "the access log is on and the request id is off: its lines have an empty request_id" }];
 }
 
-function uncoveredRoutes(all: Routes): readonly Warning[] {
+function warnOfUncoveredRoutes(all: Routes): readonly Warning[] {
   const routes = all.uncovered().map(({ method, path }) => `${method} ${path}`);
   if (routes.length === 0) return [];
   return [{ message: "routes merged after .middleware() are not covered by it", fields: { routes } }];
@@ -88,7 +98,7 @@ function hasWarnings(layer: Layer): layer is Layer & HasWarnings {
   return "startWarnings" in layer;
 }
 
-function missingDirectory({ layer }: BuiltStage): readonly Warning[] {
+function warnOfMissingDirectory({ layer }: BuiltStage): readonly Warning[] {
   // With a trailing slash, `stat` finds only directories.
   if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
   const message = "the directory of .staticFiles(…) does not exist: nothing of it is served";
@@ -96,26 +106,26 @@ function missingDirectory({ layer }: BuiltStage): readonly Warning[] {
 }
 
 /** koa-onerror replaces it. Here an error becomes an answer inside the pipeline, where the stages complete its head. */
-function replacedErrorHandler({ context }: Koa): readonly Warning[] {
+function warnOfErrorHandler({ context }: Koa): readonly Warning[] {
   if (!Object.hasOwn(context, "onerror")) return [];
   const message =
     "koa.context.onerror was replaced, and has no effect on the answers to errors: use .errorMapping(new ErrorMapping().using(mapper))";
   return [{ message }];
 }
 
-function late(calls: readonly string[]): readonly Warning[] {
+function warnOfLateCalls(calls: readonly string[]): readonly Warning[] {
   if (calls.length === 0) return [];
   return [{ message: "the builder was called after build(): the calls have no effect", fields: { calls } }];
 }
 
-function templates({ layer }: BuiltStage): readonly Warning[] {
+function warnOfTemplates({ layer }: BuiltStage): readonly Warning[] {
   const paths = layer instanceof MaintenanceLayer ? layer.maintenance.templates : [];
   if (paths.length === 0) return [];
   const message = "Maintenance.allow() compares text and knows no {name}: allow the part of the path before it";
   return [{ message, fields: { paths } }];
 }
 
-function repeatedRequests({ layer }: BuiltStage): readonly Warning[] {
+function warnOfRepeatedRequests({ layer }: BuiltStage): readonly Warning[] {
   if (!(layer instanceof TimeoutLayer) || layer.status !== undefined) return [];
   const message =
     "a slow handler is answered 408, and on a reused connection a browser then sends the request again, a POST too: use .timeout(ms, { status: 503 })";
@@ -123,25 +133,30 @@ function repeatedRequests({ layer }: BuiltStage): readonly Warning[] {
 }
 
 /** Spans reach an exporter through its layer, and the last ones only if the application shuts the exporter down. */
-function telemetryWarnings(shutdownLast: readonly ShutdownLast[]): readonly Warning[] {
+function listTelemetryWarnings(shutdownLast: readonly ShutdownLast[]): readonly Warning[] {
   const subscriber = currentSubscriber();
   // The layers of a subscriber that is not a registry are unknown.
   if (subscriber !== undefined && !(subscriber instanceof Registry)) return [];
   const installed = new Set(subscriber?.layers);
-  const owned = new Map(shutdownLast.map((each) => [each.tracingLayer?.(), each]));
-  const withoutLayer = [...owned].filter(([layer]) => layer !== undefined && !installed.has(layer));
-  const withoutOwner = [...installed].filter((layer) => layer.needsShutdown === true && !owned.has(layer));
-  return [...withoutLayer.map(([, owner]) => layerMissing(owner)), ...withoutOwner.map(ownerMissing)];
+  const exportersByLayer = new Map(shutdownLast.map((each) => [each.tracingLayer?.(), each]));
+  const withoutLayer = [...exportersByLayer].filter(([layer]) => layer !== undefined && !installed.has(layer));
+  const withoutExporter = [...installed].filter(
+    (layer) => layer.needsShutdown === true && !exportersByLayer.has(layer),
+  );
+  return [
+    ...withoutLayer.map(([, exporter]) => warnOfMissingLayer(exporter)),
+    ...withoutExporter.map(warnOfMissingExporter),
+  ];
 }
 
-function layerMissing(owner: ShutdownLast): Warning {
-  const name = nameOf(owner.constructor);
+function warnOfMissingLayer(exporter: ShutdownLast): Warning {
+  const name = describeToken(exporter.constructor);
   const message = `${name} is provided and its layer is not installed: it exports no spans`;
   return { message, fields: { fix: "installLogging(filter, telemetry.tracingLayer())" } };
 }
 
-function ownerMissing(layer: TracingLayer): Warning {
+function warnOfMissingExporter(layer: TracingLayer): Warning {
   const message = "a layer that exports spans is installed and its owner is not provided: the last spans are lost";
   const fix = "builder.provide(provide(Telemetry).useValue(telemetry))";
-  return { message, fields: { layer: nameOf(layer.constructor), fix } };
+  return { message, fields: { layer: describeToken(layer.constructor), fix } };
 }

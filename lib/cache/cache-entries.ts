@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 /** The entry of a key, as a caller of `remember` finds it. */
-export type CacheLook =
+export type CacheLookup =
   | { readonly state: "fresh"; readonly value: unknown }
   /** The value is past its time to live. The caller that has the claim makes a new one. */
   | { readonly state: "stale"; readonly value: unknown; readonly isClaimed: boolean }
@@ -44,7 +44,7 @@ export interface CacheEntries {
    * Reads the entry, and adds the tags of the caller to it. If it is missing or stale, and neither claimed nor failed, gives the claim to the
    * caller. An entry that would have more than 64 tags is missing.
    */
-  look(claim: Claim, lifetime: CacheLifetime): CacheLook | Promise<CacheLook>;
+  readOrClaim(claim: Claim, lifetime: CacheLifetime): CacheLookup | Promise<CacheLookup>;
   /**
    * Stores the value of a claim, unless the claim has ended, and keeps the tags of the entry that it replaces. Returns the value as it would
    * be read.

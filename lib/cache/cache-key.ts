@@ -9,7 +9,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { type InferOutput, type Schema, validate } from "../http/body/schema.js";
 import type { TypedCacheKey } from "./cache.js";
-import { shownKey } from "./cache-value.js";
+import { redactKey } from "./cache-value.js";
 
 export class CacheKey<T> implements TypedCacheKey<T> {
   declare readonly check?: (value: unknown) => Promise<T>;
@@ -20,7 +20,7 @@ export class CacheKey<T> implements TypedCacheKey<T> {
     private readonly schema: Schema | undefined,
   ) {
     // The overloads of `cacheKey` guarantee that the schema's output has this type.
-    if (schema !== undefined) this.check = (value) => checked(name, schema, value) as Promise<T>;
+    if (schema !== undefined) this.check = (value) => checkValue(name, schema, value) as Promise<T>;
   }
 
   /**
@@ -29,7 +29,7 @@ export class CacheKey<T> implements TypedCacheKey<T> {
    * @throws FrameworkError `E_CACHE_KEY` for a part that is no well-formed Unicode
    */
   of(...parts: readonly (string | number | bigint | boolean)[]): CacheKey<T> {
-    return new CacheKey([this.name, ...parts.map(encoded)].join(":"), this.schema);
+    return new CacheKey([this.name, ...parts.map(encodePart)].join(":"), this.schema);
   }
 }
 
@@ -39,7 +39,7 @@ export function cacheKey(name: string, schema?: Schema): CacheKey<unknown> {
   return new CacheKey(name, schema);
 }
 
-function encoded(part: string | number | bigint | boolean): string {
+function encodePart(part: string | number | bigint | boolean): string {
   try {
     return encodeURIComponent(String(part));
   } catch (cause) {
@@ -48,12 +48,12 @@ function encoded(part: string | number | bigint | boolean): string {
 }
 
 /** @throws FrameworkError `E_CACHE_VALUE`; a stored value is not the fault of the client, so the status is 500 */
-async function checked(name: string, schema: Schema, value: unknown): Promise<unknown> {
+async function checkValue(name: string, schema: Schema, value: unknown): Promise<unknown> {
   try {
     return await validate(schema, value);
   } catch (cause) {
     throw new FrameworkError(
-      `the cached value under ${JSON.stringify(shownKey(name))} does not fit the schema of its key`,
+      `the cached value under ${JSON.stringify(redactKey(name))} does not fit the schema of its key`,
       {
         code: "E_CACHE_VALUE",
         cause,

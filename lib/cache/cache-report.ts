@@ -29,14 +29,14 @@ interface Count {
 
 export class CacheReport {
   /** Counted by name, so that a hit in memory costs one addition. */
-  reads: Readonly<Record<CacheResult, Count>> = counts(RESULTS, () => ({ value: 0 }));
+  reads: Readonly<Record<CacheResult, Count>> = createTable(RESULTS, () => ({ value: 0 }));
   private operations: Readonly<Record<CacheOperation, Operations>> | undefined = undefined;
 
   prepare(host: SubsystemHost): void {
     const { name: subsystem, metrics } = host;
     metrics.describeCounter(CACHE_READS, "Reads of caches by their result.");
-    this.reads = counts(RESULTS, (result) => metrics.counter(CACHE_READS, { subsystem, result }));
-    this.operations = counts(
+    this.reads = createTable(RESULTS, (result) => metrics.counter(CACHE_READS, { subsystem, result }));
+    this.operations = createTable(
       OPERATIONS,
       (name) => new Operations({ target: "framework::cache", span: `framework.cache.${name}` }, host),
     );
@@ -48,7 +48,7 @@ export class CacheReport {
   }
 }
 
-function counts<N extends string, V>(names: readonly N[], valueOf: (name: N) => V): Readonly<Record<N, V>> {
+function createTable<N extends string, V>(names: readonly N[], createValue: (name: N) => V): Readonly<Record<N, V>> {
   // Each name of the list gets a value.
-  return Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<N, V>;
+  return Object.fromEntries(names.map((name) => [name, createValue(name)])) as Record<N, V>;
 }

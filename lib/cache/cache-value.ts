@@ -55,7 +55,7 @@ export function readCacheValue(key: string, text: string): unknown {
  * A key as events and errors show it: the text before its first colon. The rest may hold an id, a name or a token, and so may a key without
  * a colon.
  */
-export function shownKey(key: string): string {
+export function redactKey(key: string): string {
   const colon = key.indexOf(":");
   return colon > 0 && colon <= MAX_SHOWN_LENGTH ? `${key.slice(0, colon)}:…` : `… (${key.length} characters)`;
 }
@@ -63,7 +63,7 @@ export function shownKey(key: string): string {
 /** The error for a value under `key` that this cache has not written. */
 export function unreadableValue(key: string): FrameworkError {
   return new FrameworkError(
-    `the cached text under ${JSON.stringify(shownKey(key))} is not JSON; another program with the same namespace may have written it`,
+    `the cached text under ${JSON.stringify(redactKey(key))} is not JSON; another program with the same namespace may have written it`,
     { code: "E_CACHE_VALUE" },
   );
 }
@@ -143,7 +143,7 @@ function stringify(key: string, value: unknown): string {
 }
 
 function invalidValue(key: string, reason: string, cause?: unknown): FrameworkError {
-  return new FrameworkError(`the value for ${JSON.stringify(shownKey(key))} cannot be cached: ${reason}`, {
+  return new FrameworkError(`the value for ${JSON.stringify(redactKey(key))} cannot be cached: ${reason}`, {
     code: "E_CACHE_VALUE",
     cause,
   });

@@ -104,12 +104,12 @@ export abstract class Cache extends Subsystem {
     ttlMs: number,
     options: CacheSetOptions = NO_OPTIONS,
   ): Promise<void> {
-    return markHandled(this.report.run("set", () => this.write(nameOf(key), value, ttlMs, options)));
+    return markHandled(this.report.run("set", () => this.write(getName(key), value, ttlMs, options)));
   }
 
   /** Returns whether there was a value to delete. @throws CacheUnavailableError */
   delete(key: string | TypedCacheKey<unknown>): Promise<boolean> {
-    return markHandled(this.report.run("delete", () => this.remove(nameOf(key))));
+    return markHandled(this.report.run("delete", () => this.remove(getName(key))));
   }
 
   /**
@@ -136,18 +136,18 @@ export abstract class Cache extends Subsystem {
     make: () => T | Promise<T>,
     options: RememberOptions = NO_OPTIONS,
   ): Promise<T> {
-    const name = nameOf(key);
+    const name = getName(key);
     const fresh = this.entries.peek?.(name, options.tags);
     if (fresh !== undefined) {
       this.report.reads.hit.value += 1;
       // The application asks for a key with one type, so the stored value is a result of such a `make`.
       return Promise.resolve(fresh as T);
     }
-    const value = this.report.run("remember", () => this.computed(name, key, ttlMs, make, options));
+    const value = this.report.run("remember", () => this.rememberValue(name, key, ttlMs, make, options));
     return markHandled(value) as Promise<T>;
   }
 
-  private async computed(
+  private async rememberValue(
     name: string,
     key: string | TypedCacheKey<unknown>,
     ttlMs: number,
@@ -158,7 +158,7 @@ export abstract class Cache extends Subsystem {
     checkOptionNames(options, REMEMBER_OPTIONS, "remember");
     const { signal } = options;
     signal?.throwIfAborted();
-    const value = this.running().valueOf({
+    const value = this.getComputations().findOrCompute({
       key: name,
       lifetime: readLifetime(ttlMs, options),
       make,
@@ -169,8 +169,8 @@ export abstract class Cache extends Subsystem {
   }
 
   private async read<T>(key: string | TypedCacheKey<T>): Promise<T | undefined> {
-    checkKey(nameOf(key));
-    const value = await this.entries.read(nameOf(key));
+    checkKey(getName(key));
+    const value = await this.entries.read(getName(key));
     this.report.reads[value === undefined ? "miss" : "hit"].value += 1;
     if (value === undefined || typeof key === "string" || key.check === undefined) return value as T | undefined;
     return key.check(value);
@@ -181,13 +181,13 @@ export abstract class Cache extends Subsystem {
     checkOptionNames(options, SET_OPTIONS, "set");
     const lifetime = readLifetime(ttlMs, options);
     await this.entries.write(name, value, lifetime);
-    this.running().forget(name);
+    this.getComputations().forget(name);
   }
 
   private async remove(name: string): Promise<boolean> {
     checkKey(name);
     const isDeleted = await this.entries.delete(name);
-    this.running().forget(name);
+    this.getComputations().forget(name);
     return isDeleted;
   }
 
@@ -195,10 +195,10 @@ export abstract class Cache extends Subsystem {
     checkTags(tags);
     if (tags.length === 0) return;
     await this.entries.invalidate(tags);
-    this.running().forgetTags(tags);
+    this.getComputations().forgetTags(tags);
   }
 
-  private running(): Computations {
+  private getComputations(): Computations {
     return (this.computations ??= new Computations(this.entries, this.clock, this.report));
   }
 }
@@ -210,7 +210,7 @@ export class CacheUnavailableError extends UnavailableError {
   }
 }
 
-function nameOf(key: string | TypedCacheKey<unknown>): string {
+function getName(key: string | TypedCacheKey<unknown>): string {
   return typeof key === "string" ? key : key.name;
 }
 

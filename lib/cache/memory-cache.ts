@@ -12,7 +12,7 @@ import { setupError } from "../errors/setup-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import { Cache, type CacheScript } from "./cache.js";
-import type { CacheEntries, CacheLook, Claim } from "./cache-entries.js";
+import type { CacheEntries, CacheLookup, Claim } from "./cache-entries.js";
 import { type CacheLifetime, MAX_CACHE_TAGS, readCacheValue, writeCacheValue } from "./cache-value.js";
 import { CACHE_BYTES, CACHE_ENTRIES } from "./cache-report.js";
 import type { SubsystemHost } from "../lifecycle/operations.js";
@@ -51,8 +51,8 @@ export class MemoryCache extends Cache {
     this.name = options.name ?? "MemoryCache";
     this.entries = new MemoryEntries(
       clock,
-      limitOf("maxEntries", options.maxEntries ?? DEFAULT_ENTRIES),
-      limitOf("maxBytes", options.maxBytes ?? DEFAULT_BYTES),
+      checkLimit("maxEntries", options.maxEntries ?? DEFAULT_ENTRIES),
+      checkLimit("maxBytes", options.maxBytes ?? DEFAULT_BYTES),
     );
   }
 
@@ -66,7 +66,7 @@ export class MemoryCache extends Cache {
     const { name: subsystem, metrics } = host;
     metrics.describeGauge(CACHE_ENTRIES, "Values of a cache in memory.");
     metrics.describeGauge(CACHE_BYTES, "Bytes of the values of a cache in memory, with their keys and tags.");
-    this.entries.showSize(metrics.gauge(CACHE_ENTRIES, { subsystem }), metrics.gauge(CACHE_BYTES, { subsystem }));
+    this.entries.setGauges(metrics.gauge(CACHE_ENTRIES, { subsystem }), metrics.gauge(CACHE_BYTES, { subsystem }));
   }
 
   override start(): void {}
@@ -106,13 +106,13 @@ interface OpenClaim {
 class MemoryEntries implements CacheEntries {
   /** In the order of use: the least recently used entry is the first. */
   private readonly values = new Map<string, StoredValue>();
-  private readonly keysOfTag = new Map<string, Set<string>>();
+  private readonly keysByTag = new Map<string, Set<string>>();
   private readonly claims = new Map<string, OpenClaim>();
   /** Keys with a stale value whose computation failed a moment ago. */
   private readonly failed = new Set<string>();
   private bytes = 0;
-  private shownEntries: Gauge = { value: 0 };
-  private shownBytes: Gauge = { value: 0 };
+  private entriesGauge: Gauge = { value: 0 };
+  private bytesGauge: Gauge = { value: 0 };
 
   constructor(
     private readonly clock: Clock,
@@ -125,9 +125,9 @@ class MemoryEntries implements CacheEntries {
   }
 
   /** Keeps two gauges at the size. */
-  showSize(entries: Gauge, bytes: Gauge): void {
-    [this.shownEntries, this.shownBytes] = [entries, bytes];
-    this.resized(0);
+  setGauges(entries: Gauge, bytes: Gauge): void {
+    [this.entriesGauge, this.bytesGauge] = [entries, bytes];
+    this.updateSize(0);
   }
 
   peek(key: string, tags: readonly string[] | undefined): unknown {
@@ -139,28 +139,28 @@ class MemoryEntries implements CacheEntries {
   }
 
   read(key: string): unknown {
-    return this.living(key)?.value;
+    return this.findLiving(key)?.value;
   }
 
   write(key: string, value: unknown, lifetime: CacheLifetime): void {
     this.claims.delete(key);
-    this.keep(key, value, lifetime);
+    this.store(key, value, lifetime);
   }
 
   delete(key: string): boolean {
     this.claims.delete(key);
-    const isLiving = this.living(key) !== undefined;
+    const isLiving = this.findLiving(key) !== undefined;
     this.drop(key);
     return isLiving;
   }
 
   invalidate(tags: readonly string[]): void {
-    for (const tag of tags) for (const key of this.keysOfTag.get(tag) ?? []) this.drop(key);
+    for (const tag of tags) for (const key of this.keysByTag.get(tag) ?? []) this.drop(key);
     for (const [key, claim] of this.claims) if (claim.tags.some((tag) => tags.includes(tag))) this.claims.delete(key);
   }
 
-  look({ key, token }: Claim, { tags }: CacheLifetime): CacheLook {
-    const entry = this.tagged(key, tags);
+  readOrClaim({ key, token }: Claim, { tags }: CacheLifetime): CacheLookup {
+    const entry = this.findTagged(key, tags);
     if (entry !== undefined && this.clock.monotonic() < entry.freshUntil) return { state: "fresh", value: entry.value };
     const isClaimed = !this.claims.has(key) && !(entry !== undefined && this.failed.has(key));
     if (isClaimed) this.claims.set(key, { token, tags });
@@ -170,8 +170,8 @@ class MemoryEntries implements CacheEntries {
 
   complete({ key, token }: Claim, value: unknown, lifetime: CacheLifetime): unknown {
     if (this.claims.get(key)?.token !== token) return readCacheValue(key, writeCacheValue(key, value));
-    const tags = union(lifetime.tags, this.living(key)?.tags).slice(0, MAX_CACHE_TAGS);
-    const stored = this.keep(key, value, { ...lifetime, tags });
+    const tags = union(lifetime.tags, this.findLiving(key)?.tags).slice(0, MAX_CACHE_TAGS);
+    const stored = this.store(key, value, { ...lifetime, tags });
     this.claims.delete(key);
     return stored;
   }
@@ -180,7 +180,7 @@ class MemoryEntries implements CacheEntries {
   fail({ key, token }: Claim, holdMs: number): void {
     if (this.claims.get(key)?.token !== token) return;
     this.claims.delete(key);
-    if (this.living(key) === undefined) return;
+    if (this.findLiving(key) === undefined) return;
     this.failed.add(key);
     this.clock.setTimeout(() => this.failed.delete(key), holdMs, { background: true });
   }
@@ -190,12 +190,12 @@ class MemoryEntries implements CacheEntries {
 
   clear(): void {
     this.values.clear();
-    this.keysOfTag.clear();
+    this.keysByTag.clear();
     this.claims.clear();
-    this.resized(-this.bytes);
+    this.updateSize(-this.bytes);
   }
 
-  private living(key: string): StoredValue | undefined {
+  private findLiving(key: string): StoredValue | undefined {
     const entry = this.values.get(key);
     if (entry === undefined) return undefined;
     if (this.clock.monotonic() < entry.staleUntil) {
@@ -207,8 +207,8 @@ class MemoryEntries implements CacheEntries {
   }
 
   /** The entry with these tags too, unless they are too many. */
-  private tagged(key: string, more: readonly string[]): StoredValue | undefined {
-    const entry = this.living(key);
+  private findTagged(key: string, more: readonly string[]): StoredValue | undefined {
+    const entry = this.findLiving(key);
     if (entry === undefined || hasTags(entry, more)) return entry;
     const tags = union(entry.tags, more);
     if (tags.length > MAX_CACHE_TAGS) return undefined;
@@ -216,8 +216,8 @@ class MemoryEntries implements CacheEntries {
     const bytes = added.reduce((sum, tag) => sum + Buffer.byteLength(tag), 0);
     const extended = { ...entry, bytes: entry.bytes + bytes, tags };
     this.values.set(key, extended);
-    this.resized(bytes);
-    for (const tag of added) this.keysOf(tag).add(key);
+    this.updateSize(bytes);
+    for (const tag of added) this.getOrCreateKeys(tag).add(key);
     return extended;
   }
 
@@ -226,7 +226,7 @@ class MemoryEntries implements CacheEntries {
     this.values.set(key, entry);
   }
 
-  private keep(key: string, given: unknown, { ttlMs, staleMs, tags }: CacheLifetime): unknown {
+  private store(key: string, given: unknown, { ttlMs, staleMs, tags }: CacheLifetime): unknown {
     const text = writeCacheValue(key, given);
     const value = readCacheValue(key, text);
     const bytes = [text, key, ...tags].reduce((sum, each) => sum + Buffer.byteLength(each), ENTRY_BYTES);
@@ -235,8 +235,8 @@ class MemoryEntries implements CacheEntries {
     if (bytes > this.maxBytes) return value;
     const freshUntil = this.clock.monotonic() + ttlMs;
     this.values.set(key, { value, bytes, freshUntil, staleUntil: freshUntil + staleMs, tags });
-    this.resized(bytes);
-    for (const tag of tags) this.keysOf(tag).add(key);
+    this.updateSize(bytes);
+    for (const tag of tags) this.getOrCreateKeys(tag).add(key);
     for (const oldest of this.values.keys()) {
       if (this.values.size <= this.maxEntries && this.bytes <= this.maxBytes) break;
       this.drop(oldest);
@@ -244,15 +244,15 @@ class MemoryEntries implements CacheEntries {
     return value;
   }
 
-  private resized(by: number): void {
+  private updateSize(by: number): void {
     this.bytes += by;
-    this.shownBytes.value = this.bytes;
-    this.shownEntries.value = this.values.size;
+    this.bytesGauge.value = this.bytes;
+    this.entriesGauge.value = this.values.size;
   }
 
-  private keysOf(tag: string): Set<string> {
-    let keys = this.keysOfTag.get(tag);
-    if (keys === undefined) this.keysOfTag.set(tag, (keys = new Set()));
+  private getOrCreateKeys(tag: string): Set<string> {
+    let keys = this.keysByTag.get(tag);
+    if (keys === undefined) this.keysByTag.set(tag, (keys = new Set()));
     return keys;
   }
 
@@ -260,11 +260,11 @@ class MemoryEntries implements CacheEntries {
     const entry = this.values.get(key);
     if (entry === undefined) return;
     this.values.delete(key);
-    this.resized(-entry.bytes);
+    this.updateSize(-entry.bytes);
     for (const tag of entry.tags) {
-      const keys = this.keysOfTag.get(tag);
+      const keys = this.keysByTag.get(tag);
       keys?.delete(key);
-      if (keys?.size === 0) this.keysOfTag.delete(tag);
+      if (keys?.size === 0) this.keysByTag.delete(tag);
     }
   }
 }
@@ -277,7 +277,7 @@ function hasTags(entry: StoredValue, tags: readonly string[]): boolean {
   return tags.every((tag) => entry.tags.includes(tag));
 }
 
-function limitOf(name: string, value: number): number {
+function checkLimit(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw setupError(
     new FrameworkError(`${name} of a cache is a whole number above 0, not ${valueText(value)}`, {

@@ -11,20 +11,20 @@ import type { Clock, Timer } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
 import type { CacheReport } from "./cache-report.js";
-import { CLAIM_LEASE_MS, type CacheEntries, type CacheLook, type Claim } from "./cache-entries.js";
-import { type CacheLifetime, readCacheValue, shownKey, writeCacheValue } from "./cache-value.js";
+import { CLAIM_LEASE_MS, type CacheEntries, type CacheLookup, type Claim } from "./cache-entries.js";
+import { type CacheLifetime, readCacheValue, redactKey, writeCacheValue } from "./cache-value.js";
 
 const log = tracing.target("framework::cache");
 
 /** A failure is kept for 75 to 125 ms, so that instances do not ask a failing source at the same moment. */
 const FAILURE_MS = 100;
 /** How long a caller waits for the computation of another caller. */
-const LONGEST_WAIT_MS = 30_000;
-const FIRST_POLL_MS = 10;
-const LONGEST_POLL_MS = 250;
+const MAX_WAIT_MS = 30_000;
+const MIN_POLL_MS = 10;
+const MAX_POLL_MS = 250;
 
 /** One call of `remember`. */
-export interface Wanted {
+export interface RememberCall {
   readonly key: string;
   readonly lifetime: CacheLifetime;
   readonly make: () => unknown;
@@ -52,21 +52,23 @@ export class Computations {
   ) {}
 
   /** The value of the key: the stored one, or that of a computation, which callers of the same key share. */
-  valueOf(wanted: Wanted): Promise<unknown> {
-    const { key, lifetime } = wanted;
+  findOrCompute(call: RememberCall): Promise<unknown> {
+    const { key, lifetime } = call;
     const running = this.running.get(key);
     if (running !== undefined) {
       this.report.reads.shared.value += 1;
       for (const tag of lifetime.tags) running.tags.add(tag);
       return (running.bounded ??= markHandled(this.withinLimit(key, running.value)));
     }
-    const value = markHandled(this.find(wanted));
+    const value = markHandled(this.find(call));
     const entry: SharedComputation = { value, tags: new Set(lifetime.tags), bounded: undefined };
     this.running.set(key, entry);
-    const over = (): void => {
+    const removeComputation = (): void => {
       if (this.running.get(key) === entry) this.running.delete(key);
     };
-    value.then(over, () => this.clock.setTimeout(over, jittered(FAILURE_MS), { background: true }));
+    value.then(removeComputation, () =>
+      this.clock.setTimeout(removeComputation, addJitter(FAILURE_MS), { background: true }),
+    );
     return value;
   }
 
@@ -85,119 +87,122 @@ export class Computations {
   /** A computation that never ends would otherwise collect callers without bound. */
   private withinLimit(key: string, value: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const timer = this.clock.setTimeout(() => reject(takesTooLong(key)), LONGEST_WAIT_MS, { background: true });
+      const timer = this.clock.setTimeout(() => reject(takesTooLong(key)), MAX_WAIT_MS, { background: true });
       value.then(resolve, reject).finally(() => timer.cancel());
     });
   }
 
-  private async find(wanted: Wanted): Promise<unknown> {
-    const { key, make, mayBypass } = wanted;
+  private async find(call: RememberCall): Promise<unknown> {
+    const { key, make, mayBypass } = call;
     const claim: Claim = { key, token: randomUUID() };
     let found: { readonly value: unknown } | undefined;
     try {
-      found = await this.findStored(claim, wanted);
+      found = await this.findStored(claim, call);
     } catch (error) {
       if (!mayBypass || !isUnavailable(error)) throw error;
-      this.tellBypass(key, error);
-      return asStored(key, await this.report.run("compute", make));
+      this.warnBypass(key, error);
+      return toStored(key, await this.report.run("compute", make));
     }
-    return found === undefined ? this.compute(claim, wanted) : found.value;
+    return found === undefined ? this.compute(claim, call) : found.value;
   }
 
   /** The stored value; `undefined` if the caller has the claim to compute it. */
-  private async findStored(claim: Claim, wanted: Wanted): Promise<{ readonly value: unknown } | undefined> {
-    const end = this.clock.monotonic() + LONGEST_WAIT_MS;
+  private async findStored(claim: Claim, call: RememberCall): Promise<{ readonly value: unknown } | undefined> {
+    const end = this.clock.monotonic() + MAX_WAIT_MS;
     let isCounted = false;
-    for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(pollMs * 2, LONGEST_POLL_MS)) {
-      const look = await this.entries.look(claim, wanted.lifetime);
-      if (!isCounted) this.count(look);
+    for (let pollMs = MIN_POLL_MS; ; pollMs = Math.min(pollMs * 2, MAX_POLL_MS)) {
+      const lookup = await this.entries.readOrClaim(claim, call.lifetime);
+      if (!isCounted) this.count(lookup);
       isCounted = true;
-      if (look.state === "claimed") return undefined;
-      if (look.state === "failed") throw failedElsewhere(wanted.key);
-      if (look.state === "held") {
-        if (this.clock.monotonic() >= end) throw takesTooLong(wanted.key);
-        await this.delay(jittered(pollMs));
+      if (lookup.state === "claimed") return undefined;
+      if (lookup.state === "failed") throw failedElsewhere(call.key);
+      if (lookup.state === "held") {
+        if (this.clock.monotonic() >= end) throw takesTooLong(call.key);
+        await this.delay(addJitter(pollMs));
         continue;
       }
-      const accepted = await this.accept(wanted, look.value);
+      const accepted = await this.accept(call, lookup.value);
       if (!accepted) continue;
-      if (look.state === "stale" && look.isClaimed) this.refresh(claim, wanted);
+      if (lookup.state === "stale" && lookup.isClaimed) this.refresh(claim, call);
       return accepted;
     }
   }
 
-  private count({ state }: CacheLook): void {
+  private count({ state }: CacheLookup): void {
     const result = state === "fresh" ? "hit" : state === "stale" ? "stale" : "miss";
     this.report.reads[result].value += 1;
   }
 
   /** A stored value that the key's check refuses is deleted: an older program may have written it. */
-  private async accept({ key, check }: Wanted, stored: unknown): Promise<{ readonly value: unknown } | undefined> {
+  private async accept(
+    { key, check }: RememberCall,
+    stored: unknown,
+  ): Promise<{ readonly value: unknown } | undefined> {
     if (check === undefined) return { value: stored };
     try {
       return { value: await check(stored) };
     } catch (error) {
-      log.warn("a cached value was refused, and is made again", { key: shownKey(key), ...describeThrown(error) });
+      log.warn("a cached value was refused, and is made again", { key: redactKey(key), ...describeThrown(error) });
       await this.entries.delete(key);
       return undefined;
     }
   }
 
-  private async compute(claim: Claim, wanted: Wanted): Promise<unknown> {
-    const renewal = this.keepClaim(claim);
+  private async compute(claim: Claim, call: RememberCall): Promise<unknown> {
+    const renewal = this.renewClaim(claim);
     try {
-      return await this.complete(claim, await this.made(claim, wanted), wanted);
+      return await this.complete(claim, await this.runMake(claim, call), call);
     } finally {
       renewal.cancel();
     }
   }
 
-  private async made(claim: Claim, { make }: Wanted): Promise<unknown> {
+  private async runMake(claim: Claim, { make }: RememberCall): Promise<unknown> {
     try {
       return await this.report.run("compute", make);
     } catch (error) {
-      await this.tell(claim);
+      await this.failClaim(claim);
       throw error;
     }
   }
 
-  private async complete(claim: Claim, value: unknown, { key, lifetime, mayBypass }: Wanted): Promise<unknown> {
+  private async complete(claim: Claim, value: unknown, { key, lifetime, mayBypass }: RememberCall): Promise<unknown> {
     try {
       return await this.entries.complete(claim, value, lifetime);
     } catch (error) {
       // The first error counts, and a store that fails now ends the claim by its lease.
-      if (!isUnavailable(error)) await this.tell(claim);
+      if (!isUnavailable(error)) await this.failClaim(claim);
       else if (mayBypass) {
-        this.tellBypass(key, error);
-        return asStored(key, value);
+        this.warnBypass(key, error);
+        return toStored(key, value);
       }
       throw error;
     }
   }
 
-  private tellBypass(key: string, error: unknown): void {
-    log.warn("the cache is bypassed", { key: shownKey(key), ...describeThrown(error) });
+  private warnBypass(key: string, error: unknown): void {
+    log.warn("the cache is bypassed", { key: redactKey(key), ...describeThrown(error) });
   }
 
   /** Makes a new value while callers get the stale one. */
-  private refresh(claim: Claim, wanted: Wanted): void {
-    this.compute(claim, wanted).catch((error: unknown) =>
-      log.warn("a stale value could not be made again", { key: shownKey(claim.key), ...describeThrown(error) }),
+  private refresh(claim: Claim, call: RememberCall): void {
+    this.compute(claim, call).catch((error: unknown) =>
+      log.warn("a stale value could not be made again", { key: redactKey(claim.key), ...describeThrown(error) }),
     );
   }
 
-  private async tell(claim: Claim): Promise<void> {
+  private async failClaim(claim: Claim): Promise<void> {
     try {
-      await this.entries.fail(claim, jittered(FAILURE_MS));
+      await this.entries.fail(claim, addJitter(FAILURE_MS));
     } catch (error) {
-      log.debug("a claim ends by its lease", { key: shownKey(claim.key), ...describeThrown(error) });
+      log.debug("a claim ends by its lease", { key: redactKey(claim.key), ...describeThrown(error) });
     }
   }
 
   /** Renews the lease at each third, also if a renewal fails: a later one may succeed. */
-  private keepClaim(claim: Claim): Timer {
+  private renewClaim(claim: Claim): Timer {
     let timer: Timer;
-    let isOver = false;
+    let isCancelled = false;
     const arm = (): void => {
       timer = this.clock.setTimeout(renew, CLAIM_LEASE_MS / 3, { background: true });
     };
@@ -206,13 +211,13 @@ export class Computations {
         .then(() => this.entries.renew(claim))
         .catch(() => {})
         .then(() => {
-          if (!isOver) arm();
+          if (!isCancelled) arm();
         });
     };
     arm();
     return {
       cancel: () => {
-        isOver = true;
+        isCancelled = true;
         timer.cancel();
       },
     };
@@ -224,12 +229,12 @@ export class Computations {
 }
 
 /** The value as a store gives it: what JSON makes of it, frozen. */
-function asStored(key: string, value: unknown): unknown {
+function toStored(key: string, value: unknown): unknown {
   return readCacheValue(key, writeCacheValue(key, value));
 }
 
 /** 75 to 125 per cent, a whole number. */
-function jittered(ms: number): number {
+function addJitter(ms: number): number {
   return Math.ceil(ms * (0.75 + Math.random() / 2));
 }
 
@@ -240,7 +245,7 @@ function isUnavailable(error: unknown): boolean {
 function failedElsewhere(key: string): UnavailableError {
   return new UnavailableError("A value could not be computed. Please try again shortly.", {
     code: "E_CACHE_COMPUTATION",
-    cause: new Error(`the computation of ${JSON.stringify(shownKey(key))} has just failed in another process`),
+    cause: new Error(`the computation of ${JSON.stringify(redactKey(key))} has just failed in another process`),
   });
 }
 
@@ -248,7 +253,7 @@ function takesTooLong(key: string): UnavailableError {
   return new UnavailableError("A value takes too long to compute. Please try again shortly.", {
     code: "E_CACHE_COMPUTATION",
     cause: new Error(
-      `the computation of ${JSON.stringify(shownKey(key))} takes over ${LONGEST_WAIT_MS} ms; give it a time limit of its own`,
+      `the computation of ${JSON.stringify(redactKey(key))} takes over ${MAX_WAIT_MS} ms; give it a time limit of its own`,
     ),
   });
 }

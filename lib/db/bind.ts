@@ -8,11 +8,11 @@ import { DriverError } from "./driver-error.js";
 /** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value */
 export function refuseBind(value: unknown, index: number): never {
   throw bindError(
-    `bind ${index + 1} of a statement is ${kindOf(value)}: validate the input, or write json(value) for a column of JSON`,
+    `bind ${index + 1} of a statement is ${describeKind(value)}: validate the input, or write json(value) for a column of JSON`,
   );
 }
 
-function kindOf(value: unknown): string {
+function describeKind(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (value instanceof Date) return "an invalid Date";
   // Neither says anything about the input.
@@ -40,8 +40,8 @@ export function checkText(text: string): void {
 }
 
 /** @throws FrameworkError `E_DB_BIND` */
-export function refuseBinds(count: number, most: number): never {
-  throw bindError(`a statement has ${count} binds, and the database takes ${most}: run it in portions`);
+export function refuseBinds(count: number, max: number): never {
+  throw bindError(`a statement has ${count} binds, and the database takes ${max}: run it in portions`);
 }
 
 /** An answer does not say why. */

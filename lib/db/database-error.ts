@@ -77,7 +77,7 @@ export class DatabaseError extends FrameworkError {
   constructor(failure: DriverFailure, database: string, sql?: string) {
     const { code, status, detail } = MEANINGS[failure.kind];
     super(detail, { code, status });
-    this.message = messageOf(failure, database, sql);
+    this.message = formatMessage(failure, database, sql);
     this.kind = failure.kind;
     this.engineCode = failure.code;
     this.constraint = failure.constraint;
@@ -122,8 +122,8 @@ export function databaseError(failure: DriverFailure, database: string, sql?: st
 }
 
 /** True if the same transaction may succeed when it runs again. */
-export function isRepeatable(error: unknown): error is DatabaseError {
-  return error instanceof DatabaseError && REPEATABLE.has(error.kind);
+export function isRetryable(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && RETRYABLE.has(error.kind);
 }
 
 /** True if the connection cannot be used again. */
@@ -131,9 +131,9 @@ export function isLost(error: unknown): boolean {
   return error instanceof DatabaseError && error.kind === "connection";
 }
 
-const REPEATABLE: ReadonlySet<FailureKind> = new Set(["serialization", "deadlock", "busy"]);
+const RETRYABLE: ReadonlySet<FailureKind> = new Set(["serialization", "deadlock", "busy"]);
 
-function messageOf({ kind, code, text }: DriverFailure, database: string, sql?: string): string {
+function formatMessage({ kind, code, text }: DriverFailure, database: string, sql?: string): string {
   const engine = code === undefined ? "" : ` (${code})`;
   const statement = kind !== "other" || sql === undefined ? "" : ` in: ${sql.slice(0, MAX_SQL_LENGTH)}`;
   return `${database}: ${text ?? MEANINGS[kind].text}${engine}${statement}`;

@@ -25,19 +25,25 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
-import { same, type SubsystemHost } from "../lifecycle/operations.js";
+import { unchanged, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
-import type { AtOnce } from "./at-once.js";
+import type { MaybePromise } from "./maybe-promise.js";
 import { DatabaseDriver, type DriverResult } from "./driver.js";
-import { type BuiltStatement, queryBuilder, rawStatement, repeated, type StatementSink } from "./kysely.js";
+import {
+  type BuiltStatement,
+  createQueryBuilder,
+  toRawStatement,
+  createPreparedRun,
+  type StatementSink,
+} from "./kysely.js";
 import { LoneQuery } from "./lone-query.js";
 import type { Migration } from "./migrations/migration.js";
 import type { MigrationSource } from "./migrations/migration-list.js";
 import { Migrator } from "./migrations/migrator.js";
-import { preparedQuery, type PreparedQuery } from "./prepared-query.js";
+import { createPreparedQuery, type PreparedQuery } from "./prepared-query.js";
 import { checkTables, type RequiredTable } from "./required-tables.js";
 import { Statements } from "./statements.js";
-import { standaloneHost } from "./standalone-host.js";
+import { createStandaloneHost } from "./standalone-host.js";
 import type { TransactionRun } from "./transactions/transaction-level.js";
 import type { TransactionOptions } from "./transactions/transaction-options.js";
 import { Transactions } from "./transactions/transactions.js";
@@ -86,14 +92,14 @@ export abstract class Database<Tables> extends Subsystem {
   ) {
     super();
     checkOptionNames(options, OPTIONS, `new ${new.target.name}`);
-    if (!(driver instanceof DatabaseDriver)) throw withoutDriver(new.target.name);
+    if (!(driver instanceof DatabaseDriver)) throw missingDriverError(new.target.name);
     this.name = options.name ?? new.target.name;
     this.migrations = new Migrator(
       () => this.ready(),
       options.migrations ?? [],
       () => this.transactions.refuseSecondConnection(),
     );
-    this.query = queryBuilder(driver.dialect, this.sink(), options.plugins ?? []);
+    this.query = createQueryBuilder(driver.dialect, this.sink(), options.plugins ?? []);
   }
 
   override prepare(host: SubsystemHost): void {
@@ -105,7 +111,7 @@ export abstract class Database<Tables> extends Subsystem {
     try {
       await driver.start();
     } catch (error) {
-      throw this.ready().errorOf(error);
+      throw this.ready().translateError(error);
     }
     try {
       if (!this.migrations.isEmpty)
@@ -130,7 +136,7 @@ export abstract class Database<Tables> extends Subsystem {
     try {
       await this.ready().driver.probe(signal);
     } catch (error) {
-      throw this.ready().errorOf(error, signal);
+      throw this.ready().translateError(error, signal);
     }
   }
 
@@ -207,11 +213,11 @@ export abstract class Database<Tables> extends Subsystem {
   ): PreparedQuery<Values, Row> {
     // Plugins change the result, which is Kysely's work.
     const hasPlugins = (this.options.plugins ?? []).length > 0;
-    return preparedQuery(build, (compiled) =>
+    return createPreparedQuery(build, (compiled) =>
       hasPlugins
         ? <R>(parameters: readonly unknown[], read: (result: QueryResult<Row>) => R) =>
             this.query.executeQuery<Row>({ ...compiled, parameters }).then<R>(read)
-        : repeated(compiled, this.sink()),
+        : createPreparedRun(compiled, this.sink()),
     );
   }
 
@@ -220,11 +226,11 @@ export abstract class Database<Tables> extends Subsystem {
    * `query`, and `sql` of Kysely, which write the placeholders.
    */
   async run(text: string, binds: readonly unknown[] = []): Promise<DriverResult["rows"]> {
-    return this.execute(rawStatement(text, binds), ({ rows }) => rows);
+    return this.execute(toRawStatement(text, binds), ({ rows }) => rows);
   }
 
   /** @internal */
-  statementsOf(): Statements {
+  getStatements(): Statements {
     return this.ready();
   }
 
@@ -238,20 +244,20 @@ export abstract class Database<Tables> extends Subsystem {
     return { execute: (statement, read) => this.execute(statement, read) };
   }
 
-  private execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): AtOnce<R> {
+  private execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): MaybePromise<R> {
     const statements = this.ready();
-    const level = this.transactions.level();
+    const level = this.transactions.findLevel();
     return statements.follow(
       statement,
       level === undefined
         ? new LoneQuery(statements, statement, read)
-        : { begin: () => level.query(statement), ended: read, failed: same },
+        : { start: () => level.query(statement), ended: read, failed: unchanged },
     );
   }
 
   /** Outside of an application, as in a script, `prepare` is not called. */
   private ready(): Statements {
-    return this.statements ?? this.useHost(standaloneHost(this.name));
+    return this.statements ?? this.useHost(createStandaloneHost(this.name));
   }
 
   private useHost(host: SubsystemHost): Statements {
@@ -261,7 +267,7 @@ export abstract class Database<Tables> extends Subsystem {
   }
 }
 
-function withoutDriver(name: string): FrameworkError {
+function missingDriverError(name: string): FrameworkError {
   return setupError(
     new FrameworkError(
       `${name} has no driver: new ${name}(sqlite("shop.db")), with sqlite of @stagecraft/framework/db/sqlite`,

@@ -10,7 +10,7 @@
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import type { Abortable } from "../runtime/abortable.js";
-import type { AtOnce } from "./at-once.js";
+import type { MaybePromise } from "./maybe-promise.js";
 
 /** The SQL that Kysely writes for the engine. */
 export type DatabaseDialect = "sqlite" | "postgres" | "mysql";
@@ -108,7 +108,7 @@ export interface DriverConnection {
   readonly transactionStatus: TransactionStatus;
 
   /** A driver that answers in the same call returns the result, and throws the failure, instead of a promise. */
-  query(statement: DriverStatement): AtOnce<DriverResult>;
+  query(statement: DriverStatement): MaybePromise<DriverResult>;
 
   begin(options: BeginOptions): Promise<void>;
 
@@ -171,7 +171,7 @@ export abstract class DatabaseDriver {
   abstract probe(signal: AbortSignal): Promise<void>;
 
   /** A free connection, or a promise of the next one: bounded in time and in the number of callers that wait. */
-  abstract connect(options: ConnectOptions): AtOnce<DriverConnection>;
+  abstract connect(options: ConnectOptions): MaybePromise<DriverConnection>;
 
   /** Reads an error of this driver's connections. Any other value is `other`. */
   abstract failure(error: unknown): DriverFailure;
@@ -189,5 +189,5 @@ export abstract class DatabaseDriver {
    * @param channel a name that needs no quotes
    * @returns a function that stops listening
    */
-  listen?(channel: string, heard: () => void): () => void;
+  listen?(channel: string, onNotification: () => void): () => void;
 }

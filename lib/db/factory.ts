@@ -20,14 +20,14 @@ export interface Factory<Row, Stored> {
 export function factory<Tables, Table extends keyof Tables & string>(
   db: Database<Tables>,
   table: Table,
-  make: (n: number) => Insertable<Tables[Table]>,
+  make: (sequence: number) => Insertable<Tables[Table]>,
 ): Factory<Insertable<Tables[Table]>, Selectable<Tables[Table]>> {
   type Row = Insertable<Tables[Table]>;
   type Stored = Selectable<Tables[Table]>;
   let count = 0;
-  const made = (values?: Partial<Row>): Row => ({ ...make(++count), ...values });
+  const makeRow = (values?: Partial<Row>): Row => ({ ...make(++count), ...values });
   const create = async (values?: Partial<Row>): Promise<Stored> => {
-    const row = made(values);
+    const row = makeRow(values);
     const insert = db.query.insertInto(table).values(row);
     // The types of Kysely cannot follow a table that is a parameter.
     if (db.driver.dialect !== "mysql") return insert.returningAll().executeTakeFirstOrThrow();
@@ -39,5 +39,5 @@ export function factory<Tables, Table extends keyof Tables & string>(
     for (let index = 0; index < size; index++) stored.push(await create(values));
     return stored;
   };
-  return { make: made, create, createMany };
+  return { make: makeRow, create, createMany };
 }

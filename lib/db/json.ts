@@ -18,7 +18,7 @@ export class JsonBind<T> implements Expression<T> {
 
   /** @throws as `json` */
   constructor(value: T) {
-    this.text = jsonText(value, "the value of json(…)");
+    this.text = toJsonText(value, "the value of json(…)");
     // JSON.stringify has refused a cycle.
     const loss = findJsonLoss(value, "the value of json(…)");
     if (loss !== undefined) throw bindError(`${loss.path} is ${loss.kind}, which JSON cannot keep`);
@@ -51,7 +51,7 @@ export function json<T>(value: T): JsonBind<T> {
 }
 
 /** @param place for the error; @throws FrameworkError `E_DB_BIND`, `E_DB_TEXT` */
-export function jsonText(value: unknown, place: string): string {
+export function toJsonText(value: unknown, place: string): string {
   const text = stringify(value);
   if (text === undefined) throw bindError(`${place} cannot be written as JSON`);
   // JSON writes half of a surrogate pair as an escape, which PostgreSQL refuses and others keep.

@@ -10,7 +10,7 @@ import type { CompiledQuery, DatabaseConnection, Dialect, Driver, Kysely, Kysely
 import { FrameworkError } from "../errors/framework-error.js";
 import { valueText } from "../errors/value-text.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
-import { type AtOnce, promised } from "./at-once.js";
+import { type MaybePromise, toPromise } from "./maybe-promise.js";
 import type { DatabaseDialect, DriverResult } from "./driver.js";
 
 // 0.28.17 closed the last known injection of 0.28. 0.29 needs Node 22.
@@ -48,11 +48,11 @@ export interface BuiltStatement {
 
 export interface StatementSink {
   /** Returns what `read` makes of the result. */
-  execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): AtOnce<R>;
+  execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): MaybePromise<R>;
 }
 
 /** A query builder whose statements go to `sink`. */
-export function queryBuilder<Tables>(
+export function createQueryBuilder<Tables>(
   dialect: DatabaseDialect,
   sink: StatementSink,
   plugins: readonly KyselyPlugin[],
@@ -89,7 +89,7 @@ class SinkConnection implements DatabaseConnection {
   constructor(private readonly sink: StatementSink) {}
 
   executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    return promised(() => this.sink.execute(statementOf(query), resultOf<R>));
+    return toPromise(() => this.sink.execute(toStatement(query), toQueryResult<R>));
   }
 
   streamQuery(): never {
@@ -140,7 +140,7 @@ class SinkExecutor extends kysely.DefaultQueryExecutor {
   }
 }
 
-function resultOf<R>(result: DriverResult): QueryResult<R> {
+function toQueryResult<R>(result: DriverResult): QueryResult<R> {
   const { affected, changed, insertId } = result;
   // The type of a row is what the application declares for its tables.
   const rows = result.rows as R[];
@@ -162,20 +162,20 @@ const OPERATIONS: Readonly<Partial<Record<CompiledQuery["query"]["kind"], Statem
   RawNode: "raw",
 };
 
-function statementOf({ query, sql: text, parameters }: CompiledQuery): BuiltStatement {
+function toStatement({ query, sql: text, parameters }: CompiledQuery): BuiltStatement {
   const operation = OPERATIONS[query.kind] ?? "schema";
   const isRead = operation === "select" ? isPlainSelect(query) : isRawRead(text);
   return { sql: text, parameters, operation, isRead, isOneRow: false };
 }
 
 /** Runs the query with other parameters each time. */
-export function repeated<Row>(compiled: CompiledQuery<Row>, { execute }: Pick<StatementSink, "execute">) {
-  const { sql: text, operation, isRead } = statementOf(compiled);
+export function createPreparedRun<Row>(compiled: CompiledQuery<Row>, { execute }: Pick<StatementSink, "execute">) {
+  const { sql: text, operation, isRead } = toStatement(compiled);
   return <R>(
     parameters: readonly unknown[],
     read: (result: { readonly rows: readonly Row[] }) => R,
     isFirst: boolean,
-  ): AtOnce<R> => {
+  ): MaybePromise<R> => {
     const statement = { sql: text, parameters, operation, isRead, isOneRow: isFirst && isRead };
     // The type of a row is what the application declares for its tables.
     return execute(statement, read as (result: DriverResult) => R);
@@ -183,7 +183,7 @@ export function repeated<Row>(compiled: CompiledQuery<Row>, { execute }: Pick<St
 }
 
 /** A statement that the application wrote itself. @throws FrameworkError `E_DB_STATEMENT`: without a text a driver may wait for ever */
-export function rawStatement(text: string, parameters: readonly unknown[]): BuiltStatement {
+export function toRawStatement(text: string, parameters: readonly unknown[]): BuiltStatement {
   if (typeof text !== "string")
     throw new FrameworkError(`db.run(…) takes a text of SQL, not ${valueText(text)}`, { code: "E_DB_STATEMENT" });
   return { sql: text, parameters, operation: "raw", isRead: isRawRead(text), isOneRow: false };

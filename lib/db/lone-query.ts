@@ -5,11 +5,11 @@
 import type { FollowedWork } from "../lifecycle/operations.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
 import { type AbortListener, offAbort, onAbort, throwIfAborted } from "../runtime/abortable.js";
-import type { AtOnce } from "./at-once.js";
+import type { MaybePromise } from "./maybe-promise.js";
 import { isLost } from "./database-error.js";
 import type { ConnectOptions, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
 import type { BuiltStatement } from "./kysely.js";
-import { giveBack } from "./transactions/root-transaction.js";
+import { releaseOrDestroy } from "./transactions/root-transaction.js";
 import type { Statements } from "./statements.js";
 
 /** The signal is made when the driver asks for it: a query that does not wait needs none. */
@@ -35,11 +35,11 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
     this.isOneRow = isOneRow;
   }
 
-  begin(began: number): AtOnce<DriverResult> {
+  start(startedAt: number): MaybePromise<DriverResult> {
     throwIfAborted(this.scope);
     const { driver, host } = this.statements;
     const connection = driver.connect(this);
-    if (!(connection instanceof Promise)) return this.send(connection, began);
+    if (!(connection instanceof Promise)) return this.send(connection, startedAt);
     return connection.then((given) => this.send(given, host.clock.monotonic()));
   }
 
@@ -52,10 +52,10 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
   /** Makes a DatabaseError, or the reason of the signal of the running request. */
   failed(thrown: unknown, now: number): unknown {
     const { connection, statements, signal } = this;
-    if (connection === undefined) return statements.errorOf(thrown, signal);
+    if (connection === undefined) return statements.translateError(thrown, signal);
     statements.warnIfSlow(now - this.sentAt, this);
-    const error = statements.errorOf(thrown, signal, this.sql);
-    giveBack(connection, isLost(error) ? error : undefined);
+    const error = statements.translateError(thrown, signal, this.sql);
+    releaseOrDestroy(connection, isLost(error) ? error : undefined);
     return error;
   }
 
@@ -83,7 +83,7 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
     if (this.scope !== undefined) offAbort(this.scope, listener);
   }
 
-  private send(connection: DriverConnection, now: number): AtOnce<DriverResult> {
+  private send(connection: DriverConnection, now: number): MaybePromise<DriverResult> {
     this.connection = connection;
     this.sentAt = now;
     return connection.query(this);

@@ -42,7 +42,7 @@ export interface CursorPage<Row> {
 }
 
 /** The page with a number, and the number of all rows. The query has an order. @throws FrameworkError `E_DB_PAGE` */
-export async function pageOf<Tables, Table extends keyof Tables, Row>(
+export async function paginate<Tables, Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row>,
   { page, size }: { readonly page: number; readonly size: number },
 ): Promise<NumberedPage<Row>> {
@@ -53,13 +53,13 @@ export async function pageOf<Tables, Table extends keyof Tables, Row>(
     .limit(size)
     .offset((page - 1) * size)
     .execute();
-  const counted = await countOf(query).executeTakeFirstOrThrow();
+  const counted = await toCountQuery(query).executeTakeFirstOrThrow();
   // The types of Kysely cannot follow an alias behind tables that are a parameter.
   const total = Number((counted as { readonly total: unknown }).total);
   return { rows, page, size, total, pages: Math.ceil(total / size) };
 }
 
-function countOf<Tables, Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>) {
+function toCountQuery<Tables, Table extends keyof Tables, Row>(query: SelectQueryBuilder<Tables, Table, Row>) {
   const all = query.clearOrderBy().clearLimit().clearOffset();
   const count = all.clearSelect().select((eb) => eb.fn.countAll().as("total"));
   const { selections = [], ...node } = count.toOperationNode();
@@ -112,9 +112,9 @@ export async function after<Tables, Table extends keyof Tables, Row>(
   const read = await withTexts(built.limit(size + 1), columns)
     .execute()
     .catch((error: unknown) => {
-      throw cursor !== undefined && isUnreadable(error) ? notOfThisList() : error;
+      throw cursor !== undefined && isUnreadable(error) ? cursorError() : error;
     });
-  const values = read.length > size ? valuesOf(read[size - 1], columns) : undefined;
+  const values = read.length > size ? getCursorValues(read[size - 1], columns) : undefined;
   const rows = read.slice(0, size).map((row) => withoutTexts(row, columns));
   return values === undefined ? { rows } : { rows, next: writeCursor(values) };
 }
@@ -127,46 +127,46 @@ function withTexts<Tables, Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row>,
   columns: readonly string[],
 ): SelectQueryBuilder<Tables, Table, Row> {
-  const texts = columns.map((column, index) => sql`concat(${sql.ref(column)}, '')`.as(textName(index)));
+  const texts = columns.map((column, index) => sql`concat(${sql.ref(column)}, '')`.as(toTextName(index)));
   // The columns of the rows stay as the application declared them: `withoutTexts` takes the texts out.
   return query.select(texts);
 }
 
 function withoutTexts<Row>(row: Row, columns: readonly string[]): Row {
-  for (const index of columns.keys()) Reflect.deleteProperty(row as object, textName(index));
+  for (const index of columns.keys()) Reflect.deleteProperty(row as object, toTextName(index));
   return row;
 }
 
 /** Without a digit, a capital or an underscore: a plugin that renames columns leaves it. */
-function textName(index: number): string {
+function toTextName(index: number): string {
   return `cursortext${String.fromCodePoint(FIRST_LETTER + index)}`;
 }
 
 /** A Date, a boolean, bytes and the infinities go as the text of the database. */
-function valuesOf(row: unknown, columns: readonly string[]): readonly unknown[] {
+function getCursorValues(row: unknown, columns: readonly string[]): readonly unknown[] {
   const values = row as Readonly<Record<string, unknown>>; // The query selects the columns.
   return columns.map((column, index) => {
     const value = values[column];
     const isExact = typeof value === "string" || typeof value === "bigint" || Number.isFinite(value);
-    return isExact || value === null ? value : values[textName(index)];
+    return isExact || value === null ? value : values[toTextName(index)];
   });
 }
 
 function writeCursor(values: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify(values, (_, value: unknown) => writable(value))).toString("base64url");
+  return Buffer.from(JSON.stringify(values, (_, value: unknown) => toJsonValue(value))).toString("base64url");
 }
 
 /** JSON has no bigint. One that a number cannot hold is a list of its digits. */
-function writable(value: unknown): unknown {
+function toJsonValue(value: unknown): unknown {
   if (typeof value !== "bigint") return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : [String(value)];
 }
 
 function readCursor(text: string, count: number): readonly (string | number | bigint)[] {
-  const parts = text.length > MAX_CURSOR_LENGTH ? undefined : parsed(text);
-  const values = Array.isArray(parts) && parts.length === count ? parts.map(readable) : [undefined];
+  const parts = text.length > MAX_CURSOR_LENGTH ? undefined : parseJson(text);
+  const values = Array.isArray(parts) && parts.length === count ? parts.map(parseCursorValue) : [undefined];
   const known = values.filter((value) => value !== undefined);
-  if (known.length < values.length) throw notOfThisList();
+  if (known.length < values.length) throw cursorError();
   return known;
 }
 
@@ -174,11 +174,11 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof DatabaseError && UNREADABLE.has(error.engineCode);
 }
 
-function notOfThisList(): FrameworkError {
+function cursorError(): FrameworkError {
   return new BadRequestError("the cursor is not one of this list", { code: "E_DB_CURSOR" });
 }
 
-function readable(part: unknown): string | number | bigint | undefined {
+function parseCursorValue(part: unknown): string | number | bigint | undefined {
   if (typeof part === "string" || typeof part === "number") return part;
   const digits: unknown = Array.isArray(part) && part.length === 1 ? part[0] : undefined;
   if (typeof digits !== "string" || !/^-?\d{16,19}$/.test(digits)) return undefined;
@@ -186,7 +186,7 @@ function readable(part: unknown): string | number | bigint | undefined {
   return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(Buffer.from(text, "base64url").toString());
   } catch {

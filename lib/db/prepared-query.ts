@@ -5,7 +5,7 @@
 import type { Compilable, CompiledQuery } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
-import { type AtOnce, promised } from "./at-once.js";
+import { type MaybePromise, toPromise } from "./maybe-promise.js";
 
 export interface PreparedQuery<Values extends readonly unknown[], Row> {
   /** Runs the query. @throws DatabaseError */
@@ -19,41 +19,41 @@ type PreparedRun<Row> = <R>(
   parameters: readonly unknown[],
   read: (result: Result<Row>) => R,
   isFirst: boolean,
-) => AtOnce<R>;
+) => MaybePromise<R>;
 
 interface Result<Row> {
   readonly rows: readonly Row[];
 }
 
 /** @throws FrameworkError `E_DB_PREPARED` if `build` does anything else with a value than bind it */
-export function preparedQuery<Values extends readonly unknown[], Row>(
+export function createPreparedQuery<Values extends readonly unknown[], Row>(
   build: (...values: Values) => Compilable<Row>,
-  runnerOf: (compiled: CompiledQuery<Row>) => PreparedRun<Row>,
+  createRun: (compiled: CompiledQuery<Row>) => PreparedRun<Row>,
 ): PreparedQuery<Values, Row> {
   const standIns = Array.from({ length: build.length }, (_, index) => new StandIn(index));
   // A function does not count its parameters with a default, nor its rest.
   const uncounted = new StandIn(build.length);
   // The builder binds a stand-in as it would bind the value.
   const compiled = build(...([...standIns, uncounted] as unknown as Values)).compile();
-  if (compiled.parameters.includes(uncounted)) throw unclear();
-  for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBound(standIn.index);
-  const run = runnerOf(compiled);
-  const bindsOf = (values: Values) => compiled.parameters.map((each) => valueOf(each, values));
+  if (compiled.parameters.includes(uncounted)) throw uncountedError();
+  for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBoundError(standIn.index);
+  const run = createRun(compiled);
+  const toBinds = (values: Values) => compiled.parameters.map((each) => getValue(each, values));
   return {
-    all: (...values) => promised(() => run(bindsOf(values), allOf, false)),
-    first: (...values) => promised(() => run(bindsOf(values), firstOf, true)),
+    all: (...values) => toPromise(() => run(toBinds(values), getRows, false)),
+    first: (...values) => toPromise(() => run(toBinds(values), getFirstRow, true)),
   };
 }
 
-function allOf<Row>({ rows }: Result<Row>): readonly Row[] {
+function getRows<Row>({ rows }: Result<Row>): readonly Row[] {
   return rows;
 }
 
-function firstOf<Row>({ rows }: Result<Row>): Row | undefined {
+function getFirstRow<Row>({ rows }: Result<Row>): Row | undefined {
   return rows[0];
 }
 
-function valueOf(parameter: unknown, values: readonly unknown[]): unknown {
+function getValue(parameter: unknown, values: readonly unknown[]): unknown {
   return parameter instanceof StandIn ? values[parameter.index] : parameter;
 }
 
@@ -63,11 +63,11 @@ class StandIn {
 
   /** For arithmetic, comparisons and texts. */
   [Symbol.toPrimitive](): never {
-    throw notBound(this.index);
+    throw notBoundError(this.index);
   }
 }
 
-function unclear(): FrameworkError {
+function uncountedError(): FrameworkError {
   return setupError(
     new FrameworkError(
       "db.prepared(…): the query binds a parameter with a default, or of the rest (...values). The query has one text, so give each of " +
@@ -77,7 +77,7 @@ function unclear(): FrameworkError {
   );
 }
 
-function notBound(index: number): FrameworkError {
+function notBoundError(index: number): FrameworkError {
   return setupError(
     new FrameworkError(
       `db.prepared(…): the query does not bind its parameter ${index + 1} as it is. The query is built once, before there are values: ` +

@@ -25,12 +25,16 @@ export async function checkTables(database: Readable, tables: Iterable<RequiredT
       await database.run(`SELECT 1 AS one FROM ${required.table} WHERE 1 = 0`);
     } catch (cause) {
       if (!(cause instanceof DatabaseError) || cause.kind !== "other") throw cause;
-      throw missingTable(database.name, required, cause);
+      throw missingTableError(database.name, required, cause);
     }
   }
 }
 
-function missingTable(database: string, { table, migrations }: RequiredTable, cause: DatabaseError): DiagnosticError {
+function missingTableError(
+  database: string,
+  { table, migrations }: RequiredTable,
+  cause: DatabaseError,
+): DiagnosticError {
   return new DiagnosticError(
     {
       code: "E_DB_TABLE",

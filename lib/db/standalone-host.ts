@@ -2,7 +2,7 @@
 import type { SubsystemHost, SubsystemMetrics } from "../lifecycle/operations.js";
 import { SystemClock } from "../runtime/clock.js";
 
-export function standaloneHost(name: string): SubsystemHost {
+export function createStandaloneHost(name: string): SubsystemHost {
   return { name, clock: new SystemClock(), metrics: NO_METRICS };
 }
 

@@ -5,7 +5,7 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { type FollowedWork, Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { tracing } from "../tracing/tracing.js";
-import type { AtOnce } from "./at-once.js";
+import type { MaybePromise } from "./maybe-promise.js";
 import { databaseError } from "./database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult, DriverStatement } from "./driver.js";
 import type { BuiltStatement, StatementOperation } from "./kysely.js";
@@ -33,25 +33,25 @@ export class Statements {
   }
 
   /** Reports a statement of the application as one operation. @internal */
-  follow<R>({ operation, sql }: BuiltStatement, work: FollowedWork<DriverResult, R>): AtOnce<R> {
+  follow<R>({ operation, sql }: BuiltStatement, work: FollowedWork<DriverResult, R>): MaybePromise<R> {
     return this.operations.follow(operation, work, { statement: sql });
   }
 
   /** @throws DatabaseError, or the reason of the signal */
   async query(connection: DriverConnection, statement: DriverStatement): Promise<DriverResult> {
-    const began = this.host.clock.monotonic();
+    const startedAt = this.host.clock.monotonic();
     try {
       const result = await connection.query(statement);
-      this.warnIfSlow(this.host.clock.monotonic() - began, statement);
+      this.warnIfSlow(this.host.clock.monotonic() - startedAt, statement);
       return result;
     } catch (error) {
-      this.warnIfSlow(this.host.clock.monotonic() - began, statement);
-      throw this.errorOf(error, statement.signal, statement.sql);
+      this.warnIfSlow(this.host.clock.monotonic() - startedAt, statement);
+      throw this.translateError(error, statement.signal, statement.sql);
     }
   }
 
   /** What the application gets for an error of the driver. Errors of the framework and reasons of a signal pass as they are. */
-  errorOf(error: unknown, signal?: AbortSignal, sql?: string): unknown {
+  translateError(error: unknown, signal?: AbortSignal, sql?: string): unknown {
     if (error instanceof FrameworkError) return error;
     if (signal?.aborted === true && error === signal.reason) return error;
     return databaseError(this.driver.failure(error), this.host.name, sql);

@@ -1,21 +1,26 @@
 /** The diagnostics of constructor parameters: a type that is not a token at run time, and types that are not known at all. */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { parameterNames, type ConstructorParameter, type ConstructorShape, type NoTokenReason } from "./constructor.js";
+import {
+  readParameterNames,
+  type ConstructorParameter,
+  type ConstructorShape,
+  type NoTokenReason,
+} from "./constructor.js";
 import type { Provider } from "./provider.js";
-import { nameOf } from "./token.js";
+import { describeToken } from "./token.js";
 
 /** No type of the constructor's parameters is known. */
 export function unreadableConstructor(provider: Provider, target: object, shape: ConstructorShape): Diagnostic {
-  const place = `constructor of ${nameOf(target)}, in ${provider.scope.name}`;
+  const place = `constructor of ${describeToken(target)}, in ${provider.scope.name}`;
   const isInherited = shape.declaredBy !== target;
-  const name = nameOf(shape.declaredBy);
+  const name = describeToken(shape.declaredBy);
   const where = isInherited ? `${place} (inherited from ${name})` : place;
   if (shape.unreadableBecause === "metadata dropped") return metadataDropped(name, where);
   return {
     code: "E_INJECTABLE_MISSING",
     what: `${name} has constructor parameters and no decorator, so the types of the parameters are not known`,
     where,
-    fix: `decorate ${name} with @Injectable()${isInherited ? `, or give ${nameOf(target)} a constructor of its own` : ""}`,
+    fix: `decorate ${name} with @Injectable()${isInherited ? `, or give ${describeToken(target)} a constructor of its own` : ""}`,
   };
 }
 
@@ -80,21 +85,21 @@ export function parameterWithoutToken(
   const { code, what, fix } = EXPLANATIONS[parameter.reason ?? "not a token"];
   return {
     code,
-    what: `constructor parameter ${parameter.position} of ${nameOf(target)} cannot be injected: ${what(nameOf(parameter.found))}`,
-    where: parameterPlace(provider, target, shape, parameter),
+    what: `constructor parameter ${parameter.position} of ${describeToken(target)} cannot be injected: ${what(describeToken(parameter.found))}`,
+    where: describeParameterPlace(provider, target, shape, parameter),
     fix,
   };
 }
 
 /** `LinksController, constructor parameter 1 (store), in ShopModule`. */
-export function parameterPlace(
+export function describeParameterPlace(
   provider: Provider,
   target: object,
   { declaredBy }: ConstructorShape,
   { position }: ConstructorParameter,
 ): string {
-  const name = parameterNames(declaredBy)[position - 1];
+  const name = readParameterNames(declaredBy)[position - 1];
   const shownName = name === undefined ? "" : ` (${name})`;
-  const inherited = declaredBy === target ? "" : ` of ${nameOf(declaredBy)}`;
-  return `${nameOf(target)}, constructor parameter ${position}${shownName}${inherited}, in ${provider.scope.name}`;
+  const inherited = declaredBy === target ? "" : ` of ${describeToken(declaredBy)}`;
+  return `${describeToken(target)}, constructor parameter ${position}${shownName}${inherited}, in ${provider.scope.name}`;
 }

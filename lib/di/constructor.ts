@@ -2,7 +2,7 @@
  * Reads the constructor of a class: one entry a parameter, each with the token to inject, or with the reason why the parameter's type
  * is not a token. A class without a constructor of its own has the parameters of its parent. A class with an empty constructor has none.
  */
-import { constructorTypes, injectionsOf, isInjectable } from "./injectable.js";
+import { getConstructorTypes, getInjections, isInjectable } from "./injectable.js";
 import { isInjectionToken, type InjectionToken } from "./token.js";
 import { isClass, type Class } from "../runtime/class.js";
 
@@ -30,13 +30,13 @@ export interface ConstructorShape {
 const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Symbol, Array]);
 
 /** Never throws: a constructor that cannot be read is one of the answers. */
-export function constructorOf(target: Class): ConstructorShape {
-  const declaredBy = declaringClass(target);
-  const types = constructorTypes(declaredBy);
-  const injections = injectionsOf(declaredBy);
+export function readConstructor(target: Class): ConstructorShape {
+  const declaredBy = findDeclaringClass(target);
+  const types = getConstructorTypes(declaredBy);
+  const injections = getInjections(declaredBy);
   const length = Math.max(types?.length ?? 0, declaredBy.length, ...[...injections.keys()].map((index) => index + 1));
   const parameters = Array.from({ length }, (_, index) =>
-    injections.has(index) ? injectedParameter(index, injections.get(index)) : typedParameter(index, types?.[index]),
+    injections.has(index) ? toInjectedParameter(index, injections.get(index)) : toTypedParameter(index, types?.[index]),
   );
   if (types !== undefined || injections.size === length) return { declaredBy, parameters };
   const unreadableBecause = isInjectable(declaredBy) ? "metadata dropped" : "undecorated";
@@ -44,7 +44,7 @@ export function constructorOf(target: Class): ConstructorShape {
 }
 
 /** The nearest class, from `target` upwards, with a constructor of its own; `target` when there is none. */
-function declaringClass(target: Class): Class {
+function findDeclaringClass(target: Class): Class {
   let candidate: unknown = target;
   while (isClass(candidate) && !isNative(candidate)) {
     if (hasConstructor(candidate)) return candidate;
@@ -54,9 +54,9 @@ function declaringClass(target: Class): Class {
 }
 
 function hasConstructor(candidate: Class): boolean {
-  if (candidate.length > 0 || constructorTypes(candidate) !== undefined || injectionsOf(candidate).size > 0)
+  if (candidate.length > 0 || getConstructorTypes(candidate) !== undefined || getInjections(candidate).size > 0)
     return true;
-  return !passesArgumentsOn(candidate);
+  return !forwardsArguments(candidate);
 }
 
 /** For `class Failure extends Error {}`: the parameters of the language's own constructors cannot be injected. */
@@ -64,21 +64,21 @@ function isNative(candidate: Class): boolean {
   return Function.prototype.toString.call(candidate).endsWith("{ [native code] }");
 }
 
-function injectedParameter(index: number, token: unknown): ConstructorParameter {
+function toInjectedParameter(index: number, token: unknown): ConstructorParameter {
   const position = index + 1;
   if (isInjectionToken(token)) return { position, token, found: token };
   return { position, token: undefined, reason: token === undefined ? "undefined" : "not a token", found: token };
 }
 
-function typedParameter(index: number, type: unknown): ConstructorParameter {
+function toTypedParameter(index: number, type: unknown): ConstructorParameter {
   const position = index + 1;
-  const reason = noTokenReason(type);
+  const reason = findNoTokenReason(type);
   if (reason !== undefined) return { position, token: undefined, reason, found: type };
   // Without a reason the type is a function, and the function that stands for a type at run time is its class.
   return { position, token: type as Class, found: type };
 }
 
-function noTokenReason(type: unknown): NoTokenReason | undefined {
+function findNoTokenReason(type: unknown): NoTokenReason | undefined {
   if (type === undefined) return "undefined";
   if (type === Function) return "type-only";
   if (type === Object) return "interface";
@@ -92,7 +92,7 @@ const IDENTIFIER = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
  * The parameter names of a constructor, read from its source. For messages only: a minifier changes them. The list ends at the first
  * parameter with a default value or a pattern.
  */
-export function parameterNames(target: object): readonly string[] {
+export function readParameterNames(target: object): readonly string[] {
   const [, list = ""] = Function.prototype.toString.call(target).split("constructor(", 2);
   const parts = (list.split(")", 1)[0] ?? "").split(",").map((part) => part.trim());
   const end = parts.findIndex((part) => !IDENTIFIER.test(part));
@@ -109,7 +109,7 @@ const PROBE = Symbol("probe");
  * For one construction the parent is a function that notes its arguments and throws, so no field is set and no code of the parent runs.
  * What an own constructor does before `super()` runs once. Asked only for a class without decorator metadata.
  */
-function passesArgumentsOn(candidate: Class): boolean {
+function forwardsArguments(candidate: Class): boolean {
   const parent: unknown = Object.getPrototypeOf(candidate);
   if (!isClass(parent)) return false;
   let passed: unknown;

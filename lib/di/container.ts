@@ -12,7 +12,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { disposeAll, type DisposalLimit } from "./disposal.js";
 import type { InstanceBuilder } from "./instances.js";
 import type { ApplicationScope, Scope } from "./module-scope.js";
-import { nameOf, type InjectionToken } from "./token.js";
+import { describeToken, type InjectionToken } from "./token.js";
 import type { Class } from "../runtime/class.js";
 
 /** Look-ups from one scope. */
@@ -36,7 +36,7 @@ export class Container implements Resolver {
 
   /** Looks up with the view of the whole application. Finds controllers, too, and every class that is built in one module only. */
   get<T>(token: InjectionToken<T>): T {
-    return this.from(this.application).get(token);
+    return this.createResolver(this.application).get(token);
   }
 
   /** Whether the application as a whole sees a provider of the token that is more than a default. */
@@ -53,14 +53,16 @@ export class Container implements Resolver {
   in(module: Class): Resolver {
     const scope = this.application.modules.find((candidate) => candidate.module === module);
     if (scope === undefined) {
-      throw new FrameworkError(`${nameOf(module)} is not a module of this application`, { code: "E_NOT_A_MODULE" });
+      throw new FrameworkError(`${describeToken(module)} is not a module of this application`, {
+        code: "E_NOT_A_MODULE",
+      });
     }
-    return this.from(scope);
+    return this.createResolver(scope);
   }
 
   /** Every instance and value so far, in order of construction, each object once. */
   instances(): readonly unknown[] {
-    return distinct(this.builder.entries().map(([, value]) => value));
+    return removeDuplicates(this.builder.entries().map(([, value]) => value));
   }
 
   /**
@@ -72,7 +74,7 @@ export class Container implements Resolver {
    * @throws FrameworkError `E_DISPOSE` when an instance could not be disposed of; all others were.
    */
   dispose(except?: unknown, limit?: DisposalLimit): Promise<void> {
-    return (this.disposal ??= this.disposeBut(except, limit));
+    return (this.disposal ??= this.disposeExcept(except, limit));
   }
 
   /** Disposes of the instance that `dispose` left, unless it belongs to the caller. Throws as `dispose` does. */
@@ -84,15 +86,15 @@ export class Container implements Resolver {
     return this.dispose();
   }
 
-  private from(scope: Scope): Resolver {
+  private createResolver(scope: Scope): Resolver {
     const where = `a look-up in ${scope.name}`;
-    return { get: (token) => this.builder.resolve({ token, scope, provider: scope.reach(token), where }) };
+    return { get: (token) => this.builder.resolve({ token, scope, provider: scope.findAny(token), where }) };
   }
 
-  private async disposeBut(except: unknown, limit?: DisposalLimit): Promise<void> {
+  private async disposeExcept(except: unknown, limit?: DisposalLimit): Promise<void> {
     const entries = this.builder.entries();
     const given = new Set(entries.filter(([provider]) => provider.source.kind === "value").map(([, value]) => value));
-    const owned = distinct(entries.map(([, value]) => value)).filter((value) => !given.has(value));
+    const owned = removeDuplicates(entries.map(([, value]) => value)).filter((value) => !given.has(value));
     this.excepted = owned.filter((value) => value === except);
     await Promise.all([
       this.builder.close(),
@@ -105,6 +107,6 @@ export class Container implements Resolver {
 }
 
 /** One instance may stand under several tokens. */
-function distinct(values: readonly unknown[]): readonly unknown[] {
+function removeDuplicates(values: readonly unknown[]): readonly unknown[] {
   return [...new Set(values)];
 }

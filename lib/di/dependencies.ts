@@ -3,12 +3,12 @@
  * providers are tied: only then is the chain of users known that the message shows.
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { parameterPlace, parameterWithoutToken, unreadableConstructor } from "./constructor-diagnostics.js";
-import { constructorOf, type ConstructorParameter, type ConstructorShape } from "./constructor.js";
+import { describeParameterPlace, parameterWithoutToken, unreadableConstructor } from "./constructor-diagnostics.js";
+import { readConstructor, type ConstructorParameter, type ConstructorShape } from "./constructor.js";
 import { explainMissing } from "./missing-provider.js";
 import type { ApplicationScope } from "./module-scope.js";
 import type { Provider } from "./provider.js";
-import { nameOf, type InjectionToken } from "./token.js";
+import { describeToken, type InjectionToken } from "./token.js";
 
 export class DependencyWiring {
   /** Providers that a constructor is given, and those that `graph.ts` adds. */
@@ -23,7 +23,7 @@ export class DependencyWiring {
     const pending = [...providers];
     const known = new Set(pending);
     for (const provider of pending) {
-      provider.dependencies = this.dependenciesOf(provider);
+      provider.dependencies = this.findDependencies(provider);
       for (const dependency of provider.dependencies) {
         if (!known.has(dependency)) pending.push(dependency);
         known.add(dependency);
@@ -36,17 +36,17 @@ export class DependencyWiring {
     return this.pendingDiagnostics.map((describe) => describe());
   }
 
-  private dependenciesOf(provider: Provider): readonly Provider[] {
+  private findDependencies(provider: Provider): readonly Provider[] {
     if (provider.source.kind !== "class") return [];
     const target = provider.source.implementation;
-    const shape = constructorOf(target);
+    const shape = readConstructor(target);
     if (shape.unreadableBecause !== undefined) {
       this.pendingDiagnostics.push(() => unreadableConstructor(provider, target, shape));
     }
-    return shape.parameters.flatMap((parameter) => this.dependencyFor(provider, target, shape, parameter) ?? []);
+    return shape.parameters.flatMap((parameter) => this.findDependency(provider, target, shape, parameter) ?? []);
   }
 
-  private dependencyFor(
+  private findDependency(
     provider: Provider,
     target: object,
     shape: ConstructorShape,
@@ -58,26 +58,26 @@ export class DependencyWiring {
       return undefined;
     }
     const found = provider.scope.find(token);
-    if (found !== undefined) this.noteUse(found, provider);
+    if (found !== undefined) this.recordUse(found, provider);
     else {
-      const where = parameterPlace(provider, target, shape, parameter);
-      this.pendingDiagnostics.push(() => this.missing(provider, token, where));
+      const where = describeParameterPlace(provider, target, shape, parameter);
+      this.pendingDiagnostics.push(() => this.describeMissing(provider, token, where));
     }
     return found;
   }
 
-  private noteUse(found: Provider, user: Provider): void {
+  private recordUse(found: Provider, user: Provider): void {
     this.used.add(found);
     if (!this.firstUser.has(found)) this.firstUser.set(found, user);
   }
 
-  private missing(provider: Provider, token: InjectionToken, where: string): Diagnostic {
+  private describeMissing(provider: Provider, token: InjectionToken, where: string): Diagnostic {
     const { code, what, fix } = explainMissing(this.application, provider.scope, token);
-    return { code, what: `${what} (${this.chainTo(provider)} -> ${nameOf(token)})`, where, fix };
+    return { code, what: `${what} (${this.describeChain(provider)} -> ${describeToken(token)})`, where, fix };
   }
 
   /** From a provider without a user down to `provider`; a cycle above it ends the chain. */
-  private chainTo(provider: Provider): string {
+  private describeChain(provider: Provider): string {
     const links = new Set([provider]);
     let user = this.firstUser.get(provider);
     while (user !== undefined && !links.has(user)) {

@@ -33,7 +33,7 @@ export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => I
       postorder.push(node);
       path.pop();
     } else if (!isFinished.has(next.value)) enter(next.value);
-    else if (isFinished.get(next.value) === false) cycles.push(cycleAt(path, next.value));
+    else if (isFinished.get(next.value) === false) cycles.push(toCycle(path, next.value));
   };
   for (const root of roots) {
     if (!isFinished.has(root)) enter(root);
@@ -42,7 +42,7 @@ export function depthFirst<Node>(roots: Iterable<Node>, edges: (node: Node) => I
   return { preorder: [...isFinished.keys()], postorder, cycles };
 }
 
-function cycleAt<Node>(path: readonly OpenNode<Node>[], node: Node): Node[] {
+function toCycle<Node>(path: readonly OpenNode<Node>[], node: Node): Node[] {
   const nodes = path.map((step) => step.node);
   return [...nodes.slice(nodes.indexOf(node)), node];
 }

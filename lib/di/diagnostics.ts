@@ -2,24 +2,24 @@
  * The diagnostics of modules, bindings and running providers: a code, what, where, and the fix. Those of constructor parameters are in
  * `constructor-diagnostics.ts`, those of missing providers in `missing-provider.ts`.
  */
-import { bareUse } from "../errors/bare-decorator.js";
-import { fromOtherCopy } from "../errors/copy.js";
+import { describeBareUse } from "../errors/bare-decorator.js";
+import { findForeignCopy } from "../errors/copy.js";
 import { type Diagnostic, DiagnosticError } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Provider } from "./provider.js";
-import { nameOf } from "./token.js";
+import { describeToken } from "./token.js";
 
 const NOT_LOADED = "the file that defines it is not loaded yet, because two files import each other";
 const REMOVE_IMPORT = "remove one of the two imports";
 
 export function notAModule(value: unknown, where: string): Diagnostic {
-  const foreign = fromOtherCopy(value, where);
+  const foreign = findForeignCopy(value, where);
   if (foreign !== undefined) return foreign;
   const [reason, fix] =
     value === undefined
       ? [`: ${NOT_LOADED}`, REMOVE_IMPORT]
       : ["", "decorate the class with @Module({ … }); a provider belongs under providers"];
-  return { code: "E_NOT_A_MODULE", what: `${nameOf(value)} is not a module${reason}`, where, fix };
+  return { code: "E_NOT_A_MODULE", what: `${describeToken(value)} is not a module${reason}`, where, fix };
 }
 
 export function moduleCycle(path: readonly { readonly name: string }[]): Diagnostic {
@@ -32,13 +32,13 @@ export function moduleCycle(path: readonly { readonly name: string }[]): Diagnos
 }
 
 export function notAProvider(value: unknown, where: string, reason?: string): Diagnostic {
-  const foreign = fromOtherCopy(value, where);
+  const foreign = findForeignCopy(value, where);
   if (foreign !== undefined) return foreign;
   const [what, fix] =
     value === undefined
       ? [`undefined stands in the place of a class: ${NOT_LOADED}`, REMOVE_IMPORT]
       : [
-          reason ?? bareUse(value) ?? `${nameOf(value)} is neither a class nor a binding`,
+          reason ?? describeBareUse(value) ?? `${describeToken(value)} is neither a class nor a binding`,
           "list a class, or provide(Token).useClass, .useValue or .useFactory",
         ];
   return { code: "E_PROVIDER_INVALID", what, where, fix };
@@ -47,11 +47,11 @@ export function notAProvider(value: unknown, where: string, reason?: string): Di
 export function notAnEvent(value: unknown, where: string): Diagnostic {
   const [reason, fix] =
     value === undefined ? [`: ${NOT_LOADED}`, REMOVE_IMPORT] : ["", 'list values that event("…") has made'];
-  return { code: "E_NOT_AN_EVENT", what: `${nameOf(value)} is not an event${reason}`, where, fix };
+  return { code: "E_NOT_AN_EVENT", what: `${describeToken(value)} is not an event${reason}`, where, fix };
 }
 
 export function unknownExport(value: unknown, module: string, isModule: boolean): Diagnostic {
-  const name = nameOf(value);
+  const name = describeToken(value);
   const fix = isModule
     ? `add ${name} to the imports of ${module}`
     : `add ${name} to the providers of ${module}, import a module that exports it`;
@@ -68,7 +68,7 @@ export function dependencyCycle(path: readonly Provider[]): Diagnostic {
   return {
     code: "E_PROVIDER_CYCLE",
     what: `providers need each other: ${path.map(({ label }) => label).join(" -> ")}`,
-    where: last === undefined ? "" : buildPlace(last),
+    where: last === undefined ? "" : describeBuildPlace(last),
     fix: "move the shared part into another class, and inject that class into both",
   };
 }
@@ -76,29 +76,29 @@ export function dependencyCycle(path: readonly Provider[]): Diagnostic {
 export function unusedOverride({ token }: Provider): Diagnostic {
   return {
     code: "E_DOUBLE_UNUSED",
-    what: `nothing injects ${nameOf(token)}, so its test override has no effect`,
-    where: `the test override of ${nameOf(token)}`,
+    what: `nothing injects ${describeToken(token)}, so its test override has no effect`,
+    where: `the test override of ${describeToken(token)}`,
     fix: "bind the double to the token that is injected, or remove it",
   };
 }
 
-export function promiseOf(provider: Provider): Diagnostic {
+export function returnedPromise(provider: Provider): Diagnostic {
   const { source, token } = provider;
   const [code, origin] =
     source.kind === "class"
-      ? ["E_CONSTRUCTOR_PROMISE", `the constructor of ${nameOf(source.implementation)}`]
-      : ["E_FACTORY_PROMISE", `the factory of ${nameOf(token)}`];
+      ? ["E_CONSTRUCTOR_PROMISE", `the constructor of ${describeToken(source.implementation)}`]
+      : ["E_FACTORY_PROMISE", `the factory of ${describeToken(token)}`];
   return {
     code,
     what: `${origin} returned a promise, and the container does not wait for promises`,
-    where: buildPlace(provider),
+    where: describeBuildPlace(provider),
     fix: "return the object at once, and do the asynchronous work in Subsystem.start()",
   };
 }
 
 export function providerFailed(provider: Provider, error: unknown): Diagnostic {
   if (error instanceof DiagnosticError) return error.diagnostic;
-  const where = buildPlace(provider);
+  const where = describeBuildPlace(provider);
   // An error of the framework says itself what to do, and has a page of its own.
   if (error instanceof FrameworkError && error.code !== "E_INTERNAL") {
     return {
@@ -110,20 +110,22 @@ export function providerFailed(provider: Provider, error: unknown): Diagnostic {
   }
   return {
     code: "E_PROVIDER_FAILED",
-    what: `${provider.label} could not be built: ${textOf(error)}`,
+    what: `${provider.label} could not be built: ${toText(error)}`,
     where,
     fix: "correct the code, or what it reads; open files and connections in Subsystem.start(), not in a constructor or a factory",
   };
 }
 
 /** The place of a running constructor or factory. */
-export function buildPlace({ source, scope, token }: Provider): string {
+export function describeBuildPlace({ source, scope, token }: Provider): string {
   const part =
-    source.kind === "class" ? `constructor of ${nameOf(source.implementation)}` : `factory of ${nameOf(token)}`;
+    source.kind === "class"
+      ? `constructor of ${describeToken(source.implementation)}`
+      : `factory of ${describeToken(token)}`;
   return `${part}, in ${scope.name}`;
 }
 
-function textOf(error: unknown): string {
+function toText(error: unknown): string {
   try {
     return String(error);
   } catch {

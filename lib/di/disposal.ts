@@ -4,8 +4,8 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { causeText } from "../errors/thrown-value.js";
-import { asPromise, isPromise } from "../http/middleware.js";
-import { nameOf } from "./token.js";
+import { toPromise, isPromise } from "../http/middleware.js";
+import { describeToken } from "./token.js";
 
 const METHODS = [Symbol.asyncDispose, "dispose", Symbol.dispose] as const;
 
@@ -24,17 +24,17 @@ export async function disposeAll(instances: readonly unknown[], limit = unlimite
   const names: string[] = [];
   for (const instance of instances.toReversed()) {
     try {
-      const result = disposeOf(instance);
-      if (isPromise(result)) await limit(asPromise(result));
+      const result = disposeOne(instance);
+      if (isPromise(result)) await limit(toPromise(result));
     } catch (error) {
       failures.push(error);
-      names.push(`${nameOf(instance?.constructor)} (${causeText(error)})`);
+      names.push(`${describeToken(instance?.constructor)} (${causeText(error)})`);
     }
   }
-  if (failures.length > 0) throw incomplete(names, failures);
+  if (failures.length > 0) throw disposalError(names, failures);
 }
 
-function disposeOf(instance: unknown): unknown {
+function disposeOne(instance: unknown): unknown {
   if ((typeof instance !== "object" && typeof instance !== "function") || instance === null) return undefined;
   for (const method of METHODS) {
     const dispose: unknown = Reflect.get(instance, method);
@@ -43,7 +43,7 @@ function disposeOf(instance: unknown): unknown {
   return undefined;
 }
 
-function incomplete(names: readonly string[], failures: readonly unknown[]): FrameworkError {
+function disposalError(names: readonly string[], failures: readonly unknown[]): FrameworkError {
   return new FrameworkError(
     `could not dispose of ${names.join(", ")}; everything else was disposed of: correct these dispose methods`,
     {

@@ -38,13 +38,13 @@ export function inspect(options: InspectionOptions): InspectionResult {
   bindAll(application, options, diagnostics);
   const modules = options.root === undefined ? [] : collectModules(options.root, application, diagnostics);
   const wiring = new DependencyWiring(application);
-  const roots = providersToBuild(application, modules, options, wiring.used);
+  const roots = listProvidersToBuild(application, modules, options, wiring.used);
   wiring.wire([...roots, ...application.defaults.values()]);
   const { postorder, cycles } = depthFirst(roots, ({ dependencies }) => dependencies);
   const order = shareInstances(application, postorder);
-  lookUpRequired(application, options, wiring.used, diagnostics);
+  checkRequired(application, options, wiring.used, diagnostics);
   diagnostics.push(...wiring.diagnostics(), ...cycles.map(dependencyCycle));
-  const unused = unusedOverrides(application, options, wiring.used);
+  const unused = findUnusedOverrides(application, options, wiring.used);
   // A factory may look an override up, which shows only when the factory runs.
   if (!order.some(({ source }) => source.kind === "factory")) diagnostics.push(...unused.map(unusedOverride));
   const build = (): Container => buildAll({ application, order, unusedOverrides: unused }, diagnostics);
@@ -66,7 +66,7 @@ function bindAll(application: ApplicationScope, options: InspectionOptions, diag
 }
 
 /** The providers that are built whether or not something injects them, in the order to begin with. */
-function providersToBuild(
+function listProvidersToBuild(
   application: ApplicationScope,
   modules: readonly ModuleScope[],
   { extras = () => [] }: InspectionOptions,
@@ -75,14 +75,14 @@ function providersToBuild(
   const roots = new Set(application.bindings.values());
   const addClasses = (scope: Scope, entries: readonly unknown[]): void => {
     for (const entry of entries.filter(isClass)) {
-      const provider = scope.providerOf(entry);
+      const provider = scope.ensureProvider(entry);
       used.add(provider);
       roots.add(provider);
     }
   };
   for (const scope of modules) {
     const { controllers, middleware } = scope.definition;
-    for (const [token, provider] of scope.own) if (!application.bindings.has(token)) roots.add(provider);
+    for (const [token, provider] of scope.providers) if (!application.bindings.has(token)) roots.add(provider);
     addClasses(scope, [...controllers, ...middleware, ...extras(scope.module), scope.module]);
   }
   addClasses(application, extras(undefined));
@@ -91,7 +91,7 @@ function providersToBuild(
 
 /** Puts the first of several equal providers in the place of the others. Returns the order of the remaining providers. */
 function shareInstances(application: ApplicationScope, order: readonly Provider[]): readonly Provider[] {
-  const shared = sharedInstancesIn([...new Set([...order, ...application.defaults.values()])]);
+  const shared = findSharedInstances([...new Set([...order, ...application.defaults.values()])]);
   for (const scope of [application, ...application.modules]) scope.replace(shared);
   return order.filter((provider) => !shared.has(provider));
 }
@@ -102,7 +102,7 @@ function shareInstances(application: ApplicationScope, order: readonly Provider[
  *
  * @param order Wired providers, dependencies first. Their dependencies are replaced on the way.
  */
-function sharedInstancesIn(order: readonly Provider[]): ReadonlyMap<Provider, Provider> {
+function findSharedInstances(order: readonly Provider[]): ReadonlyMap<Provider, Provider> {
   const shared = new Map<Provider, Provider>();
   const distinctByClass = new Map<unknown, Provider[]>();
   for (const provider of order) {
@@ -121,21 +121,21 @@ function isEqual(one: Provider, other: Provider): boolean {
   return one.token === other.token && one.dependencies.every((dependency, at) => dependency === other.dependencies[at]);
 }
 
-function lookUpRequired(
+function checkRequired(
   application: ApplicationScope,
   { requiredTokens = [] }: InspectionOptions,
   used: Set<Provider>,
   diagnostics: Diagnostic[],
 ): void {
   for (const { token, requiredBy } of requiredTokens) {
-    const provider = application.reach(token);
+    const provider = application.findAny(token);
     if (provider !== undefined) used.add(provider);
     else diagnostics.push({ ...explainMissing(application, application, token), where: requiredBy });
   }
 }
 
 /** The test overrides that neither a constructor nor the framework looks up. A test with such an override proves nothing. */
-function unusedOverrides(
+function findUnusedOverrides(
   application: ApplicationScope,
   { overrides = [], isCollected = () => false }: InspectionOptions,
   used: ReadonlySet<Provider>,
@@ -152,12 +152,12 @@ function isForFramework(
   isCollected: NonNullable<InspectionOptions["isCollected"]>,
 ): boolean {
   if (application.defaults.has(token)) return true;
-  const overridden = application.holders(token).map(({ own }) => own.get(token)?.source);
+  const overridden = application.findHolders(token).map(({ providers: own }) => own.get(token)?.source);
   const classes = overridden.flatMap((source) => (source?.kind === "class" ? source.implementation : []));
   return [token, ...classes].some((candidate) => isClass(candidate) && isCollected(candidate));
 }
 
-function describe({ module, name, definition, own, imports }: ModuleScope): ModuleDescription {
+function describe({ module, name, definition, providers: own, imports }: ModuleScope): ModuleDescription {
   const { controllers, exports, middleware, events } = definition;
   const imported = [...new Set(imports.map((scope) => scope.module))];
   return { module, name, imports: imported, exports, controllers, providers: [...own.keys()], middleware, events };

@@ -43,7 +43,7 @@ export class Annotation<T> {
   }
 
   /** The value of this class, not of its parents. */
-  of(target: object): T | undefined {
+  get(target: object): T | undefined {
     return this.values.get(target);
   }
 }
@@ -73,32 +73,32 @@ export function Inject<T>(
 ): (target: object, key: undefined, index: number) => void {
   if (none.length > 0) throw bareDecorator("Inject(token)", token, "constructor");
   return (target, key: unknown, index) => {
-    if (typeof target !== "function" || key !== undefined) throw misplaced(key);
-    const known = injections.of(target) ?? new Map<number, InjectionToken>();
+    if (typeof target !== "function" || key !== undefined) throw misplacedError(key);
+    const known = injections.get(target) ?? new Map<number, InjectionToken>();
     injections.set(target, known.set(index, token));
   };
 }
 
 /** Whether the class carries `@Injectable()` or a decorator that includes it. */
 export function isInjectable(target: object): boolean {
-  return decorated.of(target) === true;
+  return decorated.get(target) === true;
 }
 
 /** The tokens of `@Inject` on this class's own constructor, by index from 0. */
-export function injectionsOf(target: object): ReadonlyMap<number, InjectionToken> {
-  return injections.of(target) ?? new Map<number, InjectionToken>();
+export function getInjections(target: object): ReadonlyMap<number, InjectionToken> {
+  return injections.get(target) ?? new Map<number, InjectionToken>();
 }
 
 /**
  * The run-time types of the parameters of this class's own constructor, in order. `undefined` where the compiler left none: the class
  * has no constructor of its own, or no decorator, or its compiler drops the metadata.
  */
-export function constructorTypes(target: object): readonly unknown[] | undefined {
+export function getConstructorTypes(target: object): readonly unknown[] | undefined {
   const types: unknown = Reflect.getOwnMetadata("design:paramtypes", target);
   return Array.isArray(types) ? types : undefined;
 }
 
-function misplaced(key: unknown): FrameworkError {
+function misplacedError(key: unknown): FrameworkError {
   return setupError(
     new FrameworkError(`@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`, {
       code: "E_INJECT_PLACE",

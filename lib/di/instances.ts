@@ -8,12 +8,18 @@
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
 import { depthFirst } from "./depth-first.js";
-import { buildPlace, dependencyCycle, promiseOf, providerFailed, ResolutionError } from "./diagnostics.js";
+import {
+  describeBuildPlace,
+  dependencyCycle,
+  returnedPromise,
+  providerFailed,
+  ResolutionError,
+} from "./diagnostics.js";
 import { explainMissing } from "./missing-provider.js";
 import type { ApplicationScope } from "./module-scope.js";
 import type { Resolve } from "./provide.js";
 import type { Provider, VisibleProviders } from "./provider.js";
-import { nameOf, type InjectionToken } from "./token.js";
+import { describeToken, type InjectionToken } from "./token.js";
 import tsyringe from "./tsyringe.cjs";
 
 /** A look-up by a factory or through the container. */
@@ -67,7 +73,7 @@ export class InstanceBuilder {
   /** Providers whose constructor or factory is running, outermost first. */
   private readonly running: Provider[] = [];
   private readonly failed = new Map<Provider, ResolutionError>();
-  private closed = false;
+  private isClosed = false;
 
   constructor(private readonly application: ApplicationScope) {}
 
@@ -90,10 +96,10 @@ export class InstanceBuilder {
    * @throws FrameworkError `E_CONTAINER_DISPOSED` after `close`.
    */
   resolve<T>({ token, scope, provider, where }: Lookup<T>): T {
-    if (this.closed) throw disposed(token);
+    if (this.isClosed) throw disposedError(token);
     if (provider === undefined) throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
     this.lookedUp.add(provider);
-    if (!this.store.has(provider)) for (const needed of this.unmade(provider)) this.make(needed);
+    if (!this.store.has(provider)) for (const needed of this.findUnbuilt(provider)) this.make(needed);
     // A provider is only ever made from a binding of its own token; `provide` checked the type of the one against the other.
     return this.store.get(provider) as T;
   }
@@ -105,7 +111,7 @@ export class InstanceBuilder {
 
   /** Ends all look-ups. */
   async close(): Promise<void> {
-    this.closed = true;
+    this.isClosed = true;
     await this.store.close();
   }
 
@@ -113,16 +119,16 @@ export class InstanceBuilder {
    * The providers to make for `provider`, itself last. No recursion: only factories that resolve each other nest. A provider that is
    * already running closes a cycle and is refused.
    */
-  private unmade(provider: Provider): readonly Provider[] {
-    const isBegun = (from: Provider): boolean => this.store.has(from) || this.running.includes(from);
-    const { postorder } = depthFirst([provider], (from) => (isBegun(from) ? [] : from.dependencies));
+  private findUnbuilt(provider: Provider): readonly Provider[] {
+    const isStarted = (from: Provider): boolean => this.store.has(from) || this.running.includes(from);
+    const { postorder } = depthFirst([provider], (from) => (isStarted(from) ? [] : from.dependencies));
     const waiting = postorder.find((needed) => this.running.includes(needed));
-    if (waiting !== undefined) throw new ResolutionError(dependencyCycle(this.cycleThrough(waiting, provider)));
+    if (waiting !== undefined) throw new ResolutionError(dependencyCycle(this.findCycle(waiting, provider)));
     return postorder;
   }
 
   /** From `waiting` through the running providers to `provider`, which the innermost of them looked up, and back to `waiting`. */
-  private cycleThrough(waiting: Provider, provider: Provider): readonly Provider[] {
+  private findCycle(waiting: Provider, provider: Provider): readonly Provider[] {
     const steps = this.running.slice(this.running.indexOf(waiting));
     const next = (from: Provider): readonly Provider[] => {
       const depth = steps.indexOf(from);
@@ -139,7 +145,7 @@ export class InstanceBuilder {
     try {
       const { source } = provider;
       // The factory is called here, without one more function between: factories that resolve each other nest as deep as the stack allows.
-      const value = source.kind === "factory" ? source.factory(this.resolverOf(provider)) : this.create(provider);
+      const value = source.kind === "factory" ? source.factory(this.createResolver(provider)) : this.create(provider);
       refusePromise(provider, value);
       this.store.put(provider, value);
     } catch (error) {
@@ -173,9 +179,9 @@ export class InstanceBuilder {
     return failure;
   }
 
-  private resolverOf(provider: Provider): Resolve {
+  private createResolver(provider: Provider): Resolve {
     const { scope } = provider;
-    return (token) => this.resolve({ token, scope, provider: scope.find(token), where: buildPlace(provider) });
+    return (token) => this.resolve({ token, scope, provider: scope.find(token), where: describeBuildPlace(provider) });
   }
 }
 
@@ -186,12 +192,12 @@ function refusePromise(provider: Provider, value: unknown): void {
   if (source.kind === "class" && value instanceof source.implementation) return;
   // The promise is not used. Its rejection must not end the process before the diagnostic is read.
   value.then(undefined, () => undefined);
-  throw new ResolutionError(promiseOf(provider));
+  throw new ResolutionError(returnedPromise(provider));
 }
 
-function disposed(token: unknown): FrameworkError {
+function disposedError(token: unknown): FrameworkError {
   return new FrameworkError(
-    `${nameOf(token)} cannot be resolved: the container is disposed of; resolve before the application stops`,
+    `${describeToken(token)} cannot be resolved: the container is disposed of; resolve before the application stops`,
     { code: "E_CONTAINER_DISPOSED" },
   );
 }

@@ -5,7 +5,7 @@
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
 import type { VisibleProviders } from "./provider.js";
-import { nameOf, type InjectionToken } from "./token.js";
+import { describeToken, type InjectionToken } from "./token.js";
 
 /** A diagnostic without its place. */
 type PlacelessDiagnostic = Pick<Diagnostic, "code" | "what" | "fix">;
@@ -15,7 +15,7 @@ export function explainMissing(
   scope: VisibleProviders,
   token: InjectionToken,
 ): PlacelessDiagnostic {
-  const holders = application.holders(token);
+  const holders = application.findHolders(token);
   if (holders.length === 0) return unprovided(application, scope, token);
   return scope instanceof ModuleScope ? invisible(scope, holders, token) : ambiguous(holders, token);
 }
@@ -24,7 +24,7 @@ function invisible(scope: ModuleScope, holders: readonly ModuleScope[], token: I
   const exporter = holders.find(({ exports }) => exports.has(token));
   const neighbour = holders.find((holder) => scope.imports.includes(holder));
   const holder = exporter ?? neighbour ?? holders[0] ?? scope;
-  const name = nameOf(token);
+  const name = describeToken(token);
   const toExports = `add ${name} to the exports of ${holder.name}`;
   const toImports = `add ${holder.name} to the imports of ${scope.name}`;
   const [gap, fix] =
@@ -43,7 +43,7 @@ function ambiguous(holders: readonly ModuleScope[], token: InjectionToken): Plac
   const names = holders.map((holder) => holder.name).join(" and ");
   return {
     code: "E_PROVIDER_AMBIGUOUS",
-    what: `${names} each provide ${nameOf(token)}, and the root module sees none of them`,
+    what: `${names} each provide ${describeToken(token)}, and the root module sees none of them`,
     fix: "export it from one of them and import that module in the root module, or bind it for the whole application with .provide(…)",
   };
 }
@@ -53,7 +53,7 @@ function unprovided(
   scope: VisibleProviders,
   token: InjectionToken,
 ): PlacelessDiagnostic {
-  const name = nameOf(token);
+  const name = describeToken(token);
   const home = scope instanceof ModuleScope ? scope.name : (application.root?.name ?? "a module");
   const fix = `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
   const explanation = { code: "E_PROVIDER_MISSING", what: `nothing provides ${name}`, fix };
@@ -73,7 +73,7 @@ function notInjected(
   const home = modules.find((scope) => scope.notInjected.has(token));
   if (home === undefined) return undefined;
   const what = `${explanation.what}: it is a controller, a middleware or the module class of ${home.name}, and none of these is injected`;
-  return { ...explanation, what, fix: `move the part of ${nameOf(token)} that is needed into a provider` };
+  return { ...explanation, what, fix: `move the part of ${describeToken(token)} that is needed into a provider` };
 }
 
 /** Two classes of one name: the usual cause is a file or a package that is loaded twice. */
@@ -82,7 +82,9 @@ function sameName(
   token: InjectionToken,
   explanation: PlacelessDiagnostic,
 ): PlacelessDiagnostic | undefined {
-  const home = modules.find(({ own }) => [...own.keys()].some((other) => nameOf(other) === nameOf(token)));
+  const home = modules.find(({ providers: own }) =>
+    [...own.keys()].some((other) => describeToken(other) === describeToken(token)),
+  );
   if (home === undefined) return undefined;
   const what = `${explanation.what}: ${home.name} provides another class or token of the same name`;
   return {
@@ -99,11 +101,15 @@ function subclass(
   explanation: PlacelessDiagnostic,
 ): PlacelessDiagnostic | undefined {
   if (typeof token !== "function") return undefined;
-  for (const { own, name } of modules) {
+  for (const { providers: own, name } of modules) {
     const heir = [...own.keys()].find((other) => typeof other === "function" && other.prototype instanceof token);
     if (heir === undefined) continue;
-    const what = `${explanation.what}: ${name} provides its subclass ${nameOf(heir)}, but only under the subclass's own name`;
-    return { ...explanation, what, fix: `bind it in ${name}: provide(${nameOf(token)}).useClass(${nameOf(heir)})` };
+    const what = `${explanation.what}: ${name} provides its subclass ${describeToken(heir)}, but only under the subclass's own name`;
+    return {
+      ...explanation,
+      what,
+      fix: `bind it in ${name}: provide(${describeToken(token)}).useClass(${describeToken(heir)})`,
+    };
   }
   return undefined;
 }

@@ -6,9 +6,9 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import { depthFirst } from "./depth-first.js";
 import { moduleCycle, notAModule, notAnEvent, notAProvider, unknownExport } from "./diagnostics.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
-import { moduleOf } from "./module.js";
-import { Binding, bindingOf } from "./provide.js";
-import { isInjectionToken, nameOf } from "./token.js";
+import { findModuleDefinition } from "./module.js";
+import { Binding, toBinding } from "./provide.js";
+import { isInjectionToken, describeToken } from "./token.js";
 import { isClass, type Class } from "../runtime/class.js";
 
 /** Returns the modules in the order in which their providers are built, imports first. Fills the scopes of `application`. */
@@ -19,7 +19,7 @@ export function collectModules(
 ): readonly ModuleScope[] {
   const scopes = new Map<unknown, ModuleScope>();
   const enter = (value: unknown, where: string): ModuleScope | undefined => {
-    const scope = scopes.get(value) ?? scopeOf(value, application);
+    const scope = scopes.get(value) ?? createScope(value, application);
     if (scope === undefined) diagnostics.push(notAModule(value, where));
     else scopes.set(value, scope);
     return scope;
@@ -38,8 +38,8 @@ export function collectModules(
   return postorder;
 }
 
-function scopeOf(value: unknown, application: ApplicationScope): ModuleScope | undefined {
-  const definition = moduleOf(value);
+function createScope(value: unknown, application: ApplicationScope): ModuleScope | undefined {
+  const definition = findModuleDefinition(value);
   return definition === undefined || !isClass(value) ? undefined : new ModuleScope(value, definition, application);
 }
 
@@ -56,7 +56,7 @@ function addImports(
 
 function addProviders(scope: ModuleScope, diagnostics: Diagnostic[]): void {
   for (const [index, entry] of scope.definition.providers.entries()) {
-    const binding = bindingOf(entry);
+    const binding = toBinding(entry);
     const fault = checkBinding(binding, `provider ${index + 1} of ${scope.name}`);
     if (fault === undefined) scope.provide(binding);
     else diagnostics.push(fault);
@@ -81,8 +81,8 @@ export function checkBinding(binding: unknown, where: string): Diagnostic | unde
   if (!(binding instanceof Binding)) return notAProvider(binding, where);
   const { token, source } = binding;
   if (!isInjectionToken(token)) return notAProvider(token, where);
-  if (moduleOf(token) !== undefined) {
-    return notAProvider(token, where, `${nameOf(token)} is a module: it belongs under imports`);
+  if (findModuleDefinition(token) !== undefined) {
+    return notAProvider(token, where, `${describeToken(token)} is a module: it belongs under imports`);
   }
   if (source.kind === "class" && !isClass(source.implementation)) return notAProvider(source.implementation, where);
   if (source.kind === "factory" && typeof source.factory !== "function") return notAProvider(source.factory, where);
@@ -91,8 +91,8 @@ export function checkBinding(binding: unknown, where: string): Diagnostic | unde
 
 function checkExports(scope: ModuleScope, diagnostics: Diagnostic[]): void {
   for (const entry of scope.definition.exports) {
-    const isKnown = isInjectionToken(entry) && (isImported(scope, entry) || scope.local(entry) !== undefined);
-    if (!isKnown) diagnostics.push(unknownExport(entry, scope.name, moduleOf(entry) !== undefined));
+    const isKnown = isInjectionToken(entry) && (isImported(scope, entry) || scope.findLocal(entry) !== undefined);
+    if (!isKnown) diagnostics.push(unknownExport(entry, scope.name, findModuleDefinition(entry) !== undefined));
   }
 }
 

@@ -5,7 +5,7 @@
 import type { ModuleDefinition } from "./module.js";
 import type { Binding } from "./provide.js";
 import { Provider, type VisibleProviders } from "./provider.js";
-import { nameOf, type InjectionToken } from "./token.js";
+import { describeToken, type InjectionToken } from "./token.js";
 import type { Class } from "../runtime/class.js";
 
 export abstract class Scope implements VisibleProviders {
@@ -18,17 +18,17 @@ export abstract class Scope implements VisibleProviders {
   abstract find(token: InjectionToken): Provider | undefined;
 
   /** As `find`, and also a provider that is not injected. */
-  reach(token: InjectionToken): Provider | undefined {
+  findAny(token: InjectionToken): Provider | undefined {
     return this.find(token) ?? this.notInjected.get(token);
   }
 
   /** Replaces each provider that is a key of `substitutes`. */
   replace(substitutes: ReadonlyMap<Provider, Provider>): void {
-    replaceIn(this.notInjected, substitutes);
+    replaceProviders(this.notInjected, substitutes);
   }
 
   /** The provider of a class that this scope builds: the visible one, else a new one that is not injected. */
-  providerOf(target: Class): Provider {
+  ensureProvider(target: Class): Provider {
     const known = this.find(target) ?? this.notInjected.get(target);
     if (known !== undefined) return known;
     const provider = new Provider(target, { kind: "class", implementation: target }, this);
@@ -41,7 +41,7 @@ export abstract class Scope implements VisibleProviders {
 export class ModuleScope extends Scope {
   readonly name: string;
   /** The providers of this module by token. */
-  readonly own = new Map<InjectionToken, Provider>();
+  readonly providers = new Map<InjectionToken, Provider>();
   readonly exports: ReadonlySet<unknown>;
   /** In declared order; filled by `collectModules`. */
   readonly imports: ModuleScope[] = [];
@@ -52,45 +52,45 @@ export class ModuleScope extends Scope {
     private readonly application: ApplicationScope,
   ) {
     super();
-    this.name = nameOf(module);
+    this.name = describeToken(module);
     this.exports = new Set(definition.exports);
   }
 
   /** Provides the token here; the last call wins. */
   provide({ token, source }: Binding): void {
-    this.own.set(token, new Provider(token, source, this));
+    this.providers.set(token, new Provider(token, source, this));
   }
 
   override replace(substitutes: ReadonlyMap<Provider, Provider>): void {
     super.replace(substitutes);
-    replaceIn(this.own, substitutes);
+    replaceProviders(this.providers, substitutes);
   }
 
   override find(token: InjectionToken): Provider | undefined {
     const { bindings, defaults } = this.application;
-    return bindings.get(token) ?? this.local(token) ?? defaults.get(token);
+    return bindings.get(token) ?? this.findLocal(token) ?? defaults.get(token);
   }
 
   /** Provided here or exported by an import. */
-  local(token: InjectionToken): Provider | undefined {
-    return this.own.get(token) ?? this.imported(token, new Set([this]));
+  findLocal(token: InjectionToken): Provider | undefined {
+    return this.providers.get(token) ?? this.findImported(token, new Set([this]));
   }
 
   /** The last import that exports the token wins. `visited` ends the search where modules import each other. */
-  private imported(token: InjectionToken, visited: Set<ModuleScope>): Provider | undefined {
+  private findImported(token: InjectionToken, visited: Set<ModuleScope>): Provider | undefined {
     for (const scope of this.imports.toReversed()) {
-      const provider = scope.exported(token, visited);
+      const provider = scope.findExported(token, visited);
       if (provider !== undefined) return provider;
     }
     return undefined;
   }
 
-  private exported(token: InjectionToken, visited: Set<ModuleScope>): Provider | undefined {
+  private findExported(token: InjectionToken, visited: Set<ModuleScope>): Provider | undefined {
     if (visited.has(this)) return undefined;
     visited.add(this);
-    if (this.exports.has(token)) return this.own.get(token) ?? this.imported(token, visited);
+    if (this.exports.has(token)) return this.providers.get(token) ?? this.findImported(token, visited);
     for (const scope of this.imports.toReversed()) {
-      const provider = this.exports.has(scope.module) ? scope.exported(token, visited) : undefined;
+      const provider = this.exports.has(scope.module) ? scope.findExported(token, visited) : undefined;
       if (provider !== undefined) return provider;
     }
     return undefined;
@@ -114,25 +114,33 @@ export class ApplicationScope extends Scope {
 
   override find(token: InjectionToken): Provider | undefined {
     const { bindings, defaults, root } = this;
-    return bindings.get(token) ?? root?.local(token) ?? this.only(({ own }) => own.get(token)) ?? defaults.get(token);
+    return (
+      bindings.get(token) ??
+      root?.findLocal(token) ??
+      this.findOnly(({ providers: own }) => own.get(token)) ??
+      defaults.get(token)
+    );
   }
 
-  override reach(token: InjectionToken): Provider | undefined {
-    return super.reach(token) ?? this.only(({ notInjected }) => notInjected.get(token));
+  override findAny(token: InjectionToken): Provider | undefined {
+    return super.findAny(token) ?? this.findOnly(({ notInjected }) => notInjected.get(token));
   }
 
   /** The modules that provide the token. */
-  holders(token: InjectionToken): readonly ModuleScope[] {
-    return this.modules.filter(({ own }) => own.has(token));
+  findHolders(token: InjectionToken): readonly ModuleScope[] {
+    return this.modules.filter(({ providers: own }) => own.has(token));
   }
 
   /** The provider that all modules with one agree on. */
-  private only(pick: (scope: ModuleScope) => Provider | undefined): Provider | undefined {
+  private findOnly(pick: (scope: ModuleScope) => Provider | undefined): Provider | undefined {
     const providers = new Set(this.modules.map(pick).filter((provider) => provider !== undefined));
     return providers.size === 1 ? [...providers][0] : undefined;
   }
 }
 
-function replaceIn(providers: Map<InjectionToken, Provider>, substitutes: ReadonlyMap<Provider, Provider>): void {
+function replaceProviders(
+  providers: Map<InjectionToken, Provider>,
+  substitutes: ReadonlyMap<Provider, Provider>,
+): void {
   for (const [token, provider] of providers) providers.set(token, substitutes.get(provider) ?? provider);
 }

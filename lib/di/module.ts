@@ -17,7 +17,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
 import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { Annotation, Injectable } from "./injectable.js";
-import { nameOf, type InjectionToken } from "./token.js";
+import { describeToken, type InjectionToken } from "./token.js";
 import { isClass, type AbstractClass, type Class } from "../runtime/class.js";
 import type { Binding } from "./provide.js";
 
@@ -61,27 +61,27 @@ const definitions = new Annotation<ModuleDefinition>();
 export function Module(options: ModuleOptions = {}): (target: AbstractClass) => void {
   if (isClass(options)) throw bareDecorator("Module({ … })", options);
   const definition: ModuleDefinition = {
-    imports: listOf(options.imports),
-    controllers: listOf(options.controllers),
-    providers: listOf(options.providers),
-    exports: listOf(options.exports),
-    middleware: listOf(options.middleware),
-    events: listOf(options.events),
+    imports: toList(options.imports),
+    controllers: toList(options.controllers),
+    providers: toList(options.providers),
+    exports: toList(options.exports),
+    middleware: toList(options.middleware),
+    events: toList(options.events),
   };
   return (target: AbstractClass, context?: unknown) => {
     refuseStandardCall("Module({ … })", context);
-    checkOptionNames(options, NAMES, `@Module of ${nameOf(target)}`);
+    checkOptionNames(options, NAMES, `@Module of ${describeToken(target)}`);
     Injectable()(target);
     definitions.set(target, definition);
   };
 }
 
 /** Untyped code may pass a single entry instead of a list. `build()` reports it if it is not a valid entry. */
-function listOf<T>(given: readonly T[] = []): readonly T[] {
+function toList<T>(given: readonly T[] = []): readonly T[] {
   return Array.isArray(given) ? given : [given as T];
 }
 
 /** The options of this class, not of its parents; `undefined` for anything that is not a module. */
-export function moduleOf(target: unknown): ModuleDefinition | undefined {
-  return typeof target === "function" ? definitions.of(target) : undefined;
+export function findModuleDefinition(target: unknown): ModuleDefinition | undefined {
+  return typeof target === "function" ? definitions.get(target) : undefined;
 }

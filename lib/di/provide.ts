@@ -66,6 +66,6 @@ export function provide<T>(token: InjectionToken<T>): Provision<T> {
 }
 
 /** The binding that an entry of a list of providers stands for: a class is short for a binding of the class to itself. @internal */
-export function bindingOf(entry: Class | Binding): Binding {
+export function toBinding(entry: Class | Binding): Binding {
   return isClass(entry) ? new Binding(entry, { kind: "class", implementation: entry }) : entry;
 }

@@ -3,7 +3,7 @@
  * up in, and, once wired, these dependencies. The instance itself is kept by the container.
  */
 import type { Source } from "./provide.js";
-import { nameOf, type InjectionToken } from "./token.js";
+import { describeToken, type InjectionToken } from "./token.js";
 
 /** The providers that are visible from one scope, and the name of that scope for messages. */
 export interface VisibleProviders {
@@ -22,13 +22,13 @@ export class Provider {
     readonly source: Source,
     readonly scope: VisibleProviders,
   ) {
-    this.key = Symbol(nameOf(token));
+    this.key = Symbol(describeToken(token));
   }
 
   /** `LinkStore`, or `LinkStore (SqlLinks)` where the token is bound to another class. */
   get label(): string {
     const { token, source } = this;
-    if (source.kind !== "class" || source.implementation === token) return nameOf(token);
-    return `${nameOf(token)} (${nameOf(source.implementation)})`;
+    if (source.kind !== "class" || source.implementation === token) return describeToken(token);
+    return `${describeToken(token)} (${describeToken(source.implementation)})`;
   }
 }

@@ -40,7 +40,7 @@ export function isInjectionToken(value: unknown): value is InjectionToken {
 }
 
 /** The name of a token in messages and graphs. Takes any value, so that a message can name what stands in a token's place. */
-export function nameOf(value: unknown): string {
+export function describeToken(value: unknown): string {
   if (value instanceof Token) return value.name;
   return valueText(value);
 }

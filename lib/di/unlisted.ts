@@ -3,7 +3,7 @@
  * `run()` warns of the ones that no module lists.
  */
 import type { Warning } from "../errors/diagnostic.js";
-import { nameOf } from "./token.js";
+import { describeToken } from "./token.js";
 
 /** The decorators of each class. Weak references, so that a class that a function made can be collected. */
 const decorators = new WeakMap<object, Set<string>>();
@@ -13,7 +13,7 @@ const declared = new Set<WeakRef<object>>();
 const listed = new WeakSet<object>();
 
 /** @param decorator as it is written: `@On` */
-export function noteDecorated(target: object, decorator: string): void {
+export function recordDecorated(target: object, decorator: string): void {
   const known = decorators.get(target);
   if (known === undefined) declared.add(new WeakRef(target));
   decorators.set(target, (known ?? new Set()).add(decorator));
@@ -24,7 +24,7 @@ export function markListed(target: object): void {
 }
 
 /** The classes of the process that no module of a built application lists. */
-export function unlistedClasses(decorator: string): readonly object[] {
+export function findUnlistedClasses(decorator: string): readonly object[] {
   const alive = [...declared].map((each) => each.deref()).filter((each) => each !== undefined);
   return alive.filter((each) => !listed.has(each) && decorators.get(each)?.has(decorator) === true);
 }
@@ -36,9 +36,9 @@ const EFFECTS: readonly (readonly [decorator: string, effect: string])[] = [
 ];
 
 /** The warnings of `run()`. Controllers have one of their own. */
-export function unlistedProviders(): readonly Warning[] {
+export function findUnlistedProviders(): readonly Warning[] {
   return EFFECTS.flatMap(([decorator, effect]) => {
-    const classes = unlistedClasses(decorator).map(nameOf);
+    const classes = findUnlistedClasses(decorator).map(describeToken);
     if (classes.length === 0) return [];
     const message = `a class has ${decorator} and no module lists it: ${effect}`;
     return [{ message, fields: { classes, fix: "list the class under providers of a module" } }];

@@ -8,8 +8,8 @@
  */
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { endpoint, invalidRoutes, isEndpoint, routeOptions, type Endpoint } from "./endpoint.js";
-import { joinPaths, pathText, type Join } from "./path.js";
+import { createEndpoint, createRoutesError, isEndpoint, pickRouteOptions, type Endpoint } from "./endpoint.js";
+import { joinPaths, requirePathText, type Join } from "./path.js";
 
 /** The entries of a table, each below the prefix. */
 export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, Endpoint>>> = {
@@ -32,9 +32,17 @@ export function routes<const Prefix extends string, const T extends Readonly<Rec
   prefix: Prefix,
   entries: T,
 ): EndpointTable<Prefix, T> {
-  const start = pathText(prefix, `the table "${name}"`);
-  const made = Object.entries(entries).map(([key, entry]) => [key, below(name, start, key, entry)] as const);
-  const table = registerTable({ name, entries: new Map(made), isHandledByName: false, diagnostics: [], warnings: [] });
+  const start = requirePathText(prefix, `the table "${name}"`);
+  const joinedEntries = Object.entries(entries).map(
+    ([key, entry]) => [key, joinEntry(name, start, key, entry)] as const,
+  );
+  const table = registerTable({
+    name,
+    entries: new Map(joinedEntries),
+    isHandledByName: false,
+    diagnostics: [],
+    warnings: [],
+  });
   // Every key of T has its endpoint, joined as the type says.
   return table as EndpointTable<Prefix, T>;
 }
@@ -43,26 +51,30 @@ export function routes<const Prefix extends string, const T extends Readonly<Rec
 export function registerTable(table: Table): Readonly<Record<string, Endpoint>> {
   const handle = Object.freeze(Object.fromEntries(table.entries));
   tables.set(handle, table);
-  for (const entry of table.entries.values()) owners.set(entry, table);
+  for (const entry of table.entries.values()) tablesByEntry.set(entry, table);
   return handle;
 }
 
 /** The table that `routes` or `resource` returned as this value; `undefined` for anything else. @internal */
-export function tableOf(value: object): Table | undefined {
+export function findTable(value: object): Table | undefined {
   return tables.get(value);
 }
 
 /** The table that has the endpoint as an entry; `undefined` for an endpoint without a table. @internal */
-export function ownerOf(entry: Endpoint): Table | undefined {
-  return owners.get(entry);
+export function findTableOfEntry(entry: Endpoint): Table | undefined {
+  return tablesByEntry.get(entry);
 }
 
 const tables = new WeakMap<object, Table>();
-const owners = new WeakMap<Endpoint, Table>();
+const tablesByEntry = new WeakMap<Endpoint, Table>();
 
-function below(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
+function joinEntry(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
   if (!isEndpoint(entry))
-    throw invalidRoutes(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
+    throw createRoutesError(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
-  return endpoint(entry.method, joinPaths(prefix, entry.path), { name, pages: entry.pages, ...routeOptions(entry) });
+  return createEndpoint(entry.method, joinPaths(prefix, entry.path), {
+    name,
+    pages: entry.pages,
+    ...pickRouteOptions(entry),
+  });
 }

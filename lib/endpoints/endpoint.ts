@@ -13,8 +13,8 @@
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { classChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
-import { joinPaths, Path, pathText, type UrlArguments } from "./path.js";
+import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
+import { joinPaths, Path, requirePathText, type UrlArguments } from "./path.js";
 import { setupError } from "../errors/setup-error.js";
 
 /** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
@@ -65,82 +65,86 @@ const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: tru
 
 /** Answers GET, and HEAD unless the template has a route for HEAD. */
 export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("GET", path, options);
+  return createEndpoint("GET", path, options);
 }
 
 export function Post<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("POST", path, options);
+  return createEndpoint("POST", path, options);
 }
 
 export function Put<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("PUT", path, options);
+  return createEndpoint("PUT", path, options);
 }
 
 export function Patch<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("PATCH", path, options);
+  return createEndpoint("PATCH", path, options);
 }
 
 export function Delete<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("DELETE", path, options);
+  return createEndpoint("DELETE", path, options);
 }
 
 export function Head<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("HEAD", path, options);
+  return createEndpoint("HEAD", path, options);
 }
 
 export function Options<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("OPTIONS", path, options);
+  return createEndpoint("OPTIONS", path, options);
 }
 
 /** Answers every method that has no route of its own at the same template. */
 export function Any<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return endpoint("ANY", path, options);
+  return createEndpoint("ANY", path, options);
 }
 
 /** @internal */
-export function endpoint<P extends string>(method: Method, path: P, options?: string | EndpointOptions): Endpoint<P> {
-  if (isMember(path, options)) throw bareDecorator(`${capitalized(method)}("/path")`, path, options);
-  if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalized(method)}("${path}")`);
+export function createEndpoint<P extends string>(
+  method: Method,
+  path: P,
+  options?: string | EndpointOptions,
+): Endpoint<P> {
+  if (isBareDecorator(path, options)) throw bareDecorator(`${capitalize(method)}("/path")`, path, options);
+  if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalize(method)}("${path}")`);
   const { name, page, pages = [], ...rest } = typeof options === "string" ? { name: options } : (options ?? {});
   const decorate = (target: object, key: string | symbol): void => {
-    refuseStandardCall(`${capitalized(method)}("${path}")`, key);
-    recordMethod(target, { key, endpoint: made });
+    refuseStandardCall(`${capitalize(method)}("${path}")`, key);
+    recordMethod(target, { key, endpoint: created });
   };
   const members = {
     method,
-    path: pathText(path, `a ${method} endpoint`),
+    path: requirePathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
-    ...checkedRouteOptions(rest, `${capitalized(method)}("${path}")`),
-    url: (...values: readonly unknown[]) => Path.of(templateOf(made)).fill(values),
+    ...checkRouteOptions(rest, `${capitalize(method)}("${path}")`),
+    url: (...values: readonly unknown[]) => Path.of(getFullTemplate(created)).fill(values),
   };
   // The members are defined, because the `name` of a function cannot be assigned.
-  const made = Object.defineProperties(decorate, propertiesOf(members)) as unknown as Endpoint<P>;
-  endpoints.add(made);
-  return made;
+  const created = Object.defineProperties(decorate, toPropertyDescriptors(members)) as unknown as Endpoint<P>;
+  endpoints.add(created);
+  return created;
 }
 
 /** The options that are set. @internal */
-export function routeOptions({ csrf, bearer = false }: RouteOptions): RouteOptions {
+export function pickRouteOptions({ csrf, bearer = false }: RouteOptions): RouteOptions {
   return { ...(bearer && { bearer }), ...(csrf !== undefined && { csrf }) };
 }
 
 /** @throws FrameworkError `E_OPTION` for an unknown name, and for a value without a meaning. @internal */
-export function checkedRouteOptions(given: RouteOptions, where: string): RouteOptions {
+export function checkRouteOptions(given: RouteOptions, where: string): RouteOptions {
   checkOptionNames(given, ROUTE_OPTIONS, where);
   const { csrf = "exempt", bearer = false } = given;
-  if (csrf === "exempt" && typeof bearer === "boolean") return routeOptions(given);
-  const what = `${where}: csrf is "exempt" or left out, bearer is true or false`;
-  throw setupError(new FrameworkError(what, { code: "E_OPTION" }));
+  if (csrf === "exempt" && typeof bearer === "boolean") return pickRouteOptions(given);
+  const message = `${where}: csrf is "exempt" or left out, bearer is true or false`;
+  throw setupError(new FrameworkError(message, { code: "E_OPTION" }));
 }
 
 /** Whether the arguments are those of a decorator without parentheses: a prototype or a class, and the name of its member. */
-function isMember(target: unknown, key: unknown): boolean {
+function isBareDecorator(target: unknown, key: unknown): boolean {
   const isTarget = (typeof target === "object" && target !== null) || typeof target === "function";
   return isTarget && isDecoratorCall(key);
 }
 
-function capitalized(method: Method): string {
+function capitalize(method: Method): string {
   return `${method.charAt(0)}${method.slice(1).toLowerCase()}`;
 }
 
@@ -150,13 +154,13 @@ export function isEndpoint(value: unknown): value is Endpoint {
 }
 
 /** The name of a route in messages. */
-export function titleOf({ method, path }: Pick<Endpoint, "method" | "path">): string {
+export function formatRoute({ method, path }: Pick<Endpoint, "method" | "path">): string {
   return `${method} ${path}`;
 }
 
 const endpoints = new WeakSet<object>();
 
-function propertiesOf(members: Readonly<Record<string, unknown>>): PropertyDescriptorMap {
+function toPropertyDescriptors(members: Readonly<Record<string, unknown>>): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, { value, enumerable: true }]));
 }
 
@@ -174,16 +178,16 @@ function recordMethod(target: object, method: HandlerMethod): void {
 }
 
 /** The decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
-export function decoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
-  return inherited(classChain(controller).map(({ prototype }) => prototype));
+export function getDecoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
+  return collectInherited(getClassChain(controller).map(({ prototype }) => prototype));
 }
 
 /** The decorated static methods, which no instance can handle. */
-export function decoratedStatics(controller: AnyClass): readonly HandlerMethod[] {
-  return inherited(classChain(controller));
+export function getDecoratedStatics(controller: AnyClass): readonly HandlerMethod[] {
+  return collectInherited(getClassChain(controller));
 }
 
-function inherited(targets: readonly object[]): readonly HandlerMethod[] {
+function collectInherited(targets: readonly object[]): readonly HandlerMethod[] {
   const byKey = new Map<string | symbol, HandlerMethod[]>();
   for (const target of targets) {
     const own = decorated.get(target) ?? [];
@@ -204,18 +208,18 @@ export function mount(mounted: Endpoint, path: string): void {
 const fullPaths = new WeakMap<object, readonly string[]>();
 
 /** The template with all prefixes. Throws `E_ENDPOINT_SHARED` where routes below different prefixes have the endpoint. @internal */
-export function templateOf(made: Endpoint): string {
-  const [path = joinPaths("", made.path), other] = fullPaths.get(made) ?? [];
+export function getFullTemplate(mounted: Endpoint): string {
+  const [path = joinPaths("", mounted.path), other] = fullPaths.get(mounted) ?? [];
   if (other === undefined) return path;
   throw new FrameworkError(
-    `the URL of ${titleOf(made)} may be ${path} or ${other}: routes below different prefixes have it; give each an endpoint of its own`,
+    `the URL of ${formatRoute(mounted)} may be ${path} or ${other}: routes below different prefixes have it; give each an endpoint of its own`,
     { code: "E_ENDPOINT_SHARED" },
   );
 }
 
-export function invalidRoutes(what: string): FrameworkError {
+export function createRoutesError(message: string): FrameworkError {
   return setupError(
-    new FrameworkError(`${what}; undefined often means that two files import each other`, {
+    new FrameworkError(`${message}; undefined often means that two files import each other`, {
       code: "E_ROUTES_INVALID",
     }),
   );

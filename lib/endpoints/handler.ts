@@ -60,7 +60,7 @@ export type PathOf<E> = E extends { readonly path: infer P extends string } ? P 
 type Misfit<H, E> = H extends AnyHandler ? (Handles<H, PathOf<E>> extends true ? false : true) : false;
 
 /** A class and the classes that it extends, the base first. */
-export function classChain(leaf: AnyClass): readonly AnyClass[] {
+export function getClassChain(leaf: AnyClass): readonly AnyClass[] {
   const chain: AnyClass[] = [];
   for (let each: unknown = leaf; hasPrototype(each); each = Object.getPrototypeOf(each)) chain.unshift(each);
   return chain;

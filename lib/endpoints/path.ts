@@ -11,7 +11,7 @@
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
-import { canonicalSegment, decodedSource } from "./percent-encoding.js";
+import { toCanonicalSegment, decodeSource } from "./percent-encoding.js";
 
 /** In order of specificity: the first is the most specific. */
 const SEGMENT_KINDS = ["literal", "capture", "catch-all"] as const;
@@ -43,7 +43,7 @@ export class Path {
     readonly segments: readonly PathSegment[],
   ) {
     this.names = segments.filter(({ kind }) => kind !== "literal").map(({ text }) => text);
-    this.shape = segments.map(shapeOf).join("");
+    this.shape = segments.map(formatShape).join("");
   }
 
   /** The path, or the reason why the text is not a template. */
@@ -56,7 +56,7 @@ export class Path {
       if (typeof segment === "string") return new PathFault(template, segment);
       segments.push(segment);
     }
-    const reason = misplaced(segments);
+    const reason = findMisplaced(segments);
     return reason === undefined ? new Path(template, segments) : new PathFault(template, reason);
   }
 
@@ -72,7 +72,7 @@ export class Path {
    * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is missing, empty, surplus, `.` or `..`.
    */
   fill(values: readonly unknown[]): string {
-    if (values.length > this.names.length) throw surplusParameter(this.template, this.names.length, values.length);
+    if (values.length > this.names.length) throw createSurplusError(this.template, this.names.length, values.length);
     let next = 0;
     let url = "";
     for (const segment of this.segments) {
@@ -93,8 +93,8 @@ export class Path {
   }
 
   /** The template for @koa/router: `{id}` is `:id`, `{*rest}` is `*rest`, and characters with a meaning there are escaped. */
-  forKoaRouter(): string {
-    return this.segments.map(forKoaRouter).join("");
+  toKoaRouterPath(): string {
+    return this.segments.map(toKoaRouterSegment).join("");
   }
 }
 
@@ -113,15 +113,15 @@ function readSegment(source: string): PathSegment | string {
 }
 
 function readLiteral(source: string): PathSegment | string {
-  const text = decodedSource(source);
-  const canonical = text === undefined ? undefined : canonicalSegment(text);
+  const text = decodeSource(source);
+  const canonical = text === undefined ? undefined : toCanonicalSegment(text);
   if (text === undefined || canonical === undefined) return `"${source}" is not percent-encoded UTF-8`;
   if (text === "") return "it has an empty segment";
   if (text === "." || text === "..") return `it has the segment "${source}", which clients resolve before they ask`;
   return { kind: "literal", text: canonical };
 }
 
-function misplaced(segments: readonly PathSegment[]): string | undefined {
+function findMisplaced(segments: readonly PathSegment[]): string | undefined {
   const seen = new Set<string>();
   for (const [at, { kind, text }] of segments.entries()) {
     if (kind === "literal") continue;
@@ -132,14 +132,14 @@ function misplaced(segments: readonly PathSegment[]): string | undefined {
   return undefined;
 }
 
-function shapeOf({ kind, text }: PathSegment): string {
+function formatShape({ kind, text }: PathSegment): string {
   if (kind === "literal") return `/${text}`;
   return kind === "capture" ? "/{}" : "/{*}";
 }
 
 const KOA_ROUTER_SPECIALS = /[{}()[\]+?!:*\\]/g;
 
-function forKoaRouter({ kind, text }: PathSegment): string {
+function toKoaRouterSegment({ kind, text }: PathSegment): string {
   if (kind === "literal") return `/${text.replace(KOA_ROUTER_SPECIALS, String.raw`\$&`)}`;
   return kind === "capture" ? `/:${text}` : `/*${text}`;
 }
@@ -149,11 +149,12 @@ function forKoaRouter({ kind, text }: PathSegment): string {
  * with `//`, which is another host to a browser.
  */
 function fillSegment(template: string, { kind, text: name }: PathSegment, value: unknown): string {
-  const text = textOf(value);
-  if (text === undefined) throw refused(template, name, value === undefined ? "is missing" : `is ${typeName(value)}`);
-  if (text === "") throw refused(template, name, "is empty");
+  const text = toParameterText(value);
+  if (text === undefined)
+    throw createValueError(template, name, value === undefined ? "is missing" : `is ${describeType(value)}`);
+  if (text === "") throw createValueError(template, name, "is empty");
   if (kind === "capture") return encode(template, name, text);
-  if (text.startsWith("/")) throw refused(template, name, "starts with a slash");
+  if (text.startsWith("/")) throw createValueError(template, name, "starts with a slash");
   return text
     .split("/")
     .map((part) => encode(template, name, part))
@@ -162,40 +163,42 @@ function fillSegment(template: string, { kind, text: name }: PathSegment, value:
 
 function encode(template: string, name: string, text: string): string {
   if (text === "." || text === "..")
-    throw refused(template, name, `is "${text}", which clients resolve before they ask`);
+    throw createValueError(template, name, `is "${text}", which clients resolve before they ask`);
   try {
     return encodeURIComponent(text);
   } catch {
-    throw refused(template, name, "contains half of a surrogate pair");
+    throw createValueError(template, name, "contains half of a surrogate pair");
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function toParameterText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
   return undefined;
 }
 
-function typeName(value: unknown): string {
+function describeType(value: unknown): string {
   if (value === null) return "null";
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-function refused(template: string, name: string, what: string): FrameworkError {
-  return invalidParameter(`the parameter "${name}" of "${template}" ${what}`);
+function createValueError(template: string, name: string, reason: string): FrameworkError {
+  return createParameterError(`the parameter "${name}" of "${template}" ${reason}`);
 }
 
-function surplusParameter(template: string, wanted: number, given: number): FrameworkError {
+function createSurplusError(template: string, wanted: number, given: number): FrameworkError {
   const surplus = Array.from({ length: given - wanted }, (_, at) => `parameter ${wanted + at + 1}`).join(", ");
-  return invalidParameter(`"${template}" takes ${wanted} ${wanted === 1 ? "value" : "values"}: ${surplus} is surplus`);
+  return createParameterError(
+    `"${template}" takes ${wanted} ${wanted === 1 ? "value" : "values"}: ${surplus} is surplus`,
+  );
 }
 
-function invalidParameter(detail: string): FrameworkError {
+function createParameterError(detail: string): FrameworkError {
   return new FrameworkError(detail, { code: "E_ROUTE_PARAM" });
 }
 
 /** The text of a path; throws `E_ROUTE_PATH` for another value, which is often the `undefined` of files that import each other. */
-export function pathText<P extends string>(given: P, where: string): P {
+export function requirePathText<P extends string>(given: P, where: string): P {
   if (typeof given === "string") return given;
   const message = `${where} was given ${valueText(given)} for a path: give a text`;
   throw setupError(new FrameworkError(message, { code: "E_ROUTE_PATH" }));

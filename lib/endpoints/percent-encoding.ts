@@ -16,10 +16,10 @@ const NEEDS_DECODING = /[%\0]|[^\0-\u007f]/;
  * The decoded text of a part of a request target. Node gives a raw octet above ASCII as a character: it counts as percent-encoded.
  * `undefined` for a malformed encoding, for octets that are not UTF-8 and for NUL.
  */
-export function decoded(raw: string): string | undefined {
+export function decodePart(raw: string): string | undefined {
   if (!NEEDS_DECODING.test(raw)) return raw;
   try {
-    const text = decodeURIComponent(raw.replace(OCTETS, encodedOctet));
+    const text = decodeURIComponent(raw.replace(OCTETS, encodeOctet));
     return text.includes("\0") ? undefined : text;
   } catch {
     return undefined;
@@ -27,16 +27,16 @@ export function decoded(raw: string): string | undefined {
 }
 
 /** The decoded text of a segment in source code, where a character above ASCII is the character itself. */
-export function decodedSource(segment: string): string | undefined {
+export function decodeSource(segment: string): string | undefined {
   try {
-    return decoded(segment.replace(BEYOND_ASCII, encodeURIComponent));
+    return decodePart(segment.replace(BEYOND_ASCII, encodeURIComponent));
   } catch {
     return undefined;
   }
 }
 
 /** The canonical spelling of a decoded segment; `undefined` for half of a surrogate pair, which has no UTF-8. */
-export function canonicalSegment(text: string): string | undefined {
+export function toCanonicalSegment(text: string): string | undefined {
   try {
     return encodeURIComponent(text).replace(OVERENCODED, decodeURIComponent);
   } catch {
@@ -45,17 +45,17 @@ export function canonicalSegment(text: string): string | undefined {
 }
 
 /** The canonical spelling of a request path, segment by segment; `undefined` where it cannot be decoded. */
-export function canonicalPath(path: string): string | undefined {
+export function toCanonicalPath(path: string): string | undefined {
   const segments: string[] = [];
   for (const raw of path.split("/")) {
-    const text = decoded(raw);
-    const segment = text === undefined ? undefined : canonicalSegment(text);
+    const text = decodePart(raw);
+    const segment = text === undefined ? undefined : toCanonicalSegment(text);
     if (segment === undefined) return undefined;
     segments.push(segment);
   }
   return segments.join("/");
 }
 
-function encodedOctet(character: string): string {
+function encodeOctet(character: string): string {
   return `%${character.charCodeAt(0).toString(16)}`;
 }

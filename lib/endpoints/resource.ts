@@ -8,10 +8,10 @@
  */
 import { checkOptionNames } from "../errors/option-names.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { endpoint, routeOptions, type Endpoint, type RouteOptions } from "./endpoint.js";
+import { createEndpoint, pickRouteOptions, type Endpoint, type RouteOptions } from "./endpoint.js";
 import { registerTable } from "./endpoint-table.js";
 import type { ResourceMark } from "./handler.js";
-import { joinPaths, pathText, type Join } from "./path.js";
+import { joinPaths, requirePathText, type Join } from "./path.js";
 
 const ACTIONS = {
   index: { method: "GET", path: "" },
@@ -50,25 +50,25 @@ export function resource<
 >(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
   checkOptionNames(options, { only: true, except: true, csrf: true, bearer: true }, `resource("${name}")`);
   const actions = [...(options.only ?? []), ...(options.except ?? [])];
-  const diagnostics = [...namelessResource(name, path), ...unknownActions(name, actions)];
-  const start = pathText(path, `the resource "${name}"`);
-  const made = kept(options).map((action) => {
+  const diagnostics = [...findMissingName(name, path), ...findUnknownActions(name, actions)];
+  const start = requirePathText(path, `the resource "${name}"`);
+  const endpoints = selectActions(options).map((action) => {
     const { method, path: end } = ACTIONS[action];
-    const own = { name: `${name}.${action}`, ...routeOptions(options) };
-    return [action, endpoint(method, joinPaths(start, end), own)] as const;
+    const endpointOptions = { name: `${name}.${action}`, ...pickRouteOptions(options) };
+    return [action, createEndpoint(method, joinPaths(start, end), endpointOptions)] as const;
   });
-  const entries = new Map(made);
-  const warnings = emptyResource(name, entries.size);
+  const entries = new Map(endpoints);
+  const warnings = findEmptyResource(name, entries.size);
   const table: object = registerTable({ name, entries, isHandledByName: true, diagnostics, warnings });
   // The type computes the same actions; the mark exists for the compiler only.
   return table as Resource<P, Exclude<Only, Except>>;
 }
 
-function kept({ only, except }: ResourceOptions<ResourceAction, ResourceAction>): readonly ResourceAction[] {
+function selectActions({ only, except }: ResourceOptions<ResourceAction, ResourceAction>): readonly ResourceAction[] {
   return ACTION_NAMES.filter((action) => (only?.includes(action) ?? true) && except?.includes(action) !== true);
 }
 
-function unknownActions(name: string, given: readonly string[]): readonly Diagnostic[] {
+function findUnknownActions(name: string, given: readonly string[]): readonly Diagnostic[] {
   const unknown = given.filter((action) => !Object.hasOwn(ACTIONS, action));
   return unknown.map((action) => ({
     code: "E_RESOURCE_ACTION",
@@ -78,13 +78,13 @@ function unknownActions(name: string, given: readonly string[]): readonly Diagno
   }));
 }
 
-function namelessResource(name: string, path: string): readonly Diagnostic[] {
+function findMissingName(name: string, path: string): readonly Diagnostic[] {
   if (name !== "") return [];
   const what = 'a resource has an empty name, so that its routes would be named ".index", ".show" and so on';
   return [{ code: "E_RESOURCE_NAME", what, where: `resource("", "${path}")`, fix: "give it a name" }];
 }
 
-function emptyResource(name: string, actions: number): readonly Warning[] {
+function findEmptyResource(name: string, actions: number): readonly Warning[] {
   if (actions > 0) return [];
   const message = 'a resource keeps no action: it has no routes; list actions in "only", or leave it out';
   return [{ message, fields: { resource: name } }];

@@ -9,5 +9,5 @@ export {
   type RememberOptions,
   type TypedCacheKey,
 } from "../cache/cache.js";
-export type { CacheEntries, CacheLook, Claim } from "../cache/cache-entries.js";
+export type { CacheEntries, CacheLookup, Claim } from "../cache/cache-entries.js";
 export { readCacheValue, writeCacheValue, type CacheLifetime } from "../cache/cache-value.js";

@@ -2,7 +2,7 @@
  * The entry point `@stagecraft/framework/db`: databases and their transactions, over a driver of another entry point. Needs the package
  * `kysely`. If it is missing, the import throws `E_PEER_MISSING`, which names the command that installs it.
  */
-export type { AtOnce } from "../db/at-once.js";
+export type { MaybePromise } from "../db/maybe-promise.js";
 export { Database, type DatabaseOptions } from "../db/database.js";
 export {
   DatabaseError,
@@ -26,7 +26,7 @@ export {
   type TransactionStatus,
 } from "../db/driver.js";
 export type { Migration, MigrationTables } from "../db/migrations/migration.js";
-export { MigrationFolder, migrationsIn } from "../db/migrations/migration-files.js";
+export { MigrationFolder, readMigrations } from "../db/migrations/migration-files.js";
 export type { MigrationSource } from "../db/migrations/migration-list.js";
 export type { AcceptedEdit } from "../db/migrations/migration-records.js";
 export type { MigrationDetails, MigrationStatus } from "../db/migrations/migration-status.js";
@@ -34,7 +34,7 @@ export type { MigrateOptions, Migrator, RollbackOptions } from "../db/migrations
 export { json, JsonBind } from "../db/json.js";
 export { sql } from "../db/kysely.js";
 export { factory, type Factory } from "../db/factory.js";
-export { after, pageOf, type AfterOptions, type CursorPage, type NumberedPage } from "../db/pagination.js";
+export { after, paginate, type AfterOptions, type CursorPage, type NumberedPage } from "../db/pagination.js";
 export type { PreparedQuery } from "../db/prepared-query.js";
 export { emptied, rolledBack } from "../db/transactions/sandbox.js";
 export type { TransactionRun } from "../db/transactions/transaction-level.js";

@@ -70,7 +70,7 @@ export {
   type SubsystemKind,
   type WorkingProcess,
 } from "../lifecycle/subsystem.js";
-export { currentWorkScope, type AskingRequest, type WorkScope } from "../lifecycle/work-scope.js";
+export { currentWorkScope, type ScopeRequest, type WorkScope } from "../lifecycle/work-scope.js";
 
 export { event, type EventType, type PayloadOf } from "../events/event.js";
 export { Events } from "../events/events.js";

@@ -12,7 +12,7 @@ export {
   RENEW_AFTER_MS,
   SessionStore,
   type Awaitable,
-  type KeptSession,
+  type UpdatedSession,
   type SessionChanges,
   type SessionTimes,
   type SessionUpdate,

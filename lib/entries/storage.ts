@@ -12,7 +12,7 @@ export type {
 } from "../storage/storage-options.js";
 export type { StorageDownloadOptions } from "../storage/storage-download.js";
 export { StorageUrls, type StorageUrlOptions } from "../storage/storage-urls.js";
-export type { AskingRequest } from "../lifecycle/work-scope.js";
+export type { ScopeRequest } from "../lifecycle/work-scope.js";
 export {
   StorageFullError,
   StorageKeyError,

@@ -12,12 +12,16 @@ import { valueText } from "./value-text.js";
  * @param target the class, or the prototype of a member
  */
 export function bareDecorator(decorator: string, target: unknown, key?: unknown): FrameworkError {
-  const owner = typeof target === "function" ? valueText(target) : valueText(Object(target).constructor);
-  const place = isStandardContext(key) ? String(key.name) : key === undefined ? owner : `${owner}.${valueText(key)}`;
-  return setupError(new FrameworkError(bareText(decorator, place), { code: "E_DECORATOR_CALL" }));
+  const className = typeof target === "function" ? valueText(target) : valueText(Object(target).constructor);
+  const place = isStandardContext(key)
+    ? String(key.name)
+    : key === undefined
+      ? className
+      : `${className}.${valueText(key)}`;
+  return setupError(new FrameworkError(formatBareText(decorator, place), { code: "E_DECORATOR_CALL" }));
 }
 
-function bareText(decorator: string, place: string): string {
+function formatBareText(decorator: string, place: string): string {
   const name = decorator.slice(0, decorator.indexOf("("));
   return `@${name} stands above ${place} without parentheses: write @${decorator}`;
 }
@@ -66,19 +70,19 @@ const replaced = new WeakMap<object, { readonly decorator: string; readonly targ
  * Records the function that a factory returns, if its argument is a class. A call with a class is correct for such a factory, so the
  * mistake shows only where the function stands in the place of the class.
  */
-export function noteFactory<F extends object>(made: F, decorator: string, target: unknown): F {
-  if (isClass(target)) replaced.set(made, { decorator, target });
-  return made;
+export function recordFactory<F extends object>(factory: F, decorator: string, target: unknown): F {
+  if (isClass(target)) replaced.set(factory, { decorator, target });
+  return factory;
 }
 
 /** The message for a function that stands in the place of a class; `undefined` for any other value. */
-export function bareUse(value: unknown): string | undefined {
-  const made = typeof value === "function" ? replaced.get(value) : undefined;
-  return made && bareText(made.decorator, valueText(made.target));
+export function describeBareUse(value: unknown): string | undefined {
+  const replacement = typeof value === "function" ? replaced.get(value) : undefined;
+  return replacement && formatBareText(replacement.decorator, valueText(replacement.target));
 }
 
 /** @throws FrameworkError `E_DECORATOR_CALL` if a bare decorator below this one has replaced the class */
 export function refuseReplaced(target: unknown): void {
-  const message = bareUse(target);
+  const message = describeBareUse(target);
   if (message !== undefined) throw setupError(new FrameworkError(message, { code: "E_DECORATOR_CALL" }));
 }

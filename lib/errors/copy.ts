@@ -25,8 +25,8 @@ export function markCopy(target: object): void {
 }
 
 /** The fault of a value that another copy made; `undefined` for any other value. */
-export function fromOtherCopy(value: unknown, where: string): Diagnostic | undefined {
-  const copy = copyOf(value);
+export function findForeignCopy(value: unknown, where: string): Diagnostic | undefined {
+  const copy = findCopy(value);
   if (copy === undefined || copy === THIS) return undefined;
   const places = copy.place === THIS.place ? `both from ${THIS.place}` : `${THIS.place} and ${copy.place}`;
   return {
@@ -39,7 +39,7 @@ export function fromOtherCopy(value: unknown, where: string): Diagnostic | undef
   };
 }
 
-function copyOf(value: unknown): Copy | undefined {
+function findCopy(value: unknown): Copy | undefined {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined;
   const copy: unknown = Reflect.get(value, COPY);
   // Every version marks its values with this type.

@@ -39,7 +39,7 @@ export class StartupError extends FrameworkError {
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[], options: { readonly cause?: unknown } = {}) {
-    super(messageOf(diagnostics), { code: "E_STARTUP", status: 500, ...options });
+    super(formatMessage(diagnostics), { code: "E_STARTUP", status: 500, ...options });
     this.diagnostics = diagnostics;
     hideStack(this);
     printIfUncaught(this);
@@ -62,17 +62,17 @@ export function hideStack(error: FrameworkError): void {
 /** The report is one screen. `StartupError.diagnostics` has all faults. */
 const MAX_SHOWN = 10;
 
-function messageOf(diagnostics: readonly Diagnostic[]): string {
+function formatMessage(diagnostics: readonly Diagnostic[]): string {
   const { length } = diagnostics;
   const head = length === 1 ? "the application cannot start" : `the application cannot start: ${length} faults`;
   const shown = length > MAX_SHOWN ? diagnostics.slice(0, MAX_SHOWN) : diagnostics;
   const rows = shown.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
   const rest = diagnostics.slice(shown.length);
-  return [head, ...rows, ...(rest.length === 0 ? [] : [`  and ${rest.length} more: ${counted(rest)}`])].join("\n");
+  return [head, ...rows, ...(rest.length === 0 ? [] : [`  and ${rest.length} more: ${countCodes(rest)}`])].join("\n");
 }
 
 /** `E_TYPE_ERASED (12), E_PORT`. */
-function counted(diagnostics: readonly Diagnostic[]): string {
+function countCodes(diagnostics: readonly Diagnostic[]): string {
   const counts = new Map<string, number>();
   for (const { code } of diagnostics) counts.set(code, (counts.get(code) ?? 0) + 1);
   return [...counts].map(([code, count]) => (count === 1 ? code : `${code} (${count})`)).join(", ");

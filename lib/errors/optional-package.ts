@@ -38,7 +38,7 @@ export function requirePeer({ entry, name, install, module = name }: Peer): unkn
   try {
     return requirePackage(module);
   } catch (cause) {
-    throw isMissing(cause, module) ? notInstalled({ entry, name, install }, cause) : cause;
+    throw isMissing(cause, module) ? notInstalledError({ entry, name, install }, cause) : cause;
   }
 }
 
@@ -50,11 +50,11 @@ export function requirePeer({ entry, name, install, module = name }: Peer): unkn
  */
 export function missingPeer(entry: string, name: string, install: string): (cause: unknown) => never {
   return (cause) => {
-    throw isMissing(cause, name) ? notInstalled({ entry, name, install }, cause) : cause;
+    throw isMissing(cause, name) ? notInstalledError({ entry, name, install }, cause) : cause;
   };
 }
 
-function notInstalled(
+function notInstalledError(
   { entry, name, install }: Pick<Peer, "entry" | "name" | "install">,
   cause: unknown,
 ): FrameworkError {
@@ -77,11 +77,11 @@ export function isMissing(cause: unknown, name: string): boolean {
  *
  * @throws FrameworkError `E_PEER_VERSION` if the installed version is not in the range
  */
-export function expectPeer(peer: Peer, version = installedVersion(peer.name)): void {
+export function expectPeer(peer: Peer, version = findInstalledVersion(peer.name)): void {
   if (version === undefined) return;
   const { from, before } = peer;
   const isTooNew = before !== undefined && !isOlder(version, before);
-  if (isTooNew || isOlder(version, from)) throw wrongVersion(peer, version);
+  if (isTooNew || isOlder(version, from)) throw versionError(peer, version);
 }
 
 /**
@@ -93,15 +93,15 @@ export function expectClasses(
   peer: Peer,
   exported: object,
   classes: readonly string[],
-  version = installedVersion(peer.name),
+  version = findInstalledVersion(peer.name),
 ): void {
   const missing = classes.filter((name) => typeof Reflect.get(exported, name) !== "function");
-  if (missing.length > 0) throw wrongVersion(peer, version, missing);
+  if (missing.length > 0) throw versionError(peer, version, missing);
 }
 
 /** True if `from` or a newer version is installed; false if the version is unknown. */
 export function isInstalled(name: string, from: string): boolean {
-  const version = installedVersion(name);
+  const version = findInstalledVersion(name);
   return version !== undefined && !isOlder(version, from);
 }
 
@@ -115,7 +115,7 @@ export function isOlder(version: string, from: string): boolean {
   return false;
 }
 
-function wrongVersion(
+function versionError(
   { entry, name, from, before, install }: Peer,
   version = "of an unknown version",
   missing?: readonly string[],
@@ -128,7 +128,7 @@ function wrongVersion(
 }
 
 /** Reads package.json from the folder of the package: not every package exports it. */
-function installedVersion(name: string): string | undefined {
+function findInstalledVersion(name: string): string | undefined {
   try {
     const main = requirePackage.resolve(name);
     const folder = `/node_modules/${name}/`;

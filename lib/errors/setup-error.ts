@@ -8,11 +8,11 @@ import type { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
 
 /** `undefined` in a bundle in the format of CommonJS, where `import.meta` is empty: there the library and the program are one file. */
-const LIBRARY = placesOf((import.meta as { readonly url?: string }).url);
+const LIBRARY = listPlaces((import.meta as { readonly url?: string }).url);
 
 /** The error, which is printed on one line if the program does not catch it: `throw setupError(new FrameworkError(…))`. */
 export function setupError<E extends FrameworkError>(error: E): E {
-  const line = callerOf(error);
+  const line = findCaller(error);
   printIfUncaught(error, `${error.code} ${error.message}${line === undefined ? "" : ` (at ${line})`}`);
   return error;
 }
@@ -45,15 +45,15 @@ function print(uncaught: unknown): void {
 }
 
 /** The place in the program from which it called the library: `file:line:column`. Unknown in a bundle. */
-export function callerOf({ stack = "" }: Error): string | undefined {
+export function findCaller({ stack = "" }: Error): string | undefined {
   const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
-  const isOwn = (line: string): boolean => LIBRARY?.some((place) => line.includes(place)) === true;
-  const caller = LIBRARY && frames.find((line) => !isOwn(line) && !/[( ]node:/.test(line));
+  const isLibraryLine = (line: string): boolean => LIBRARY?.some((place) => line.includes(place)) === true;
+  const caller = LIBRARY && frames.find((line) => !isLibraryLine(line) && !/[( ]node:/.test(line));
   return caller === undefined ? undefined : /[( ]((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/.exec(caller)?.[1];
 }
 
 /** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */
-function placesOf(file: string | undefined): readonly string[] | undefined {
+function listPlaces(file: string | undefined): readonly string[] | undefined {
   if (file?.startsWith("file:") !== true) return undefined;
   const { fileURLToPath } = process.getBuiltinModule("node:url");
   const folders = [new URL("../", file), new URL("../../../lib/", file)];

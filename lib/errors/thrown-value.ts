@@ -55,7 +55,7 @@ export function readField(fields: Readonly<Record<string, unknown>>, name: strin
 }
 
 /** The names of fields; none where a proxy does not list them. */
-export function fieldNames(fields: Readonly<Record<string, unknown>> | undefined): readonly string[] {
+export function listFieldNames(fields: Readonly<Record<string, unknown>> | undefined): readonly string[] {
   try {
     return Object.keys(fields ?? {});
   } catch {

@@ -17,7 +17,7 @@ import { currentWorkScope, inWorkScope } from "../lifecycle/work-scope.js";
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 import type { EventType } from "./event.js";
-import { listenerMethods, type ListenerTime } from "./on.js";
+import { getListenerMethods, type ListenerTime } from "./on.js";
 
 const log = tracing.target("framework::events");
 
@@ -66,7 +66,7 @@ export class Events {
   }
 
   /** For the graph of the application. @internal */
-  known(): readonly KnownEvent[] {
+  listEvents(): readonly KnownEvent[] {
     return [...this.byEvent].map(([{ name }, listeners]) => ({ name, listeners }));
   }
 
@@ -77,13 +77,13 @@ export class Events {
 
   /** Makes events known that may have no listener. Two events of one name are refused. @internal */
   declare(events: readonly NamedEvent[]): void {
-    for (const event of events) this.listOf(event);
+    for (const event of events) this.ensureListeners(event);
   }
 
   /** Finds the listeners among the instances of the application. Two events of one name are refused. @internal */
   collect(instances: readonly unknown[]): void {
     for (const instance of instances) {
-      if (typeof instance === "object" && instance !== null) this.addListenersOf(instance);
+      if (typeof instance === "object" && instance !== null) this.addListeners(instance);
     }
   }
 
@@ -91,13 +91,13 @@ export class Events {
    * Calls `queueOf` for each listener with `queued`. Its queue makes each call later, with `callListener`, in this process or in another.
    * @internal
    */
-  queueWith(queueOf: (listener: EventListener) => AddCall): void {
-    for (const listener of this.queuedListeners()) this.queues.set(listener, queueOf(listener));
+  queueWith(createQueue: (listener: EventListener) => AddCall): void {
+    for (const listener of this.listQueued()) this.queues.set(listener, createQueue(listener));
   }
 
   /** One diagnostic for each listener with `queued` that no queue has taken. @internal */
   check(): readonly Diagnostic[] {
-    return this.queuedListeners().flatMap((listener) => (this.queues.has(listener) ? [] : [withoutQueue(listener)]));
+    return this.listQueued().flatMap((listener) => (this.queues.has(listener) ? [] : [withoutQueue(listener)]));
   }
 
   /**
@@ -105,7 +105,7 @@ export class Events {
    * that still run.
    * @internal
    */
-  async idle(limitMs: number): Promise<readonly string[]> {
+  async waitUntilIdle(limitMs: number): Promise<readonly string[]> {
     const all = (async () => {
       while (this.running.size > 0) await Promise.all(this.running.keys());
     })();
@@ -115,44 +115,44 @@ export class Events {
     return names;
   }
 
-  private addListenersOf(instance: object): void {
-    for (const { event, key, time } of listenerMethods(instance)) {
+  private addListeners(instance: object): void {
+    for (const { event, key, time } of getListenerMethods(instance)) {
       const name = `${instance.constructor.name}.${String(key)}`;
-      const call = (payload: unknown): unknown => methodOf(instance, key).call(instance, payload);
-      this.listOf(event).push({ event, name, time, call });
+      const call = (payload: unknown): unknown => getMethod(instance, key).call(instance, payload);
+      this.ensureListeners(event).push({ event, name, time, call });
     }
   }
 
-  private queuedListeners(): readonly EventListener[] {
+  private listQueued(): readonly EventListener[] {
     return this.listeners().filter(({ time }) => time === "queued");
   }
 
-  private listOf(event: NamedEvent): EventListener[] {
+  private ensureListeners(event: NamedEvent): EventListener[] {
     const known = this.byEvent.get(event);
     if (known !== undefined) return known;
     const sameNamed = [...this.byEvent.keys()].find(({ name }) => name === event.name);
-    if (sameNamed !== undefined) throw sameName(event.name);
-    const made: EventListener[] = [];
-    this.byEvent.set(event, made);
-    return made;
+    if (sameNamed !== undefined) throw sameNameError(event.name);
+    const listeners: EventListener[] = [];
+    this.byEvent.set(event, listeners);
+    return listeners;
   }
 
   private async deliver(listener: EventListener, payload: unknown): Promise<void> {
     if (listener.time === "in transaction") return callListener(listener, payload);
     const run = () =>
-      listener.time === "answered" ? this.afterAnswer(listener, payload) : runIsolated(listener, payload);
+      listener.time === "answered" ? this.runAfterResponse(listener, payload) : runIsolated(listener, payload);
     const transaction = currentCommitScope();
     if (transaction === undefined) await run();
     else transaction.afterCommit(run);
   }
 
   /** Outside a request the listener begins at once. */
-  private afterAnswer(listener: EventListener, payload: unknown): void {
+  private runAfterResponse(listener: EventListener, payload: unknown): void {
     const scope = currentWorkScope();
     const ended = new Promise<void>((resolve) => {
-      const begin = (): void => void outsideScopes(() => runIsolated(listener, payload)).then(resolve);
-      if (scope?.afterAnswer === undefined) begin();
-      else scope.afterAnswer(begin);
+      const start = (): void => void runOutsideScopes(() => runIsolated(listener, payload)).then(resolve);
+      if (scope?.afterResponse === undefined) start();
+      else scope.afterResponse(start);
     });
     this.running.set(ended, listener);
     void ended.then(() => this.running.delete(ended));
@@ -160,7 +160,7 @@ export class Events {
 }
 
 /** The request is over: its signal has aborted, and its transaction has ended. */
-function outsideScopes<T>(run: () => T): T {
+function runOutsideScopes<T>(run: () => T): T {
   return inCommitScope(undefined, () => inWorkScope(undefined, run, undefined));
 }
 
@@ -179,7 +179,7 @@ export async function callListener({ event, name, call }: EventListener, payload
 }
 
 /** Looked up for each call, so that a test may replace the method of an instance. */
-function methodOf(instance: object, key: string | symbol): (payload: unknown) => unknown {
+function getMethod(instance: object, key: string | symbol): (payload: unknown) => unknown {
   return Reflect.get(instance, key) as (payload: unknown) => unknown; // `@On` decorates methods only.
 }
 
@@ -192,7 +192,7 @@ function withoutQueue({ event, name }: EventListener): Diagnostic {
   };
 }
 
-function sameName(name: string): FrameworkError {
+function sameNameError(name: string): FrameworkError {
   const what = `two events are named ${name}: keep each event in one constant and import it`;
   return new FrameworkError(what, { code: "E_EVENT_NAME" });
 }

@@ -4,23 +4,23 @@
  * @example
  * class Announcer {
  *   @On(linkCreated) announce({ id }: { id: string }) { … }
- *   @On(linkCreated, { afterAnswer: true }) async index({ id }: { id: string }) { … }
+ *   @On(linkCreated, { afterResponse: true }) async index({ id }: { id: string }) { … }
  *   @On(linkCreated, { inTransaction: true }) async audit({ id }: { id: string }) { … }
  *   @On(linkCreated, { queued: true }) async report({ id }: { id: string }) { … }
  * }
  */
 import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/bare-decorator.js";
-import { noteDecorated } from "../di/unlisted.js";
+import { recordDecorated } from "../di/unlisted.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import { type AnyClass, type AnyHandler, classChain } from "../endpoints/handler.js";
+import { type AnyClass, type AnyHandler, getClassChain } from "../endpoints/handler.js";
 import type { EventType } from "./event.js";
 
 export interface ListenerOptions {
   /** The listener runs after the answer is sent. `emit` does not wait for it; the drain does. */
-  readonly afterAnswer?: boolean;
+  readonly afterResponse?: boolean;
   /** Inside a transaction the listener runs at once, as a part of it: `emit` rejects with its failure, so that the transaction rolls back. */
   readonly inTransaction?: boolean;
   /**
@@ -30,7 +30,7 @@ export interface ListenerOptions {
   readonly queued?: boolean;
 }
 
-const NAMES: OptionNames<ListenerOptions> = { afterAnswer: true, inTransaction: true, queued: true };
+const NAMES: OptionNames<ListenerOptions> = { afterResponse: true, inTransaction: true, queued: true };
 
 /** When a listener runs. */
 export type ListenerTime = "emitted" | "answered" | "in transaction" | "queued";
@@ -66,38 +66,43 @@ const listeners = new WeakMap<object, readonly ListenerMethod[]>();
 export function On<P>(event: EventType<P>, options: ListenerOptions = {}): ListenerDecorator<P> {
   if (isDecoratorCall(options)) throw bareDecorator("On(event)", event, options);
   checkOptionNames(options, NAMES, "@On");
-  if (typeof event?.name !== "string") throw invalid(`@On needs an event, not ${valueText(event)}`);
-  const time = timeOf(options);
+  if (typeof event?.name !== "string") throw listenerError(`@On needs an event, not ${valueText(event)}`);
+  const time = getListenerTime(options);
   return (target, key) => {
     refuseStandardCall("On(event)", key);
-    if (typeof target === "function") throw invalid(`@On stands above the static method ${target.name}.${String(key)}`);
-    noteDecorated(target.constructor, "@On");
+    if (typeof target === "function")
+      throw listenerError(`@On stands above the static method ${target.name}.${String(key)}`);
+    recordDecorated(target.constructor, "@On");
     listeners.set(target, [...(listeners.get(target) ?? []), { event, key, time }]);
   };
 }
 
-function timeOf({ afterAnswer = false, inTransaction = false, queued = false }: ListenerOptions): ListenerTime {
-  if ([afterAnswer, inTransaction, queued].filter(Boolean).length > 1)
-    throw invalid("@On takes one of afterAnswer, inTransaction and queued");
-  if (afterAnswer) return "answered";
+function getListenerTime({
+  afterResponse = false,
+  inTransaction = false,
+  queued = false,
+}: ListenerOptions): ListenerTime {
+  if ([afterResponse, inTransaction, queued].filter(Boolean).length > 1)
+    throw listenerError("@On takes one of afterResponse, inTransaction and queued");
+  if (afterResponse) return "answered";
   if (queued) return "queued";
   return inTransaction ? "in transaction" : "emitted";
 }
 
 /** The decorated methods of an object's class and of its bases, base first. A method that is decorated again has only its new events. */
-export function listenerMethods(instance: object): readonly ListenerMethod[] {
+export function getListenerMethods(instance: object): readonly ListenerMethod[] {
   const byKey = new Map<string | symbol, readonly ListenerMethod[]>();
-  for (const { prototype } of classChain(instance.constructor as AnyClass)) {
-    const own = listeners.get(prototype) ?? [];
-    for (const { key } of own)
+  for (const { prototype } of getClassChain(instance.constructor as AnyClass)) {
+    const declared = listeners.get(prototype) ?? [];
+    for (const { key } of declared)
       byKey.set(
         key,
-        own.filter((method) => method.key === key),
+        declared.filter((method) => method.key === key),
       );
   }
   return [...byKey.values()].flat();
 }
 
-function invalid(what: string): FrameworkError {
+function listenerError(what: string): FrameworkError {
   return setupError(new FrameworkError(what, { code: "E_EVENT_LISTENER" }));
 }

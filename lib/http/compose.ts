@@ -2,14 +2,14 @@
  * Composes a list of layers and middlewares into one call, once, when the application is built. It also takes care of a middleware
  * that ends before its `next()` does.
  */
-import { answerWith } from "./response/returned-value.js";
+import { respondWith } from "./response/returned-value.js";
 import type { Context } from "./request/context.js";
-import { routeField } from "./failures/failed-request.js";
+import { getRouteField } from "./failures/failed-request.js";
 import {
-  asPromise,
+  toPromise,
   isPromise,
   Layer,
-  middlewareName,
+  getMiddlewareName,
   StageLayer,
   type KoaMiddleware,
   type Middleware,
@@ -24,12 +24,12 @@ const log = tracing.target("framework::http::middleware");
 
 /** Puts `outer` around `inner`; the first of the list is the outermost. @internal */
 export function compose(outer: readonly (Middleware | KoaMiddleware)[], inner: Run): Run {
-  return outer.reduceRight<Run>((rest, each) => around(each, rest), inner);
+  return outer.reduceRight<Run>((rest, each) => wrapMiddleware(each, rest), inner);
 }
 
-function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
+function wrapMiddleware(middleware: Middleware | KoaMiddleware, inner: Run): Run {
   if (middleware instanceof StageLayer) return middleware.wrap(inner);
-  if (middleware instanceof Layer) return aroundLayer(middleware, inner);
+  if (middleware instanceof Layer) return wrapLayer(middleware, inner);
   const handle = typeof middleware === "function" ? middleware : middleware.handle.bind(middleware);
   return (ctx) => {
     const step = new Step(ctx, inner, middleware);
@@ -37,39 +37,39 @@ function around(middleware: Middleware | KoaMiddleware, inner: Run): Run {
     try {
       result = handle(ctx, () => step.next());
     } catch (thrown) {
-      return step.failed(thrown);
+      return step.handleFailure(thrown);
     }
-    return step.returned(result);
+    return step.handleResult(result);
   };
 }
 
 /** A layer of the application, which may forget the promise of its inner run as a middleware may forget that of `next()`. */
-function aroundLayer(layer: Layer, inner: Run): Run {
+function wrapLayer(layer: Layer, inner: Run): Run {
   const run = layer.wrap((ctx) => {
-    let step = stepOf(ctx);
+    let step = findStep(ctx);
     while (step !== undefined && step.inner !== inner) step = step.outer;
-    return step === undefined ? native(inner(ctx)) : step.enter();
+    return step === undefined ? toNativePromise(inner(ctx)) : step.enter();
   });
   return (ctx) => {
-    const step = new Step(ctx, inner, layer, stepOf(ctx));
+    const step = new Step(ctx, inner, layer, findStep(ctx));
     ctx.layerStep = step;
     let result: unknown;
     try {
       result = run(ctx);
     } catch (thrown) {
-      return step.failed(thrown);
+      return step.handleFailure(thrown);
     }
-    return step.returned(isPromise(result) ? result : undefined);
+    return step.handleResult(isPromise(result) ? result : undefined);
   };
 }
 
 /** The steps of stages are no promise for an application. */
-function native(result: void | Promise<void>): void | Promise<void> {
+function toNativePromise(result: void | Promise<void>): void | Promise<void> {
   return result === undefined ? undefined : Promise.resolve(result);
 }
 
 /** Only `aroundLayer` writes it. */
-function stepOf(ctx: Context): Step | undefined {
+function findStep(ctx: Context): Step | undefined {
   return ctx.layerStep as Step | undefined;
 }
 
@@ -81,7 +81,7 @@ function stepOf(ctx: Context): Step | undefined {
 class Step {
   rest: NextPromise | undefined = undefined;
   private wasCalled = false;
-  private restIsOver = false;
+  private restHasEnded = false;
   private failure: { readonly error: unknown } | undefined = undefined;
   /** The middleware has ended, and the chain does not wait for its `next()`. */
   private isAbandoned = false;
@@ -114,35 +114,35 @@ class Step {
     return this.rest;
   }
 
-  returned(result: unknown): void | Promise<void> {
+  handleResult(result: unknown): void | Promise<void> {
     // Most middlewares return the promise of `next()`, whose end is the end of the middleware.
     if (result !== undefined && result === this.rest) return after(this.rest);
-    if (!isPromise(result)) return this.ended(result);
+    if (!isPromise(result)) return this.handleEnd(result);
     return after(
-      asPromise(result),
-      (value) => this.ended(value),
-      (thrown) => this.failed(thrown),
+      toPromise(result),
+      (value) => this.handleEnd(value),
+      (thrown) => this.handleFailure(thrown),
     );
   }
 
-  failed(thrown: unknown): never {
+  handleFailure(thrown: unknown): never {
     this.isAbandoned = true;
     if (this.rest !== undefined && !this.isHandled(this.rest)) this.reportFailure();
     throw thrown;
   }
 
   /** Returns a promise if the chain must wait for the rest. */
-  private ended(value: unknown): void | Promise<void> {
+  private handleEnd(value: unknown): void | Promise<void> {
     const { ctx, rest } = this;
     this.isAbandoned = true;
-    if (value !== undefined && !(this.middleware instanceof Layer)) answerWith(ctx, value);
+    if (value !== undefined && !(this.middleware instanceof Layer)) respondWith(ctx, value);
     if (rest === undefined) return this.wasCalled ? undefined : warnOfSilence?.(ctx, this.middleware);
     if (this.isHandled(rest)) return undefined;
-    if (ctx.isAnswered || ctx.isWrittenByHand) return this.reportFailure();
+    if (ctx.hasResponse || ctx.isWrittenByHand) return this.reportFailure();
     this.isAbandoned = false;
     log.warn("next() was not awaited", {
-      middleware: middlewareName(this.middleware),
-      ...routeField(ctx),
+      middleware: getMiddlewareName(this.middleware),
+      ...getRouteField(ctx),
       fix: "write await next(), or return next()",
     });
     return rest;
@@ -152,25 +152,25 @@ class Step {
     try {
       const result = this.inner(this.ctx);
       if (result !== undefined) return this.follow(result, resolve, reject);
-      this.restIsOver = true;
+      this.restHasEnded = true;
       resolve();
     } catch (thrown) {
-      this.restFailed(thrown, reject);
+      this.handleRestFailure(thrown, reject);
     }
   }
 
   private follow(result: Promise<void>, resolve: () => void, reject: (thrown: unknown) => void): void {
     result.then(
       () => {
-        this.restIsOver = true;
+        this.restHasEnded = true;
         resolve();
       },
-      (thrown: unknown) => this.restFailed(thrown, reject),
+      (thrown: unknown) => this.handleRestFailure(thrown, reject),
     );
   }
 
-  private restFailed(error: unknown, reject: (thrown: unknown) => void): void {
-    this.restIsOver = true;
+  private handleRestFailure(error: unknown, reject: (thrown: unknown) => void): void {
+    this.restHasEnded = true;
     this.failure = { error };
     reject(error);
     this.rest?.handleRejection();
@@ -179,7 +179,7 @@ class Step {
 
   /** Whether the rest has ended, and the middleware waited for its failure if there was one. */
   private isHandled(rest: NextPromise): boolean {
-    return this.restIsOver && (this.failure === undefined || rest.isAwaited);
+    return this.restHasEnded && (this.failure === undefined || rest.isAwaited);
   }
 
   private reportFailure(): void {
@@ -221,14 +221,14 @@ const silent = new WeakMap<object, WeakSet<Middleware | KoaMiddleware>>();
 const warnOfSilence = profile === "debug" ? reportSilence : undefined;
 
 function reportSilence(ctx: Context, middleware: Middleware | KoaMiddleware): void {
-  if (ctx.isAnswered || ctx.isWrittenByHand) return;
+  if (ctx.hasResponse || ctx.isWrittenByHand) return;
   const known = silent.get(ctx.app) ?? new WeakSet();
   if (known.has(middleware)) return;
   silent.set(ctx.app, known.add(middleware));
-  const name = middlewareName(middleware);
+  const name = getMiddlewareName(middleware);
   log.warn("a middleware neither answered nor called next(): the answer is a 404", {
     middleware: name,
-    ...routeField(ctx),
+    ...getRouteField(ctx),
     fix: "write await next(), or return a value",
   });
 }

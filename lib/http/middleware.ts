@@ -43,7 +43,7 @@ export abstract class Layer implements Middleware {
 export abstract class StageLayer extends Layer {}
 
 /** The name of a middleware in events and descriptions: of its class, or of the function. @internal */
-export function middlewareName(middleware: object): string {
+export function getMiddlewareName(middleware: object): string {
   const { name } = typeof middleware === "function" ? middleware : middleware.constructor;
   return name === "" ? "anonymous" : name;
 }
@@ -54,6 +54,6 @@ export function isPromise(value: unknown): value is Promise<unknown> {
 }
 
 /** Makes a promise of a thenable of unknown origin: its own `then` may forget failures, and may return anything. */
-export function asPromise(value: Promise<unknown>): Promise<unknown> {
+export function toPromise(value: Promise<unknown>): Promise<unknown> {
   return value instanceof Promise ? value : Promise.resolve(value);
 }

@@ -4,7 +4,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { JobList, JobState } from "./job-admin.js";
-import { checkQueue, wholeNumber } from "./job.js";
+import { checkQueue, checkWholeNumber } from "./job.js";
 
 export interface ListOptions {
   readonly queue: string;
@@ -33,7 +33,7 @@ export function checkList(options: ListOptions): JobList {
 
 /** @throws FrameworkError `E_JOB_OPTION` */
 export function checkLimit(limit: number): number {
-  return wholeNumber("limit", limit, 1, MAX_LISTED);
+  return checkWholeNumber("limit", limit, 1, MAX_LISTED);
 }
 
 /** Who pauses a queue. @throws FrameworkError `E_JOB_OPTION` */
@@ -47,7 +47,7 @@ export function checkQueueLimits(limits: Readonly<Record<string, number>>): Read
   return new Map(
     Object.entries(limits).map(([queue, limit]) => [
       checkQueue(queue),
-      wholeNumber(`queueConcurrency.${queue}`, limit, 1, 10_000),
+      checkWholeNumber(`queueConcurrency.${queue}`, limit, 1, 10_000),
     ]),
   );
 }

@@ -9,8 +9,8 @@ import { setupError } from "../errors/setup-error.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import type { JobAdmin } from "./job-admin.js";
 import type { JobReports } from "./job-reports.js";
-import { wholeNumber } from "./job.js";
-import { quietly } from "./worker/quiet.js";
+import { checkWholeNumber } from "./job.js";
+import { runQuietly } from "./worker/quiet.js";
 
 export interface PurgeOptions {
   /** Dead letters older than this many milliseconds are removed. */
@@ -21,17 +21,17 @@ export interface PurgeOptions {
 
 const NAMES: OptionNames<PurgeOptions> = { olderThanMs: true, keep: true };
 const MAX_AGE_MS = 3_153_600_000_000;
-const MAX_KEPT = 100_000_000;
+const MAX_KEEP = 100_000_000;
 /** The most that one statement removes. */
-const BATCH = 1000;
-const EVERY_MS = 600_000;
+const MAX_BATCH = 1000;
+const INTERVAL_MS = 600_000;
 
 /** @throws FrameworkError `E_JOB_OPTION` without an age and a number, `E_OPTION` */
 export function checkPurge(options: PurgeOptions): PurgeOptions {
   checkOptionNames(options, NAMES, "the removal of dead letters");
   const { olderThanMs, keep } = options;
-  if (olderThanMs !== undefined) wholeNumber("olderThanMs", olderThanMs, 0, MAX_AGE_MS);
-  if (keep !== undefined) wholeNumber("keep", keep, 0, MAX_KEPT);
+  if (olderThanMs !== undefined) checkWholeNumber("olderThanMs", olderThanMs, 0, MAX_AGE_MS);
+  if (keep !== undefined) checkWholeNumber("keep", keep, 0, MAX_KEEP);
   if (olderThanMs === undefined && keep === undefined) throw withoutBound();
   return options;
 }
@@ -39,8 +39,8 @@ export function checkPurge(options: PurgeOptions): PurgeOptions {
 /** Returns the number of removed dead letters. */
 export async function purgeAll(admin: JobAdmin, { olderThanMs, keep }: PurgeOptions): Promise<number> {
   let all = 0;
-  for (let removed = BATCH; removed >= BATCH; all += removed) {
-    removed = await admin.purge({ olderThanMs, keep, limit: BATCH });
+  for (let removed = MAX_BATCH; removed >= MAX_BATCH; all += removed) {
+    removed = await admin.purge({ olderThanMs, keep, limit: MAX_BATCH });
   }
   return all;
 }
@@ -49,7 +49,7 @@ export async function purgeAll(admin: JobAdmin, { olderThanMs, keep }: PurgeOpti
 export class DeadLetterRetention {
   private timer: Timer | undefined;
   private purging: Promise<void> = Promise.resolve();
-  private hasEnded = false;
+  private isStopped = false;
   private readonly purge = AsyncResource.bind(() => {
     this.purging = this.purgeNow();
   });
@@ -61,27 +61,27 @@ export class DeadLetterRetention {
     private readonly reports: JobReports,
   ) {}
 
-  static begin(admin: JobAdmin, options: PurgeOptions, clock: Clock, reports: JobReports): DeadLetterRetention {
+  static start(admin: JobAdmin, options: PurgeOptions, clock: Clock, reports: JobReports): DeadLetterRetention {
     const retention = new DeadLetterRetention(admin, options, clock, reports);
     retention.purge();
     return retention;
   }
 
-  async end(): Promise<void> {
-    this.hasEnded = true;
+  async stop(): Promise<void> {
+    this.isStopped = true;
     this.timer?.cancel();
     await this.purging;
   }
 
   private async purgeNow(): Promise<void> {
     try {
-      const removed = await quietly(() => purgeAll(this.admin, this.options));
+      const removed = await runQuietly(() => purgeAll(this.admin, this.options));
       if (removed > 0) this.reports.purged(removed);
     } catch (error) {
       this.reports.storeFailed("purge", error);
     }
     // With jitter, so that many processes do not remove at the same moment.
-    if (!this.hasEnded) this.timer = this.clock.setTimeout(this.purge, EVERY_MS * (0.8 + Math.random() * 0.4));
+    if (!this.isStopped) this.timer = this.clock.setTimeout(this.purge, INTERVAL_MS * (0.8 + Math.random() * 0.4));
   }
 }
 

@@ -12,7 +12,7 @@
  * }
  */
 import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
-import { noteDecorated } from "../di/unlisted.js";
+import { recordDecorated } from "../di/unlisted.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import type { AnyHandler } from "../endpoints/handler.js";
@@ -59,27 +59,27 @@ export function Handles<Output>(
   return (target, key) => {
     refuseStandardCall("Handles(job)", key);
     if (typeof target === "function") throw staticMethod(target.name, key);
-    noteDecorated(target.constructor, job instanceof Schedule ? "@Every" : "@Handles");
+    recordDecorated(target.constructor, job instanceof Schedule ? "@Every" : "@Handles");
     decorated.set(target, [...(decorated.get(target) ?? []), { job, key }]);
   };
 }
 
 /** The decorated methods of an object and of its bases. A method that is decorated again has only its new jobs. */
-export function jobMethodsOf(instance: object): readonly JobMethod[] {
+export function listJobMethods(instance: object): readonly JobMethod[] {
   const byKey = new Map<string | symbol, readonly JobMethod[]>();
-  for (const prototype of prototypesOf(instance)) {
-    const own = decorated.get(prototype) ?? [];
-    for (const { key } of own)
+  for (const prototype of listPrototypes(instance)) {
+    const methods = decorated.get(prototype) ?? [];
+    for (const { key } of methods)
       byKey.set(
         key,
-        own.filter((method) => method.key === key),
+        methods.filter((method) => method.key === key),
       );
   }
   return [...byKey.values()].flat();
 }
 
 /** The methods of the base class come first. */
-function prototypesOf(instance: object): readonly object[] {
+function listPrototypes(instance: object): readonly object[] {
   const chain: object[] = [];
   for (let each: unknown = instance; typeof each === "object" && each !== null; each = Object.getPrototypeOf(each)) {
     chain.unshift(each);
@@ -87,10 +87,10 @@ function prototypesOf(instance: object): readonly object[] {
   return chain;
 }
 
-function staticMethod(owner: string, key: string | symbol): FrameworkError {
+function staticMethod(className: string, key: string | symbol): FrameworkError {
   return setupError(
     new FrameworkError(
-      `@Handles stands above the static method ${owner}.${String(key)}: make it a method of the instance`,
+      `@Handles stands above the static method ${className}.${String(key)}: make it a method of the instance`,
       {
         code: "E_JOB_STATIC",
       },

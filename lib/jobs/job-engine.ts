@@ -18,9 +18,9 @@ export interface WorkerSettings {
 
 /** A loop that runs jobs. */
 export interface JobWorker {
-  begin(): Promise<void>;
+  start(): Promise<void>;
   /** Jobs that run may take `deadlineMs`. The other claimed jobs are returned to the store. */
-  end(deadlineMs: number): Promise<void>;
+  stop(deadlineMs: number): Promise<void>;
   /** Called when a job may be due. */
   wake(): void;
   /** Aborts the signal of a job that this process runs. */

@@ -3,7 +3,7 @@
  * container has made.
  */
 import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
-import { jobMethodsOf } from "./handles.js";
+import { listJobMethods } from "./handles.js";
 import type { AnyJob } from "./job.js";
 import type { JobContext } from "./job-context.js";
 import { Schedule } from "./schedules/schedule.js";
@@ -25,7 +25,7 @@ export class JobHandlers {
   static of(instances: readonly unknown[], others: readonly JobHandler[] = []): JobHandlers {
     const byName = new Map<string, JobHandler>();
     const diagnostics: Diagnostic[] = [];
-    for (const handler of [...instances.flatMap(handlersOf), ...others]) {
+    for (const handler of [...instances.flatMap(listHandlers), ...others]) {
       const other = byName.get(handler.job.name);
       if (other !== undefined) diagnostics.push(handledTwice(handler, other));
       byName.set(handler.job.name, handler);
@@ -34,7 +34,7 @@ export class JobHandlers {
     return new JobHandlers(byName);
   }
 
-  of(name: string): JobHandler | undefined {
+  find(name: string): JobHandler | undefined {
     return this.byName.get(name);
   }
 
@@ -52,16 +52,16 @@ export class JobHandlers {
   }
 }
 
-function handlersOf(instance: unknown): readonly JobHandler[] {
+function listHandlers(instance: unknown): readonly JobHandler[] {
   if (typeof instance !== "object" || instance === null) return [];
-  return jobMethodsOf(instance).map(({ job, key }) => ({
+  return listJobMethods(instance).map(({ job, key }) => ({
     job,
     place: `${instance.constructor.name}.${String(key)}`,
-    run: methodOf(instance, key).bind(instance),
+    run: getMethod(instance, key).bind(instance),
   }));
 }
 
-function methodOf(instance: object, key: string | symbol): JobHandler["run"] {
+function getMethod(instance: object, key: string | symbol): JobHandler["run"] {
   // `@Handles` accepts methods only, and the compiler has compared their parameters with the job.
   return Reflect.get(instance, key) as JobHandler["run"];
 }

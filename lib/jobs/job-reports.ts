@@ -12,16 +12,16 @@ const log = tracing.target("framework::jobs");
 export const JOBS_UNFINISHED = "framework_jobs_unfinished_total";
 /** Gauge with the labels `subsystem`, `job` and `queue`. Its number stops at 10 001. */
 export const JOBS_UNHANDLED = "framework_jobs_unhandled";
-const NAMED_MS = 60_000;
+const UNHANDLED_EVENT_MS = 60_000;
 /** Names that no handler has may come from outside of the program, so their number is bounded. */
-const MAX_NAMED = 100;
+const MAX_NAMES = 100;
 
 export class JobReports {
   private readonly metrics: SubsystemMetrics;
   private readonly subsystem: string;
   private readonly clock: Clock;
   /** When the event of a name without a handler was written. */
-  private readonly named = new Map<string, number>();
+  private readonly lastEvents = new Map<string, number>();
   /** The labels of the gauge that were ever set. */
   private readonly unhandledJobs = new Map<string, Readonly<Record<string, string>>>();
 
@@ -36,10 +36,10 @@ export class JobReports {
   failed(job: ClaimedJob, outcome: JobOutcome): void {
     if (outcome.kind === "failed") {
       this.count(job.name, "retried");
-      log.warn("job failed", { ...fieldsOf(job), retry_ms: outcome.retryInMs, error: outcome.error });
+      log.warn("job failed", { ...toFields(job), retry_ms: outcome.retryInMs, error: outcome.error });
     } else if (outcome.kind === "dead") {
       this.count(job.name, "dead");
-      log.error("job is dead", { ...fieldsOf(job), error: outcome.error });
+      log.error("job is dead", { ...toFields(job), error: outcome.error });
     }
   }
 
@@ -47,10 +47,10 @@ export class JobReports {
   unhandled({ id, name, queue }: ClaimedJob): void {
     this.count("(unknown)", "unhandled");
     const now = this.clock.monotonic();
-    const last = this.named.get(name);
-    if (last === undefined ? this.named.size >= MAX_NAMED : now - last < NAMED_MS) return;
-    this.named.set(name, now);
-    log.warn("no handler for job", { job_id: id, job: name, queue, error: "E_JOB_UNKNOWN", fix: fixOf(name) });
+    const last = this.lastEvents.get(name);
+    if (last === undefined ? this.lastEvents.size >= MAX_NAMES : now - last < UNHANDLED_EVENT_MS) return;
+    this.lastEvents.set(name, now);
+    log.warn("no handler for job", { job_id: id, job: name, queue, error: "E_JOB_UNKNOWN", fix: describeFix(name) });
   }
 
   /** The jobs of all processes that wait for a handler. */
@@ -58,7 +58,7 @@ export class JobReports {
     for (const labels of this.unhandledJobs.values()) this.metrics.set(JOBS_UNHANDLED, labels, 0);
     for (const { name, queue, jobs } of found) {
       const key = `${name} ${queue}`;
-      if (!this.unhandledJobs.has(key) && this.unhandledJobs.size >= MAX_NAMED) continue;
+      if (!this.unhandledJobs.has(key) && this.unhandledJobs.size >= MAX_NAMES) continue;
       const labels = { subsystem: this.subsystem, job: name, queue };
       this.unhandledJobs.set(key, labels);
       this.metrics.set(JOBS_UNHANDLED, labels, jobs);
@@ -109,12 +109,12 @@ export class JobReports {
   }
 }
 
-function fixOf(name: string): string {
+function describeFix(name: string): string {
   if (name === "framework.mail") return "list mailJobs([…]) of @stagecraft/framework/mail/jobs under the providers";
   return "list the class with its @Handles under the providers of a process that works";
 }
 
-function fieldsOf({ id, name, queue, attempt, requestId, traceparent }: ClaimedJob): Record<string, unknown> {
+function toFields({ id, name, queue, attempt, requestId, traceparent }: ClaimedJob): Record<string, unknown> {
   return {
     job_id: id,
     job: name,

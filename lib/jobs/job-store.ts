@@ -131,7 +131,7 @@ export interface ReapedJob {
 }
 
 /** The reason of a job that was taken from its worker. */
-export const DEATH = "the worker died, or its lease ended";
+export const WORKER_DIED = "the worker died, or its lease ended";
 /** The reason of a dead letter that no process had a handler for. */
 export const UNHANDLED = "E_JOB_UNKNOWN no process has handled this name for a day";
 
@@ -190,7 +190,7 @@ export interface JobStore {
   /**
    * Releases the jobs that the worker has claimed and does not hold: the answer to its claim was lost. Returns the number of released jobs.
    */
-  releaseUnheld(worker: string, held: readonly JobClaim[]): Promise<number>;
+  releaseUnheld(worker: string, known: readonly JobClaim[]): Promise<number>;
 
   /**
    * Returns jobs that the worker has no handler for to the waiting jobs, due after `delayMs`. The attempt does not count.

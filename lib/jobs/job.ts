@@ -13,7 +13,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { InferInput, InferOutput, Schema } from "../http/body/schema.js";
-import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { MAX_TIMER_MS } from "../runtime/clock.js";
 import { type BackoffFunction, checkBackoff, type JobBackoff } from "./retry-delay.js";
 
 /** How many jobs of one key run at once, in all processes together. */
@@ -50,7 +50,7 @@ const NAMES: OptionNames<JobOptions> = {
 const CONCURRENCY_NAMES: OptionNames<JobConcurrency> = { key: true, limit: true };
 
 export const DEFAULT_QUEUE = "default";
-export const LOWEST_PRIORITY = 100;
+export const MAX_PRIORITY = 100;
 const MAX_ATTEMPTS = 1000;
 export const MAX_CONCURRENCY = 100;
 const DEFAULT_ATTEMPTS = 20;
@@ -80,8 +80,8 @@ export class Job<Input = unknown, Output = Input> {
     checkName(name, "the name of a job");
     this.queue = checkQueue(options.queue ?? DEFAULT_QUEUE);
     this.priority = checkPriority(options.priority ?? 0);
-    this.attempts = wholeNumber("attempts", options.attempts ?? DEFAULT_ATTEMPTS, 1, MAX_ATTEMPTS);
-    this.timeoutMs = wholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, LONGEST_TIMER_MS);
+    this.attempts = checkWholeNumber("attempts", options.attempts ?? DEFAULT_ATTEMPTS, 1, MAX_ATTEMPTS);
+    this.timeoutMs = checkWholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, MAX_TIMER_MS);
     this.backoff = checkBackoff(options.backoff);
     this.concurrency = checkConcurrency(options.concurrency);
   }
@@ -112,7 +112,7 @@ function checkConcurrency(concurrency: JobConcurrency | undefined): JobConcurren
         code: "E_JOB_OPTION",
       }),
     );
-  return { key, limit: wholeNumber("concurrency.limit", limit, 1, MAX_CONCURRENCY) };
+  return { key, limit: checkWholeNumber("concurrency.limit", limit, 1, MAX_CONCURRENCY) };
 }
 
 /** @throws FrameworkError `E_JOB_NAME` */
@@ -122,14 +122,14 @@ export function checkQueue(queue: string): string {
 
 /** @throws FrameworkError `E_JOB_OPTION` */
 export function checkPriority(priority: number): number {
-  return wholeNumber("priority", priority, 0, LOWEST_PRIORITY);
+  return checkWholeNumber("priority", priority, 0, MAX_PRIORITY);
 }
 
 /** @throws FrameworkError `E_JOB_OPTION` */
-export function wholeNumber(name: string, value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
+export function checkWholeNumber(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw setupError(
-    new FrameworkError(`${name} is a whole number from ${least} to ${most}, not ${valueText(value)}`, {
+    new FrameworkError(`${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`, {
       code: "E_JOB_OPTION",
     }),
   );

@@ -31,9 +31,9 @@ import { checkActor, checkLimit, checkList, type ListOptions } from "./admin-opt
 import type { Cancellation, ListedJob, PausedQueue, ShownJob } from "./job-admin.js";
 import { checkPurge, DeadLetterRetention, purgeAll, type PurgeOptions } from "./dead-letters.js";
 import type { DeadJob, Dispatched, JobCounts, JobStore, NewJob } from "./job-store.js";
-import { queuedListeners } from "./queued-listeners.js";
+import { queueListeners } from "./queued-listeners.js";
 import { ScheduleTicker } from "./schedules/schedule-ticker.js";
-import { checkedSettings, type JobsOptions } from "./jobs-options.js";
+import { readSettings, type JobsOptions } from "./jobs-options.js";
 import { StoreWorker } from "./worker/store-worker.js";
 import type { JobTools } from "./worker/handled-job.js";
 
@@ -42,7 +42,7 @@ export type DispatchArguments<Input> = undefined extends Input
   ? readonly [payload?: Input, options?: DispatchOptions]
   : readonly [payload: Input, options?: DispatchOptions];
 
-const MOST_AT_ONCE = 500;
+const MAX_AT_ONCE = 500;
 
 /** What `prepare` makes. */
 interface JobParts {
@@ -72,63 +72,63 @@ export class Jobs extends Subsystem {
     this.name = name;
     this.store = store;
     this.inWebProcess = inWebProcess;
-    this.settings = checkedSettings(options);
+    this.settings = readSettings(options);
   }
 
   override prepare(host: SubsystemHost): void {
     const instances = host.instances?.() ?? [];
-    const listeners = queuedListeners(instances, (job, payload) => this.dispatchOne(job, payload, {}));
+    const listeners = queueListeners(instances, (job, payload) => this.dispatchOne(job, payload, {}));
     const handlers = JobHandlers.of(instances, listeners);
-    this.store ??= this.storeOf(instances.filter(isJobDatabase));
+    this.store ??= this.createStore(instances.filter(isJobDatabase));
     this.store.prepare?.(host);
-    const named = (span: string): Operations => new Operations({ target: "framework::jobs", span }, host);
+    const createOperations = (span: string): Operations => new Operations({ target: "framework::jobs", span }, host);
     this.newJobs.useClock(host.clock);
     this.prepared = {
-      tools: { handlers, operations: named(JOB_HANDLE), clock: host.clock },
+      tools: { handlers, operations: createOperations(JOB_HANDLE), clock: host.clock },
       reports: new JobReports(host),
-      dispatching: named("framework.job.dispatch"),
-      ticking: named(SCHEDULE_TICK),
+      dispatching: createOperations("framework.job.dispatch"),
+      ticking: createOperations(SCHEDULE_TICK),
     };
   }
 
   override async start(): Promise<void> {
-    await this.waiting().start?.();
+    await this.getStore().start?.();
   }
 
   override async stop(): Promise<void> {
-    await this.waiting().stop?.();
+    await this.getStore().stop?.();
   }
 
   override probe(signal: AbortSignal): unknown {
-    return this.waiting().probe?.(signal);
+    return this.getStore().probe?.(signal);
   }
 
   override async beginWork(process: WorkingProcess): Promise<void> {
     if (process === "web" && !this.inWebProcess) return;
-    const store = this.waiting();
-    const { tools, reports, ticking } = this.ready();
+    const store = this.getStore();
+    const { tools, reports, ticking } = this.getParts();
     this.worker = isJobEngine(store)
       ? store.worker(this.settings, tools, reports)
       : new StoreWorker(store, this.settings, tools, reports);
-    await this.worker.begin();
+    await this.worker.start();
     this.ticker = new ScheduleTicker(tools.handlers.schedules(), {
       store,
       clock: tools.clock,
       operations: ticking,
       reports,
-      newJob: (schedule, tick) => this.newJobs.make(schedule, tick, {}),
+      newJob: (schedule, tick) => this.newJobs.create(schedule, tick, {}),
       added: () => this.wake(),
     });
-    this.ticker.begin();
+    this.ticker.start();
     const { deadLetters } = this.settings;
     if (deadLetters !== undefined)
-      this.retention = DeadLetterRetention.begin(store.admin, deadLetters, tools.clock, reports);
+      this.retention = DeadLetterRetention.start(store.admin, deadLetters, tools.clock, reports);
   }
 
   override async endWork(deadlineMs: number): Promise<void> {
-    await this.ticker?.end();
-    await this.retention?.end();
-    await this.worker?.end(deadlineMs);
+    await this.ticker?.stop();
+    await this.retention?.stop();
+    await this.worker?.stop(deadlineMs);
     this.worker = undefined;
   }
 
@@ -157,19 +157,19 @@ export class Jobs extends Subsystem {
 
   /** The dead letters, the latest first. @param limit at most 1000 */
   dead(limit = 100): Promise<readonly DeadJob[]> {
-    return this.waiting().dead(checkLimit(limit));
+    return this.getStore().dead(checkLimit(limit));
   }
 
   /** Runs a dead job again, with all its attempts. False if there is no such dead job. */
   async retry(id: string): Promise<boolean> {
-    const isRetried = await this.waiting().retry(id);
+    const isRetried = await this.getStore().retry(id);
     if (isRetried) this.wake();
     return isRetried;
   }
 
   /** The numbers of jobs. Each stops at 10 001, which stands for all above 10 000. */
   counts(): Promise<JobCounts> {
-    return this.waiting().counts();
+    return this.getStore().counts();
   }
 
   /**
@@ -179,12 +179,12 @@ export class Jobs extends Subsystem {
    * @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME`
    */
   list(options: ListOptions): Promise<readonly ListedJob[]> {
-    return this.waiting().admin.list(checkList(options));
+    return this.getStore().admin.list(checkList(options));
   }
 
   /** One job with its payload as JSON; `undefined` if it has ended. */
   show(id: string): Promise<ShownJob | undefined> {
-    return this.waiting().admin.show(id);
+    return this.getStore().admin.show(id);
   }
 
   /**
@@ -192,7 +192,7 @@ export class Jobs extends Subsystem {
    * heartbeat, within about 10 seconds. A handler that ends by that is not tried again.
    */
   async cancel(id: string): Promise<Cancellation> {
-    const cancellation = await this.waiting().admin.cancel(id);
+    const cancellation = await this.getStore().admin.cancel(id);
     // A transaction may still roll the question back; the next heartbeat sees it after the commit.
     if (cancellation === "asked" && currentCommitScope() === undefined) this.worker?.cancel(id);
     return cancellation;
@@ -205,36 +205,36 @@ export class Jobs extends Subsystem {
    * @throws FrameworkError `E_JOB_NAME`, `E_JOB_OPTION`
    */
   async pause(queue: string, options: { readonly by?: string } = {}): Promise<boolean> {
-    return this.waiting().admin.pause(checkQueue(queue), checkActor(options.by));
+    return this.getStore().admin.pause(checkQueue(queue), checkActor(options.by));
   }
 
   /** False if the queue was not paused. @throws FrameworkError `E_JOB_NAME` */
   async resume(queue: string): Promise<boolean> {
-    const isResumed = await this.waiting().admin.resume(checkQueue(queue));
+    const isResumed = await this.getStore().admin.resume(checkQueue(queue));
     this.wake();
     return isResumed;
   }
 
   /** The paused queues, with who paused them and since when. */
   paused(): Promise<readonly PausedQueue[]> {
-    return this.waiting().admin.paused();
+    return this.getStore().admin.paused();
   }
 
   /** Removes old dead letters. Returns their number. @throws FrameworkError `E_JOB_OPTION`, `E_OPTION` */
   purge(options: PurgeOptions): Promise<number> {
-    return purgeAll(this.waiting().admin, checkPurge(options));
+    return purgeAll(this.getStore().admin, checkPurge(options));
   }
 
   private async dispatchOne(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<Dispatched> {
-    const made = await this.newJobs.make(job, payload, options);
-    const [dispatched] = await this.addAll([made]);
-    return dispatched ?? { outcome: "created", id: made.id };
+    const newJob = await this.newJobs.create(job, payload, options);
+    const [dispatched] = await this.addAll([newJob]);
+    return dispatched ?? { outcome: "created", id: newJob.id };
   }
 
   private async addAll(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
     const scope = currentCommitScope();
     if (scope === undefined) return this.add(jobs);
-    if (this.waiting().joinsTransactions) {
+    if (this.getStore().joinsTransactions) {
       const results = await this.add(jobs);
       scope.afterCommit(() => this.wake());
       return results;
@@ -244,11 +244,11 @@ export class Jobs extends Subsystem {
   }
 
   private async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
-    const { dispatching } = this.ready();
+    const { dispatching } = this.getParts();
     const results: Dispatched[] = [];
-    for (let at = 0; at < jobs.length; at += MOST_AT_ONCE) {
-      const some = jobs.slice(at, at + MOST_AT_ONCE);
-      results.push(...(await dispatching.run("dispatch", () => this.waiting().add(some), { jobs: some.length })));
+    for (let at = 0; at < jobs.length; at += MAX_AT_ONCE) {
+      const some = jobs.slice(at, at + MAX_AT_ONCE);
+      results.push(...(await dispatching.run("dispatch", () => this.getStore().add(some), { jobs: some.length })));
     }
     if (currentCommitScope() === undefined) this.wake();
     return results;
@@ -256,22 +256,22 @@ export class Jobs extends Subsystem {
 
   private wake(): void {
     this.worker?.wake();
-    this.waiting().announce?.();
+    this.getStore().announce?.();
   }
 
   /** The jobs of an application with one database wait there. */
-  private storeOf(databases: readonly JobDatabase[]): JobStore {
+  private createStore(databases: readonly JobDatabase[]): JobStore {
     const [database, other] = databases;
     if (database === undefined || other !== undefined) throw new StartupError([noStore(this.name, databases.length)]);
     return new DatabaseJobs(database);
   }
 
-  private waiting(): JobStore | JobEngine {
+  private getStore(): JobStore | JobEngine {
     if (this.store === undefined) throw notPrepared();
     return this.store;
   }
 
-  private ready(): JobParts {
+  private getParts(): JobParts {
     if (this.prepared === undefined) throw notPrepared();
     return this.prepared;
   }

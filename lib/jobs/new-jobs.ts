@@ -7,7 +7,7 @@ import { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
 import { RequestId } from "../observe/request-id.js";
 import { TraceContext } from "../observe/trace-context.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
-import { checkPriority, checkQueue, type AnyJob, wholeNumber } from "./job.js";
+import { checkPriority, checkQueue, type AnyJob, checkWholeNumber } from "./job.js";
 import { JobIds } from "./job-id.js";
 import type { ConcurrencyKey, KeyRule, NewJob } from "./job-store.js";
 import { writePayload } from "./payload.js";
@@ -29,7 +29,7 @@ export interface DispatchOptions {
 }
 
 const NAMES: OptionNames<DispatchOptions> = { delay: true, queue: true, priority: true, key: true, unique: true };
-const LONGEST_DELAY_MS = 315_360_000_000;
+const MAX_DELAY_MS = 315_360_000_000;
 const MAX_KEY_CHARACTERS = 200;
 
 export class NewJobs {
@@ -41,7 +41,7 @@ export class NewJobs {
   }
 
   /** @throws FrameworkError `E_JOB_PAYLOAD`, `E_JOB_OPTION`, `E_JOB_NAME`, `E_OPTION` */
-  async make(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<NewJob> {
+  async create(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<NewJob> {
     return this.makeOne(job, payload, settingsOf(job, options));
   }
 
@@ -54,8 +54,8 @@ export class NewJobs {
   }
 
   private async makeOne(job: AnyJob, payload: unknown, settings: DispatchSettings): Promise<NewJob> {
-    const concurrency = concurrencyOf(job, payload);
-    const from = origin();
+    const concurrency = toConcurrencyKey(job, payload);
+    const from = getOrigin();
     const text = await writePayload(job, payload);
     return { id: this.ids.next(this.clock.now()), payload: text, ...settings, concurrency, ...from };
   }
@@ -70,7 +70,7 @@ function settingsOf(job: AnyJob, options: DispatchOptions): DispatchSettings {
     name: job.name,
     queue: checkQueue(queue),
     priority: checkPriority(priority),
-    delayMs: wholeNumber("delay", delay, 0, LONGEST_DELAY_MS),
+    delayMs: checkWholeNumber("delay", delay, 0, MAX_DELAY_MS),
     maxAttempts: job.attempts,
     key: key === undefined ? undefined : checkKey(key),
     unique: checkRule(unique),
@@ -78,7 +78,7 @@ function settingsOf(job: AnyJob, options: DispatchOptions): DispatchSettings {
 }
 
 /** The ids of the request, or of the job, that dispatches. */
-function origin(): Pick<NewJob, "requestId" | "traceparent" | "tracestate"> {
+function getOrigin(): Pick<NewJob, "requestId" | "traceparent" | "tracestate"> {
   const scope = currentWorkScope();
   if (!isExtensible(scope)) return { requestId: undefined, traceparent: undefined, tracestate: undefined };
   const { traceparent, tracestate } = TraceContext.of(scope)?.outboundHeaders() ?? {};
@@ -90,7 +90,7 @@ function isExtensible(scope: WorkScope | undefined): scope is WorkScope & Extens
   return scope !== undefined && "extensions" in scope;
 }
 
-function concurrencyOf({ concurrency }: AnyJob, payload: unknown): ConcurrencyKey | undefined {
+function toConcurrencyKey({ concurrency }: AnyJob, payload: unknown): ConcurrencyKey | undefined {
   if (concurrency === undefined) return undefined;
   // The compiler has compared the payload of the dispatch with the job.
   return { key: checkKey(concurrency.key(payload as never)), limit: concurrency.limit };

@@ -13,7 +13,7 @@ export const MAX_PAYLOAD_BYTES = 65_536;
 
 /** The JSON of a payload. @throws FrameworkError `E_JOB_PAYLOAD` */
 export async function writePayload({ name, schema }: AnyJob, payload: unknown): Promise<string> {
-  const text = jsonOf(name, payload);
+  const text = toJson(name, payload);
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_PAYLOAD_BYTES) {
     throw invalid(
@@ -22,7 +22,7 @@ export async function writePayload({ name, schema }: AnyJob, payload: unknown): 
   }
   // The schema gets what the handler will get: a `Date` is a text by then.
   if (schema !== undefined)
-    await checked(name, () => validate(schema, payload === undefined ? undefined : JSON.parse(text)));
+    await runCheck(name, () => validate(schema, payload === undefined ? undefined : JSON.parse(text)));
   return text;
 }
 
@@ -37,7 +37,7 @@ export async function readPayload({ name, schema }: AnyJob, text: string): Promi
   // A dispatch without a payload is stored as null, which the schema of an optional payload refuses.
   if (schema === undefined) return value ?? undefined;
   const isAbsent = value === null && (await accepts(schema, undefined)) && !(await accepts(schema, null));
-  return checked(name, () => validate(schema, isAbsent ? undefined : value));
+  return runCheck(name, () => validate(schema, isAbsent ? undefined : value));
 }
 
 function accepts(schema: NonNullable<AnyJob["schema"]>, value: unknown): Promise<boolean> {
@@ -47,7 +47,7 @@ function accepts(schema: NonNullable<AnyJob["schema"]>, value: unknown): Promise
   );
 }
 
-function jsonOf(name: string, payload: unknown): string {
+function toJson(name: string, payload: unknown): string {
   let text: string | undefined;
   try {
     text = JSON.stringify(payload);
@@ -62,18 +62,18 @@ function jsonOf(name: string, payload: unknown): string {
 }
 
 /** The fault of a payload is not the fault of a client, so the status is 500. */
-async function checked(name: string, check: () => Promise<unknown>): Promise<unknown> {
+async function runCheck(name: string, check: () => Promise<unknown>): Promise<unknown> {
   try {
     return await check();
   } catch (cause) {
     if (!(cause instanceof ValidationError))
       throw invalid(`the schema of ${name} failed while it checked a payload`, cause);
-    throw invalid(`the schema of ${name} refuses the payload: ${fieldsOf(cause)}`, cause);
+    throw invalid(`the schema of ${name} refuses the payload: ${describeFields(cause)}`, cause);
   }
 }
 
 /** Paths and codes. The messages of a schema may quote a value. */
-function fieldsOf({ errors }: ValidationError): string {
+function describeFields({ errors }: ValidationError): string {
   const faults = Object.entries(errors).map(
     ([path, found]) => `${path || "(whole)"} ${found.map(({ code }) => code).join(", ")}`,
   );

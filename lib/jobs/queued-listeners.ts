@@ -12,7 +12,7 @@ import type { JobHandler } from "./job-handlers.js";
  *
  * @throws FrameworkError `E_JOB_NAME` for a name that no job can have
  */
-export function queuedListeners(
+export function queueListeners(
   instances: readonly unknown[],
   dispatch: (job: AnyJob, payload: unknown) => Promise<unknown>,
 ): readonly JobHandler[] {

@@ -40,11 +40,11 @@ export function checkBackoff(backoff: JobBackoff | BackoffFunction | undefined):
   checkNumber("backoff.factor", wanted.factor, 1, 100);
   checkNumber("backoff.maxMs", wanted.maxMs, 1, MAX_WAIT_MS);
   checkNumber("backoff.jitter", wanted.jitter, 0, 1);
-  return (attempt) => exponential(wanted, attempt);
+  return (attempt) => getExponentialDelay(wanted, attempt);
 }
 
 /** @param attempt the attempt that failed, from 1 */
-export function retryDelay(backoff: BackoffFunction, attempt: number, error: unknown): number {
+export function getRetryDelay(backoff: BackoffFunction, attempt: number, error: unknown): number {
   try {
     const wait = backoff(attempt, error);
     if (wait >= 0) return Math.min(Math.round(wait), MAX_WAIT_MS);
@@ -52,18 +52,18 @@ export function retryDelay(backoff: BackoffFunction, attempt: number, error: unk
   } catch (cause) {
     log.error("back-off failed", { error: cause });
   }
-  return exponential(DEFAULTS, attempt);
+  return getExponentialDelay(DEFAULTS, attempt);
 }
 
-function exponential({ firstMs, factor, maxMs, jitter }: Required<JobBackoff>, attempt: number): number {
+function getExponentialDelay({ firstMs, factor, maxMs, jitter }: Required<JobBackoff>, attempt: number): number {
   const wait = Math.min(firstMs * factor ** (attempt - 1), maxMs);
   return wait * (1 - jitter * Math.random());
 }
 
-function checkNumber(name: string, value: number, least: number, most: number): void {
-  if (typeof value === "number" && value >= least && value <= most) return;
+function checkNumber(name: string, value: number, min: number, max: number): void {
+  if (typeof value === "number" && value >= min && value <= max) return;
   throw setupError(
-    new FrameworkError(`${name} is a number from ${least} to ${most}, not ${valueText(value)}`, {
+    new FrameworkError(`${name} is a number from ${min} to ${max}, not ${valueText(value)}`, {
       code: "E_JOB_OPTION",
     }),
   );

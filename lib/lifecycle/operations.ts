@@ -56,7 +56,7 @@ interface OperationSeries {
 
 /** Work with an end of its own, which belongs to the operation and needs no promise of its own. The times are of the clock. @internal */
 export interface FollowedWork<T, R> {
-  begin(began: number): T | Promise<T>;
+  start(startedAt: number): T | Promise<T>;
   /** Makes the result of the operation. */
   ended(value: T, now: number): R;
   /** Makes the error of the operation. */
@@ -64,10 +64,10 @@ export interface FollowedWork<T, R> {
 }
 
 /** Runs `work` and its end. Returns at once if `begin` does, else a promise. */
-function followed<T, R>(work: FollowedWork<T, R>, began: number, clock: Clock): R | Promise<R> {
+function runFollowed<T, R>(work: FollowedWork<T, R>, startedAt: number, clock: Clock): R | Promise<R> {
   let result: T | Promise<T>;
   try {
-    result = work.begin(began);
+    result = work.start(startedAt);
   } catch (error) {
     throw work.failed(error, clock.monotonic());
   }
@@ -81,7 +81,7 @@ function followed<T, R>(work: FollowedWork<T, R>, began: number, clock: Clock): 
 }
 
 /** For work whose result or error is that of the operation. @internal */
-export function same<T>(value: T): T {
+export function unchanged<T>(value: T): T {
   return value;
 }
 
@@ -108,7 +108,7 @@ export class Operations {
    * @param remoteParent the span of another process that this work continues; only exporters read it
    */
   run<T>(operation: string, work: () => T, fields?: Fields, remoteParent?: RemoteParent): T {
-    return this.follow(operation, { begin: work, ended: same, failed: same }, fields, remoteParent) as T; // Settles as `work` does.
+    return this.follow(operation, { start: work, ended: unchanged, failed: unchanged }, fields, remoteParent) as T; // Settles as `work` does.
   }
 
   /** As `run`, for work with an end of its own. @internal */
@@ -119,10 +119,10 @@ export class Operations {
     remoteParent?: RemoteParent,
   ): R | Promise<R> {
     // Without a subscriber a span would report nothing.
-    if (currentSubscriber() === undefined) return this.reported(operation, work);
+    if (currentSubscriber() === undefined) return this.runReported(operation, work);
     const span = this.span(operation, fields, remoteParent);
-    const begin = (began: number) => span.run(() => followed(work, began, this.host.clock));
-    return this.reported(operation, { begin, ended: same, failed: same });
+    const start = (startedAt: number) => span.run(() => runFollowed(work, startedAt, this.host.clock));
+    return this.runReported(operation, { start, ended: unchanged, failed: unchanged });
   }
 
   private span(operation: string, fields: Fields | undefined, remoteParent: RemoteParent | undefined): Span {
@@ -131,62 +131,62 @@ export class Operations {
   }
 
   /** As `followed`, and reports the end. */
-  private reported<T, R>(operation: string, work: FollowedWork<T, R>): R | Promise<R> {
-    const began = this.host.clock.monotonic();
+  private runReported<T, R>(operation: string, work: FollowedWork<T, R>): R | Promise<R> {
+    const startedAt = this.host.clock.monotonic();
     let result: T | Promise<T>;
     try {
-      result = work.begin(began);
+      result = work.start(startedAt);
     } catch (thrown) {
-      throw this.failed(operation, work, began, thrown);
+      throw this.failed(operation, work, startedAt, thrown);
     }
-    if (!(result instanceof Promise)) return this.ended(operation, work, began, result);
+    if (!(result instanceof Promise)) return this.ended(operation, work, startedAt, result);
     return result.then(
-      (value) => this.ended(operation, work, began, value),
+      (value) => this.ended(operation, work, startedAt, value),
       (thrown: unknown) => {
-        throw this.failed(operation, work, began, thrown);
+        throw this.failed(operation, work, startedAt, thrown);
       },
     );
   }
 
-  private ended<T, R>(operation: string, work: FollowedWork<T, R>, began: number, value: T): R {
+  private ended<T, R>(operation: string, work: FollowedWork<T, R>, startedAt: number, value: T): R {
     const now = this.host.clock.monotonic();
     const result = work.ended(value, now);
-    this.report(operation, now - began, "ok");
+    this.report(operation, now - startedAt, "ok");
     return result;
   }
 
-  private failed<T, R>(operation: string, work: FollowedWork<T, R>, began: number, thrown: unknown): unknown {
+  private failed<T, R>(operation: string, work: FollowedWork<T, R>, startedAt: number, thrown: unknown): unknown {
     const now = this.host.clock.monotonic();
     const error = work.failed(thrown, now);
-    this.report(operation, now - began, outcomeOf(error), error);
+    this.report(operation, now - startedAt, getOutcome(error), error);
     return error;
   }
 
   /** @param elapsed milliseconds */
   private report(operation: string, elapsed: number, outcome: OperationOutcome, error?: unknown): void {
-    (this.durations.get(operation)?.[outcome] ?? this.admit(operation, outcome)).observe(elapsed / 1000);
+    (this.durations.get(operation)?.[outcome] ?? this.addSeries(operation, outcome)).observe(elapsed / 1000);
     if (!this.log.enabled("debug")) return;
     const fields = { subsystem: this.host.name, operation, outcome, duration_ms: Math.trunc(elapsed) };
-    const code = codeOf(error);
+    const code = findCode(error);
     this.log.debug("operation ended", code === undefined ? fields : { ...fields, code });
   }
 
-  private admit(operation: string, outcome: OperationOutcome): OperationSeries {
+  private addSeries(operation: string, outcome: OperationOutcome): OperationSeries {
     const labels = { subsystem: this.host.name, operation, outcome };
-    const made = this.host.metrics.histogram(SUBSYSTEM_OPERATION_DURATION, labels);
-    this.durations.set(operation, { ...this.durations.get(operation), [outcome]: made });
-    return made;
+    const series = this.host.metrics.histogram(SUBSYSTEM_OPERATION_DURATION, labels);
+    this.durations.set(operation, { ...this.durations.get(operation), [outcome]: series });
+    return series;
   }
 }
 
-function outcomeOf(error: unknown): OperationOutcome {
+function getOutcome(error: unknown): OperationOutcome {
   if (error instanceof Error && error.name === "AbortError") return "aborted";
   const signal = currentWorkScope()?.signal;
   return signal?.aborted === true && error === signal.reason ? "aborted" : "error";
 }
 
 /** Only the code: the message of a driver may quote a value. */
-function codeOf(error: unknown): string | undefined {
+function findCode(error: unknown): string | undefined {
   if (error instanceof FrameworkError) return error.code;
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : undefined;

@@ -6,7 +6,7 @@
  */
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { MAX_TIMER_MS } from "../runtime/clock.js";
 import type { Profile } from "../runtime/profile.js";
 
 export interface LifecycleOptions {
@@ -42,7 +42,7 @@ export function checkLifecycleOptions(given: LifecycleOptions): readonly Diagnos
 }
 
 function isTime(value: unknown): boolean {
-  return typeof value === "number" && value >= 0 && value <= LONGEST_TIMER_MS;
+  return typeof value === "number" && value >= 0 && value <= MAX_TIMER_MS;
 }
 
 function unknownOption(name: string, names: readonly string[]): Diagnostic {
@@ -59,6 +59,6 @@ function invalidTime(name: string, value: unknown): Diagnostic {
     code: "E_LIFECYCLE_OPTION",
     what: `${name} cannot be ${valueText(value)}`,
     where: `Application.create().lifecycle({ ${name} })`,
-    fix: `give milliseconds from 0 to ${LONGEST_TIMER_MS}`,
+    fix: `give milliseconds from 0 to ${MAX_TIMER_MS}`,
   };
 }

@@ -126,13 +126,13 @@ export class Probes {
     const abort = new AbortController();
     try {
       const outcome = await within(clock, timeoutMs, probe(member, abort.signal));
-      return outcome === OVERDUE ? this.down(member, timedOut(timeoutMs, abort), "timed out") : UP;
+      return outcome === OVERDUE ? this.toDownCheck(member, abortProbe(timeoutMs, abort), "timed out") : UP;
     } catch (error) {
-      return this.down(member, error, "failed");
+      return this.toDownCheck(member, error, "failed");
     }
   }
 
-  private down({ name }: RegisteredSubsystem, error: unknown, publicReason: string): Check {
+  private toDownCheck({ name }: RegisteredSubsystem, error: unknown, publicReason: string): Check {
     if (this.options.profile === "debug") return { status: "down", reason: causeText(error) };
     log.warn("probe failed", { check: name, error });
     return { status: "down", reason: publicReason };
@@ -144,7 +144,7 @@ async function probe({ subsystem }: RegisteredSubsystem, signal: AbortSignal): P
   await subsystem.probe?.(signal);
 }
 
-function timedOut(timeoutMs: number, abort: AbortController): FrameworkError {
+function abortProbe(timeoutMs: number, abort: AbortController): FrameworkError {
   const error = new FrameworkError(`timed out after ${timeoutMs} ms`, { code: "E_PROBE_TIMEOUT", status: 503 });
   abort.abort(error);
   return error;

@@ -25,10 +25,10 @@ export class Startup {
   private readonly interruption = new AbortController();
   private starting: Promise<boolean> | undefined;
   private stopping: Promise<readonly FrameworkError[]> | undefined;
-  private endingWork: Promise<readonly FrameworkError[]> | undefined;
+  private stoppingWork: Promise<readonly FrameworkError[]> | undefined;
   private working: Promise<void> | undefined;
   /** Whose `beginWork` runs. */
-  private beginning: RegisteredSubsystem | undefined;
+  private startingMember: RegisteredSubsystem | undefined;
   /** The starts that the stop did not wait for. */
   private readonly abandoned: FrameworkError[] = [];
 
@@ -67,20 +67,20 @@ export class Startup {
 
   /** Calls `beginWork` of every subsystem, in start order. @throws as `start` does; nothing is stopped by it */
   beginWork(process: WorkingProcess): Promise<void> {
-    return (this.working ??= this.beginAllWork(process));
+    return (this.working ??= this.startAllWork(process));
   }
 
-  private async beginAllWork(process: WorkingProcess): Promise<void> {
+  private async startAllWork(process: WorkingProcess): Promise<void> {
     for (const member of this.members) {
       if (this.interruption.signal.aborted) return;
-      this.beginning = member;
+      this.startingMember = member;
       try {
         await member.subsystem.beginWork?.(process);
       } catch (error) {
         log.error("subsystem failed to start", { subsystem: member.name, error });
-        throw new StartupError([failedStart(member, error)], { cause: error });
+        throw new StartupError([toStartDiagnostic(member, error)], { cause: error });
       } finally {
-        this.beginning = undefined;
+        this.startingMember = undefined;
       }
     }
   }
@@ -91,39 +91,39 @@ export class Startup {
    * @returns one `E_SUBSYSTEM_STOP` for each subsystem that failed to end its work, or did not end it in time
    */
   endWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
-    return (this.endingWork ??= this.endAllWork(deadlineMs));
+    return (this.stoppingWork ??= this.stopAllWork(deadlineMs));
   }
 
-  private async endAllWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
+  private async stopAllWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
     if (this.working === undefined) return [];
-    const unbegun = await this.waitForBegin(this.working);
-    const ended = await Promise.all(this.members.map((member) => this.endWorkOf(member, deadlineMs)));
-    return [unbegun, ...ended].filter((failure) => failure !== undefined);
+    const startFailure = await this.waitForWorkStart(this.working);
+    const stopFailures = await Promise.all(this.members.map((member) => this.stopMemberWork(member, deadlineMs)));
+    return [startFailure, ...stopFailures].filter((failure) => failure !== undefined);
   }
 
-  private async waitForBegin(working: Promise<void>): Promise<FrameworkError | undefined> {
-    if (this.beginning === undefined) return undefined;
+  private async waitForWorkStart(working: Promise<void>): Promise<FrameworkError | undefined> {
+    if (this.startingMember === undefined) return undefined;
     // The caller of `beginWork` gets its failure.
-    const begun = working.catch(() => {});
-    if ((await within(this.clock, this.stopTimeoutMs, begun)) !== OVERDUE) return undefined;
-    const { name } = this.beginning;
+    const settled = working.catch(() => {});
+    if ((await within(this.clock, this.stopTimeoutMs, settled)) !== OVERDUE) return undefined;
+    const { name } = this.startingMember;
     log.error("subsystem did not begin its work before the stop", { subsystem: name, limit_ms: this.stopTimeoutMs });
-    return failedStop(name, overdue("beginWork", this.stopTimeoutMs));
+    return createStopError(name, createOverrunError("beginWork", this.stopTimeoutMs));
   }
 
-  private async endWorkOf(
+  private async stopMemberWork(
     { name, subsystem }: RegisteredSubsystem,
     deadlineMs: number,
   ): Promise<FrameworkError | undefined> {
     // The deadline is the subsystem's own: work that it cuts there needs a moment to end.
     const limitMs = deadlineMs + this.stopTimeoutMs;
     try {
-      const ending = attempt(() => subsystem.endWork?.(deadlineMs));
-      if ((await within(this.clock, limitMs, ending)) === OVERDUE) throw overdue("endWork", limitMs);
+      const ending = callAsync(() => subsystem.endWork?.(deadlineMs));
+      if ((await within(this.clock, limitMs, ending)) === OVERDUE) throw createOverrunError("endWork", limitMs);
       return undefined;
     } catch (cause) {
       log.error("subsystem failed to end its work", { subsystem: name, error: cause });
-      return failedStop(name, cause);
+      return createStopError(name, cause);
     }
   }
 
@@ -131,8 +131,8 @@ export class Startup {
     this.interruption.abort();
     // The caller of `start` gets its failure.
     await this.starting?.catch(() => false);
-    const unended = await this.endWork(0);
-    return [...this.abandoned, ...unended, ...(await this.teardown.run())];
+    const workFailures = await this.endWork(0);
+    return [...this.abandoned, ...workFailures, ...(await this.teardown.run())];
   }
 
   private async startAll(): Promise<boolean> {
@@ -148,22 +148,22 @@ export class Startup {
   }
 
   private async startOne(member: RegisteredSubsystem): Promise<void> {
-    const began = this.clock.monotonic();
-    const warning = this.warnWhileSlow(member, began);
-    const running = attempt(() => member.subsystem.start());
+    const startedAt = this.clock.monotonic();
+    const warning = this.warnWhileSlow(member, startedAt);
+    const running = callAsync(() => member.subsystem.start());
     try {
       const outcome = await within(this.clock, this.stopTimeoutMs, running, this.interruption.signal);
       if (outcome === OVERDUE) return this.abandon(member, running);
       this.teardown.add(member);
-      log.debug("subsystem started", { subsystem: member.name, duration_ms: elapsed(this.clock, began) });
+      log.debug("subsystem started", { subsystem: member.name, duration_ms: getElapsedMs(this.clock, startedAt) });
     } finally {
       warning.cancel();
     }
   }
 
-  private warnWhileSlow({ name }: RegisteredSubsystem, began: number): Timer {
+  private warnWhileSlow({ name }: RegisteredSubsystem, startedAt: number): Timer {
     const warn = () => {
-      log.warn("subsystem is slow to start", { subsystem: name, waited_ms: elapsed(this.clock, began) });
+      log.warn("subsystem is slow to start", { subsystem: name, waited_ms: getElapsedMs(this.clock, startedAt) });
       timer = this.clock.setTimeout(warn, SLOW_START_MS);
     };
     let timer = this.clock.setTimeout(warn, SLOW_START_MS);
@@ -173,7 +173,7 @@ export class Startup {
   /** The stop does not wait for this start any more. If the start still succeeds, the subsystem is stopped at once. */
   private abandon(member: RegisteredSubsystem, running: Promise<unknown>): void {
     log.error("subsystem did not start before the stop", { subsystem: member.name, limit_ms: this.stopTimeoutMs });
-    this.abandoned.push(failedStop(member.name, overdue("start", this.stopTimeoutMs)));
+    this.abandoned.push(createStopError(member.name, createOverrunError("start", this.stopTimeoutMs)));
     const stopAtOnce = async () => {
       this.teardown.add(member);
       await this.teardown.run();
@@ -184,7 +184,7 @@ export class Startup {
   private async stopAfterFailure(member: RegisteredSubsystem, cause: unknown): Promise<StartupError> {
     log.error("subsystem failed to start", { subsystem: member.name, error: cause });
     const stopFailures = await this.teardown.run();
-    return new StartupError([failedStart(member, cause), ...stopFailures.map(whileFailing)], { cause });
+    return new StartupError([toStartDiagnostic(member, cause), ...stopFailures.map(toStopDiagnostic)], { cause });
   }
 }
 
@@ -215,51 +215,52 @@ class Teardown {
   }
 
   private async stop({ name, subsystem }: RegisteredSubsystem): Promise<FrameworkError | undefined> {
-    const began = this.clock.monotonic();
+    const startedAt = this.clock.monotonic();
     try {
-      const stopping = attempt(() => subsystem.stop());
-      if ((await within(this.clock, this.limitMs, stopping)) === OVERDUE) throw overdue("stop", this.limitMs);
+      const stopping = callAsync(() => subsystem.stop());
+      if ((await within(this.clock, this.limitMs, stopping)) === OVERDUE)
+        throw createOverrunError("stop", this.limitMs);
     } catch (cause) {
       log.error("subsystem failed to stop", { subsystem: name, error: cause });
-      return failedStop(name, cause);
+      return createStopError(name, cause);
     }
-    log.debug("subsystem stopped", { subsystem: name, duration_ms: elapsed(this.clock, began) });
+    log.debug("subsystem stopped", { subsystem: name, duration_ms: getElapsedMs(this.clock, startedAt) });
     return undefined;
   }
 }
 
 /** Turns what the application's method throws at once into a rejection. */
-async function attempt(method: () => unknown): Promise<unknown> {
+async function callAsync(method: () => unknown): Promise<unknown> {
   return method();
 }
 
-function elapsed(clock: Clock, began: number): number {
-  return Math.trunc(clock.monotonic() - began);
+function getElapsedMs(clock: Clock, startedAt: number): number {
+  return Math.trunc(clock.monotonic() - startedAt);
 }
 
-function overdue(hook: "start" | "beginWork" | "endWork" | "stop", limitMs: number): Error {
+function createOverrunError(hook: "start" | "beginWork" | "endWork" | "stop", limitMs: number): Error {
   return new Error(`${hook}() took longer than ${limitMs} ms`);
 }
 
-function failedStop(name: string, cause: unknown): FrameworkError {
+function createStopError(name: string, cause: unknown): FrameworkError {
   return new FrameworkError(`${name} failed to stop: ${causeText(cause)}`, { code: "E_SUBSYSTEM_STOP", cause });
 }
 
 /** An error of the framework that is a fault of the program keeps its code, and says itself what to do. */
-function failedStart({ name, subsystem }: RegisteredSubsystem, cause: unknown): Diagnostic {
+function toStartDiagnostic({ name, subsystem }: RegisteredSubsystem, cause: unknown): Diagnostic {
   if (cause instanceof DiagnosticError) return cause.diagnostic;
-  const isOfProgram = cause instanceof FrameworkError && cause.code !== "E_INTERNAL" && cause.status === 500;
+  const isProgramFault = cause instanceof FrameworkError && cause.code !== "E_INTERNAL" && cause.status === 500;
   return {
-    code: isOfProgram ? cause.code : "E_SUBSYSTEM_START",
+    code: isProgramFault ? cause.code : "E_SUBSYSTEM_START",
     what: `${name} failed to start: ${causeText(cause)}`,
     where: `${subsystem.constructor.name}.start()`,
-    fix: isOfProgram
+    fix: isProgramFault
       ? "do what the message says"
       : "check the address and the credentials; everything that the subsystem connects to must be reachable at the start",
   };
 }
 
-function whileFailing({ code, message }: FrameworkError): Diagnostic {
+function toStopDiagnostic({ code, message }: FrameworkError): Diagnostic {
   return {
     code,
     what: message,

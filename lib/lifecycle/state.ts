@@ -25,7 +25,7 @@ export class Lifecycle {
    * @throws FrameworkError `E_LIFECYCLE_MOVE` when it was ready already.
    */
   markReady(): boolean {
-    if (this.current === "ready") throw invalidMove("ready", "ready");
+    if (this.current === "ready") throw createMoveError("ready", "ready");
     if (this.current === "booting") this.current = "ready";
     return this.current === "ready";
   }
@@ -47,12 +47,12 @@ export class Lifecycle {
    * @throws FrameworkError `E_LIFECYCLE_MOVE` from any state but draining.
    */
   markStopped(): void {
-    if (this.current !== "draining") throw invalidMove(this.current, "stopped");
+    if (this.current !== "draining") throw createMoveError(this.current, "stopped");
     this.current = "stopped";
   }
 }
 
-function invalidMove(from: LifecycleState, to: LifecycleState): FrameworkError {
+function createMoveError(from: LifecycleState, to: LifecycleState): FrameworkError {
   return new FrameworkError(
     `the lifecycle cannot move from ${from} to ${to}: its states are booting, ready, draining, stopped, in this order`,
     { code: "E_LIFECYCLE_MOVE" },

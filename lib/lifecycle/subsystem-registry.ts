@@ -18,15 +18,15 @@ export class SubsystemRegistry {
     const kinds = registered.map(({ kind }) => kind);
     this.members = registered
       .toSorted((one, other) => SUBSYSTEM_KINDS.indexOf(one.kind) - SUBSYSTEM_KINDS.indexOf(other.kind))
-      .map((subsystem) => ({ name: nameAmong(kinds, subsystem), subsystem }));
+      .map((subsystem) => ({ name: chooseName(kinds, subsystem), subsystem }));
   }
 
   /** One diagnostic for each unknown kind and each repeated name, and those of the subsystems. */
   check(): readonly Diagnostic[] {
-    return [...this.members.flatMap(unknownKind), ...this.repeatedNames(), ...this.ownDiagnostics()];
+    return [...this.members.flatMap(unknownKind), ...this.repeatedNames(), ...this.memberDiagnostics()];
   }
 
-  private ownDiagnostics(): readonly Diagnostic[] {
+  private memberDiagnostics(): readonly Diagnostic[] {
     const all = this.members.map(({ subsystem }) => subsystem);
     return all.flatMap((each) => each.check?.(all) ?? []);
   }
@@ -43,13 +43,13 @@ export class SubsystemRegistry {
   }
 }
 
-function nameAmong(kinds: readonly string[], subsystem: Subsystem): string {
+function chooseName(kinds: readonly string[], subsystem: Subsystem): string {
   const { kind } = subsystem;
   const isOnly = kinds.indexOf(kind) === kinds.lastIndexOf(kind);
-  return isOnly ? kind : `${kind}:${ownName(subsystem)}`;
+  return isOnly ? kind : `${kind}:${getDisplayName(subsystem)}`;
 }
 
-function ownName({ name, constructor }: Subsystem): string {
+function getDisplayName({ name, constructor }: Subsystem): string {
   if (name !== undefined && name.trim() !== "") return name;
   return constructor.name === "" ? "anonymous" : constructor.name;
 }
@@ -60,7 +60,7 @@ function unknownKind({ subsystem }: RegisteredSubsystem): Diagnostic[] {
     {
       code: "E_SUBSYSTEM_KIND",
       what: `${JSON.stringify(subsystem.kind)} is not a kind of subsystem`,
-      where: ownName(subsystem),
+      where: getDisplayName(subsystem),
       fix: `set \`kind\` to one of ${SUBSYSTEM_KINDS.join(", ")}`,
     },
   ];

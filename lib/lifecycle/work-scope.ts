@@ -12,13 +12,13 @@ export interface WorkScope extends Abortable {
   /** Aborts when the answer is not wanted any more: the client left, a timeout, the end of the process. */
   readonly signal: AbortSignal;
   /** The request, for an answer that depends on its headers. A job has none. */
-  readonly incoming?: AskingRequest;
+  readonly incoming?: ScopeRequest;
   /** Calls `work` once the answer is sent or the client has left, at once where that is so already. Missing where there is no answer. */
-  afterAnswer?(work: () => void): void;
+  afterResponse?(work: () => void): void;
 }
 
 /** The part of a request that decides about a download. */
-export interface AskingRequest {
+export interface ScopeRequest {
   readonly method?: string | undefined;
   readonly headers: IncomingHttpHeaders;
 }

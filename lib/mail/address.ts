@@ -29,7 +29,7 @@ const MAX_ADDRESS = 254;
 export const MAX_NAME = 200;
 
 export function isMailAddress(value: unknown): value is string {
-  return typeof value === "string" && asciiAddress(value) !== undefined;
+  return typeof value === "string" && toAsciiAddress(value) !== undefined;
 }
 
 /**
@@ -38,18 +38,18 @@ export function isMailAddress(value: unknown): value is string {
  */
 export function readMailbox(given: MailAddress, where: string): Mailbox {
   const { name, address: text } =
-    typeof given === "string" ? { name: undefined, address: given } : partsOf(given, where);
-  const address = asciiAddress(text);
-  if (address === undefined) throw invalidAddress(where, faultOf(text));
+    typeof given === "string" ? { name: undefined, address: given } : readParts(given, where);
+  const address = toAsciiAddress(text);
+  if (address === undefined) throw invalidAddress(where, describeFault(text));
   return Object.freeze({ name: name === undefined || name.trim() === "" ? undefined : name, address });
 }
 
 /** The domain of a checked address. */
-export function domainOf({ address }: Mailbox): string {
+export function getDomain({ address }: Mailbox): string {
   return address.slice(address.lastIndexOf("@") + 1);
 }
 
-function partsOf(given: unknown, where: string): { readonly name: string; readonly address: string } {
+function readParts(given: unknown, where: string): { readonly name: string; readonly address: string } {
   const { name, address } = (typeof given === "object" && given !== null ? given : {}) as Record<string, unknown>;
   if (typeof address !== "string" || typeof name !== "string")
     throw invalidAddress(where, "is not a text and has no name and address");
@@ -59,17 +59,17 @@ function partsOf(given: unknown, where: string): { readonly name: string; readon
   return { name, address };
 }
 
-function asciiAddress(text: string): string | undefined {
+function toAsciiAddress(text: string): string | undefined {
   if (text.length > MAX_ADDRESS) return undefined;
   const at = text.lastIndexOf("@");
   const local = text.slice(0, at);
   if (at < 1 || local.length > MAX_LOCAL_PART || !LOCAL_PART.test(local)) return undefined;
-  const domain = asciiDomain(text.slice(at + 1));
+  const domain = toAsciiDomain(text.slice(at + 1));
   if (domain === undefined || local.length + 1 + domain.length > MAX_ADDRESS) return undefined;
   return `${local}@${domain}`;
 }
 
-function asciiDomain(text: string): string | undefined {
+function toAsciiDomain(text: string): string | undefined {
   // Only letters, digits, hyphens and dots, in any script: the conversion drops some other characters and turns others into dots.
   if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(text)) return undefined;
   const domain = domainToASCII(text);
@@ -78,7 +78,7 @@ function asciiDomain(text: string): string | undefined {
   return !isNumeric && labels.every((label) => LABEL.test(label)) ? domain : undefined;
 }
 
-function faultOf(text: string): string {
+function describeFault(text: string): string {
   if (text.length > MAX_ADDRESS) return `has more than ${MAX_ADDRESS} characters`;
   if (hasForbiddenCharacter(text)) return "has a control character, such as a line break";
   if (/[<>,;]/.test(text))

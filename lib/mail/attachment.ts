@@ -62,7 +62,7 @@ export async function readAttachments(
   let left = room;
   for (const attachment of attachments) {
     const head = readHead(attachment);
-    const content = await bytesOf(sourceOf(attachment, storage, signal), left, signal);
+    const content = await readBytes(openSource(attachment, storage, signal), left, signal);
     left -= content.length;
     files.push({ ...head, content });
   }
@@ -79,7 +79,7 @@ function readHead({ name, type = "application/octet-stream", contentId }: Attach
   return { name, type, contentId };
 }
 
-function sourceOf(
+function openSource(
   attachment: MailAttachment,
   storage: MailStorage | undefined,
   signal: AbortSignal,
@@ -91,7 +91,11 @@ function sourceOf(
 
 type MailBytes = Uint8Array | AsyncIterable<Uint8Array>;
 
-async function bytesOf(given: MailBytes | Promise<MailBytes>, room: number, signal: AbortSignal): Promise<Uint8Array> {
+async function readBytes(
+  given: MailBytes | Promise<MailBytes>,
+  room: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const source: unknown = await given;
   if (source instanceof Uint8Array) {
     if (source.length > room) throw tooLarge();

@@ -27,7 +27,7 @@ export interface FileMailerOptions extends MailerOptions {
 
 const NAMES: OptionNames<FileMailerOptions> = { ...MAILER_OPTIONS, folder: true, maxFiles: true };
 const DEFAULT_MAX_FILES = 1000;
-const OWN_FILE = /^\d{8}T\d{9}Z-[\w-]+\.eml$/;
+const MAIL_FILE = /^\d{8}T\d{9}Z-[\w-]+\.eml$/;
 
 export class FileMailer extends Mailer {
   readonly folder: string;
@@ -63,7 +63,7 @@ export class FileMailer extends Mailer {
       await this.write(name, bytes);
       await this.deleteOldest();
     } catch (error) {
-      throw new MailUnavailableError(`the mail was not written to ${this.folder}: ${codeOf(error)}`);
+      throw new MailUnavailableError(`the mail was not written to ${this.folder}: ${getCode(error)}`);
     }
     return acceptedByAll(messageId, recipients);
   }
@@ -83,13 +83,13 @@ export class FileMailer extends Mailer {
   }
 
   private async deleteOldest(): Promise<void> {
-    const files = (await readdir(this.folder)).filter((name) => OWN_FILE.test(name)).toSorted();
+    const files = (await readdir(this.folder)).filter((name) => MAIL_FILE.test(name)).toSorted();
     // Another process may delete the same file.
     for (const name of files.slice(0, -this.maxFiles)) await rm(join(this.folder, name), { force: true });
   }
 }
 
-function codeOf(error: unknown): string {
+function getCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }
 

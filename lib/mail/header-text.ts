@@ -33,8 +33,8 @@ export function invalidHeader(where: string, fault: string): MailContentError {
 }
 
 /** `name: text`, folded. The text has been checked. */
-export function headerLine(name: string, text: string): string {
-  return foldedLine(name, isPlain(text) || isStructured(name) ? text.split(" ") : encodedWords(text));
+export function formatHeader(name: string, text: string): string {
+  return foldLine(name, isPlain(text) || isStructured(name) ? text.split(" ") : encodeWords(text));
 }
 
 /**
@@ -46,7 +46,7 @@ export function isStructured(name: string): boolean {
 }
 
 /** `name: part part`, with a line break before a part that would make the line too long. */
-export function foldedLine(name: string, parts: readonly string[]): string {
+export function foldLine(name: string, parts: readonly string[]): string {
   let line = `${name}:`;
   let length = line.length;
   for (const part of parts) {
@@ -58,9 +58,9 @@ export function foldedLine(name: string, parts: readonly string[]): string {
 }
 
 /** The name before an address (RFC 5322 phrase), in parts that a line break may divide. */
-export function phrase(name: string): readonly string[] {
+export function formatPhrase(name: string): readonly string[] {
   if (isPlain(name)) return [`"${name.replaceAll(/["\\]/g, "\\$&")}"`];
-  return encodedWords(name);
+  return encodeWords(name);
 }
 
 /** Visible ASCII with single spaces, that no program takes for an encoded word. */
@@ -68,7 +68,7 @@ function isPlain(text: string): boolean {
   return PLAIN.test(text) && !text.includes("=?");
 }
 
-function encodedWords(text: string): readonly string[] {
+function encodeWords(text: string): readonly string[] {
   const words: string[] = [];
   let chunk = "";
   let bytes = 0;

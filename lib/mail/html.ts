@@ -13,7 +13,7 @@ import { MailContentError } from "./mail-error.js";
 
 /** HTML in which every value is escaped. Only `html` and `trustedHtml` make one. */
 export class MailHtml {
-  declare private readonly made: true;
+  declare private readonly brand: true;
 
   /** @internal Use `html`. */
   constructor(private readonly markup: string) {}
@@ -46,7 +46,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly MailHtml
     isInTag = endsInTag(before, isInTag);
     if (isInTag && /=\s*$/.test(before))
       throw wrongHtml('a value stands in an attribute without quotes: write name="${value}"');
-    const text = textOf(value);
+    const text = toMarkup(value);
     if (LINK.test(before)) checkLink(text);
     markup += text + (strings[at + 1] ?? "");
   }
@@ -68,10 +68,10 @@ function endsInTag(part: string, wasInTag: boolean): boolean {
   return opened === closed ? wasInTag : opened > closed;
 }
 
-function textOf(value: MailHtmlValue): string {
+function toMarkup(value: MailHtmlValue): string {
   if (value instanceof MailHtml) return value.toString();
   if (value === undefined || value === null || value === false) return "";
-  if (typeof value === "object") return value.map(textOf).join("");
+  if (typeof value === "object") return value.map(toMarkup).join("");
   return escapeMailText(String(value));
 }
 

@@ -39,7 +39,7 @@ const sendMail = job<MailJob>("framework.mail", undefined, { timeoutMs: 600_000 
 
 /** The times between the rounds: a minute, doubled up to an hour; 12 rounds are about eight hours. */
 const FIRST_DELAY_MS = 60_000;
-const LONGEST_DELAY_MS = 3_600_000;
+const MAX_DELAY_MS = 3_600_000;
 const MAX_ROUNDS = 12;
 /** Between two tries to queue the job of the others. */
 const PAUSE_MS = 1000;
@@ -86,7 +86,7 @@ class MailJobs {
 
   /** A failure of the queue must not end the job: its next attempt would send the mail to all again. */
   private async sendLater(rest: MailJob & { readonly round: number }, signal: AbortSignal): Promise<void> {
-    const delay = Math.min(FIRST_DELAY_MS * 2 ** (rest.round - 1), LONGEST_DELAY_MS);
+    const delay = Math.min(FIRST_DELAY_MS * 2 ** (rest.round - 1), MAX_DELAY_MS);
     // A try that failed may have added the job, so it has a key.
     const options = { delay, key: `${rest.id}.${rest.round}`, unique: "until-done" } as const;
     for (;;) {
@@ -116,13 +116,13 @@ class MailJobs {
 /** Ends early if the signal aborts. */
 function pause(clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = clock.setTimeout(over, PAUSE_MS);
-    function over(): void {
+    const timer = clock.setTimeout(finish, PAUSE_MS);
+    function finish(): void {
       timer.cancel();
-      signal.removeEventListener("abort", over);
+      signal.removeEventListener("abort", finish);
       resolve();
     }
-    signal.addEventListener("abort", over);
+    signal.addEventListener("abort", finish);
   });
 }
 

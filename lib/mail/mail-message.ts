@@ -3,13 +3,13 @@
  *
  * Internal: `Mailer` makes it.
  */
-import { domainOf, type Mailbox } from "./address.js";
+import { getDomain, type Mailbox } from "./address.js";
 import { readAttachments, type MailStorage } from "./attachment.js";
 import { invalidHeader, isStructured, readHeaderText } from "./header-text.js";
 import { MailHtml } from "./html.js";
 import { MailContentError } from "./mail-error.js";
 import { MAX_BODY_BYTES, MAX_HEADERS, MAX_HEADER_VALUE, MAX_SUBJECT } from "./mail-limits.js";
-import { nameOfMail, type Mail, type OutgoingMail } from "./mail.js";
+import { getMailName, type Mail, type OutgoingMail } from "./mail.js";
 import { messageBytes, type MailContent } from "./mime.js";
 
 /** A mail for a transport: the addresses of the envelope, and the bytes. */
@@ -21,7 +21,7 @@ export interface MailMessage extends MailContent {
   readonly bytes: Uint8Array;
 }
 
-export interface MakingOptions {
+export interface MessageOptions {
   readonly from: Mailbox;
   readonly maxBytes: number;
   readonly storage: MailStorage | undefined;
@@ -30,19 +30,19 @@ export interface MakingOptions {
 }
 
 /** @throws MailContentError; what the mail throws */
-export async function makeMessage(outgoing: OutgoingMail, options: MakingOptions): Promise<MailMessage> {
-  const content = await makeContent(outgoing, options);
+export async function createMessage(outgoing: OutgoingMail, options: MessageOptions): Promise<MailMessage> {
+  const content = await createContent(outgoing, options);
   return Object.freeze({
     ...content,
-    name: nameOfMail(outgoing.mail),
+    name: getMailName(outgoing.mail),
     recipients: outgoing.recipients,
     bytes: messageBytes(content),
   });
 }
 
-async function makeContent(
+async function createContent(
   outgoing: OutgoingMail,
-  { from, maxBytes, storage, now, signal }: MakingOptions,
+  { from, maxBytes, storage, now, signal }: MessageOptions,
 ): Promise<MailContent> {
   const { mail, to, cc, replyTo, queued } = outgoing;
   const headers = readHeaders(mail.headers?.() ?? {});
@@ -52,7 +52,7 @@ async function makeContent(
   const room = maxBytes - Buffer.byteLength(text) - Buffer.byteLength(html ?? "");
   if (room < 0) throw new MailContentError("E_MAIL_SIZE", `text and HTML of a mail have more than ${maxBytes} bytes`);
   const attachments = await readAttachments((await mail.attachments?.()) ?? [], storage, room, signal);
-  const messageId = `<${outgoing.id}@${domainOf(from)}>`;
+  const messageId = `<${outgoing.id}@${getDomain(from)}>`;
   return {
     messageId,
     date: new Date(queued.date ?? now),
@@ -70,13 +70,13 @@ async function makeContent(
 
 async function readHtml(mail: Mail<unknown>): Promise<string | undefined> {
   if (mail.html === undefined) return undefined;
-  const made: unknown = await mail.html();
-  if (!(made instanceof MailHtml))
+  const markup: unknown = await mail.html();
+  if (!(markup instanceof MailHtml))
     throw new MailContentError(
       "E_MAIL_HTML",
       "html() of a mail returns a plain text: write html`…`, which escapes values",
     );
-  return readBody(made.toString(), "HTML");
+  return readBody(markup.toString(), "HTML");
 }
 
 function readBody(text: unknown, part: string): string {

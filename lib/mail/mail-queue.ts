@@ -4,7 +4,7 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { MailAddress, Mailbox } from "./address.js";
-import { nameOfMail, OutgoingMail, type Mail, type MailClass, type QueuedMailState } from "./mail.js";
+import { getMailName, OutgoingMail, type Mail, type MailClass, type QueuedMailState } from "./mail.js";
 
 /** Keeps mails until they are sent. The option `queue` of a mailer is one. */
 export interface MailQueue {
@@ -36,15 +36,15 @@ export function writeQueuedMail(
   date: number,
 ): QueuedMailData {
   return {
-    mail: nameOfMail(mail),
-    ...(mail.data === undefined ? {} : { data: jsonOf(mail) }),
+    mail: getMailName(mail),
+    ...(mail.data === undefined ? {} : { data: toJson(mail) }),
     id,
     date,
-    to: to.map(written),
-    ...(cc.length === 0 ? {} : { cc: cc.map(written) }),
-    ...(bcc.length === 0 ? {} : { bcc: bcc.map(written) }),
-    ...(replyTo === undefined ? {} : { replyTo: written(replyTo) }),
-    from: written(from),
+    to: to.map(toMailAddress),
+    ...(cc.length === 0 ? {} : { cc: cc.map(toMailAddress) }),
+    ...(bcc.length === 0 ? {} : { bcc: bcc.map(toMailAddress) }),
+    ...(replyTo === undefined ? {} : { replyTo: toMailAddress(replyTo) }),
+    from: toMailAddress(from),
   };
 }
 
@@ -68,20 +68,20 @@ export function missingQueue(): FrameworkError {
   return queueError("mailer.queue needs a queue: give the mailer the option queue, or send the mail with mailer.send");
 }
 
-function written({ name, address }: Mailbox): MailAddress {
+function toMailAddress({ name, address }: Mailbox): MailAddress {
   return name === undefined ? address : { name, address };
 }
 
 /** JSON turns a `Date` into a text and drops a function, so the mail of the worker would get other data than its type says. */
-function jsonOf(mail: Mail<unknown>): unknown {
-  const fault = faultOf(mail.data, 0);
+function toJson(mail: Mail<unknown>): unknown {
+  const fault = findFault(mail.data, 0);
   if (fault === undefined) return JSON.parse(JSON.stringify(mail.data)) as unknown;
-  throw queueError(`the data of ${nameOfMail(mail)} cannot be queued: it holds ${fault}, which JSON does not keep`);
+  throw queueError(`the data of ${getMailName(mail)} cannot be queued: it holds ${fault}, which JSON does not keep`);
 }
 
 const MAX_DEPTH = 50;
 
-function faultOf(value: unknown, depth: number): string | undefined {
+function findFault(value: unknown, depth: number): string | undefined {
   if (depth > MAX_DEPTH) return "a value in itself, or too deep";
   if (value === null || typeof value === "string" || typeof value === "boolean" || value === undefined)
     return undefined;
@@ -91,7 +91,7 @@ function faultOf(value: unknown, depth: number): string | undefined {
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null)
     return `an object of the class ${value.constructor.name}`;
   for (const each of Object.values(value)) {
-    const fault = faultOf(each, depth + 1);
+    const fault = findFault(each, depth + 1);
     if (fault !== undefined) return fault;
   }
   return undefined;

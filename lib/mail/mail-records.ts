@@ -17,27 +17,27 @@ export interface MailRecord<M extends Mail<unknown> = Mail<unknown>> extends Mai
 const MAX_BYTES = 67_108_864;
 
 export class MailRecords {
-  private readonly kept: MailRecord[] = [];
+  private readonly records: MailRecord[] = [];
   private bytes = 0;
 
   constructor(private readonly maxMails: number) {}
 
   get all(): readonly MailRecord[] {
-    return this.kept;
+    return this.records;
   }
 
   add(record: MailRecord): void {
-    this.kept.push(record);
+    this.records.push(record);
     this.bytes += record.bytes.length;
-    while (this.kept.length > this.maxMails || this.bytes > MAX_BYTES) {
-      const oldest = this.kept.shift();
+    while (this.records.length > this.maxMails || this.bytes > MAX_BYTES) {
+      const oldest = this.records.shift();
       if (oldest === undefined) return;
       this.bytes -= oldest.bytes.length;
     }
   }
 
   clear(): void {
-    this.kept.length = 0;
+    this.records.length = 0;
     this.bytes = 0;
   }
 }

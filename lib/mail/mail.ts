@@ -122,7 +122,7 @@ export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
 }
 
 /** The word for a mail in logs, previews and queues. */
-export function nameOfMail(mail: Mail<unknown>): string {
+export function getMailName(mail: Mail<unknown>): string {
   return mail.constructor.name;
 }
 

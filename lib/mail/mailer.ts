@@ -18,14 +18,14 @@ import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
-import { type Clock, LONGEST_TIMER_MS, SystemClock } from "../runtime/clock.js";
+import { type Clock, MAX_TIMER_MS, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
-import { domainOf, readMailbox, type MailAddress, type Mailbox } from "./address.js";
+import { getDomain, readMailbox, type MailAddress, type Mailbox } from "./address.js";
 import type { MailStorage } from "./attachment.js";
 import { MailUnavailableError } from "./mail-error.js";
 import { DEFAULT_MAX_BYTES } from "./mail-limits.js";
-import { makeMessage, type MailMessage } from "./mail-message.js";
+import { createMessage, type MailMessage } from "./mail-message.js";
 import { missingQueue, writeQueuedMail, type MailQueue } from "./mail-queue.js";
 import { MailRecords } from "./mail-records.js";
 import type { MailResult } from "./mail-result.js";
@@ -80,8 +80,8 @@ export abstract class Mailer extends Subsystem {
     super();
     this.name = options.name ?? new.target.name;
     this.clock = options.clock ?? new SystemClock();
-    this.timeoutMs = numberOf("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, LONGEST_TIMER_MS);
-    this.maxBytes = numberOf("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES, 2 ** 30);
+    this.timeoutMs = checkWholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS);
+    this.maxBytes = checkWholeNumber("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES, 2 ** 30);
     this.from = options.from === undefined ? undefined : setupMailbox(options.from);
   }
 
@@ -135,10 +135,10 @@ export abstract class Mailer extends Subsystem {
   protected async enqueue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
     const { queue } = this.options;
     if (queue === undefined) throw missingQueue();
-    const messageId = this.messageIdOf(mail);
-    const keep = await this.queuedRecord(mail);
-    await queue.add(writeQueuedMail(mail, this.senderOf(mail), this.clock.now()));
-    afterCommit(keep);
+    const messageId = this.getMessageId(mail);
+    const addRecord = await this.queuedRecord(mail);
+    await queue.add(writeQueuedMail(mail, this.getSender(mail), this.clock.now()));
+    afterCommit(addRecord);
     return { messageId };
   }
 
@@ -151,12 +151,12 @@ export abstract class Mailer extends Subsystem {
   }
 
   /** @throws FrameworkError `E_MAIL_SENDER` */
-  protected messageIdOf(mail: OutgoingMail): string {
-    return `<${mail.id}@${domainOf(this.senderOf(mail))}>`;
+  protected getMessageId(mail: OutgoingMail): string {
+    return `<${mail.id}@${getDomain(this.getSender(mail))}>`;
   }
 
   private async sendReported(mail: OutgoingMail): Promise<MailResult> {
-    const fields = { message_id: this.messageIdOf(mail) };
+    const fields = { message_id: this.getMessageId(mail) };
     const send = (): Promise<MailResult> => this.sendInTime(mail);
     return this.operations === undefined ? send() : this.operations.run("send", send, fields);
   }
@@ -171,14 +171,14 @@ export abstract class Mailer extends Subsystem {
       logResult(message.name, result);
       return result;
     } finally {
-      limit.end();
+      limit.dispose();
     }
   }
 
   private make(mail: OutgoingMail, signal: AbortSignal): Promise<MailMessage> {
     const { maxBytes, options } = this;
-    return makeMessage(mail, {
-      from: this.senderOf(mail),
+    return createMessage(mail, {
+      from: this.getSender(mail),
       maxBytes,
       storage: options.storage,
       now: this.clock.now(),
@@ -186,9 +186,9 @@ export abstract class Mailer extends Subsystem {
     });
   }
 
-  private senderOf({ from, mail }: OutgoingMail): Mailbox {
-    const own = mail.from?.();
-    const sender = from ?? (own === undefined ? this.from : readMailbox(own, "from"));
+  private getSender({ from, mail }: OutgoingMail): Mailbox {
+    const mailSender = mail.from?.();
+    const sender = from ?? (mailSender === undefined ? this.from : readMailbox(mailSender, "from"));
     if (sender !== undefined) return sender;
     throw withoutSender(this.constructor.name);
   }
@@ -201,10 +201,10 @@ function withoutSender(mailer: string): FrameworkError {
 }
 
 /** A mail of a transaction that rolls back is not queued. */
-export function afterCommit(keep: () => void): void {
+export function afterCommit(work: () => void): void {
   const scope = currentCommitScope();
-  if (scope === undefined) keep();
-  else scope.afterCommit(keep);
+  if (scope === undefined) work();
+  else scope.afterCommit(work);
 }
 
 function logResult(mail: string, { messageId, accepted, rejected, unknown }: MailResult): void {
@@ -236,7 +236,7 @@ class SendingLimit {
     };
   }
 
-  end(): void {
+  dispose(): void {
     this.stop();
   }
 
@@ -263,10 +263,10 @@ function setupMailbox(from: MailAddress): Mailbox {
   }
 }
 
-function numberOf(name: string, value: number, most: number): number {
-  if (Number.isSafeInteger(value) && value > 0 && value <= most) return value;
+function checkWholeNumber(name: string, value: number, max: number): number {
+  if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
   throw setupError(
-    new FrameworkError(`${name} of a mailer is a whole number from 1 to ${most}, not ${valueText(value)}`, {
+    new FrameworkError(`${name} of a mailer is a whole number from 1 to ${max}, not ${valueText(value)}`, {
       code: "E_MAIL_OPTION",
     }),
   );

@@ -34,7 +34,7 @@ export interface ExpectedMail {
 }
 
 export class MemoryMailer extends Mailer {
-  private readonly kept: MailRecords;
+  private readonly mails: MailRecords;
 
   /** @throws as `Mailer`; FrameworkError `E_MAIL_OPTION` for `maxMails` */
   constructor(options: MemoryMailerOptions = {}) {
@@ -42,21 +42,21 @@ export class MemoryMailer extends Mailer {
     super(options);
     const { maxMails = DEFAULT_MAX_MAILS } = options;
     if (!Number.isSafeInteger(maxMails) || maxMails < 1) throw invalidMaxMails(maxMails);
-    this.kept = this.record(maxMails);
+    this.mails = this.record(maxMails);
   }
 
   /** The mails that were sent, the oldest first. */
   get sent(): readonly MailRecord[] {
-    return this.kept.all.filter(({ state }) => state === "sent");
+    return this.mails.all.filter(({ state }) => state === "sent");
   }
 
   /** The mails that were queued, the oldest first. Without a queue they stay here. */
   get queued(): readonly MailRecord[] {
-    return this.kept.all.filter(({ state }) => state === "queued");
+    return this.mails.all.filter(({ state }) => state === "queued");
   }
 
   clear(): void {
-    this.kept.clear();
+    this.mails.clear();
   }
 
   /** The last mail of the class that was sent. @throws AssertionError that says what was sent or queued instead */
@@ -71,8 +71,8 @@ export class MemoryMailer extends Mailer {
 
   /** @throws AssertionError if a mail was sent or queued */
   expectNone(): void {
-    if (this.kept.all.length > 0)
-      throw new AssertionError({ message: `no mail was expected; there is ${listOf(this.kept.all)}` });
+    if (this.mails.all.length > 0)
+      throw new AssertionError({ message: `no mail was expected; there is ${describeRecords(this.mails.all)}` });
   }
 
   override start(): void {}
@@ -85,7 +85,7 @@ export class MemoryMailer extends Mailer {
 
   protected override async enqueue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
     if (this.options.queue !== undefined) return super.enqueue(mail);
-    const messageId = this.messageIdOf(mail);
+    const messageId = this.getMessageId(mail);
     afterCommit(await this.queuedRecord(mail));
     return { messageId };
   }
@@ -95,7 +95,7 @@ export class MemoryMailer extends Mailer {
     kind: MailClass<M>,
     expected: ExpectedMail,
   ): MailRecord<M> {
-    const matches = this.kept.all.filter((record): record is MailRecord<M> => isOf(record, kind, expected));
+    const matches = this.mails.all.filter((record): record is MailRecord<M> => isExpected(record, kind, expected));
     const found = matches.findLast((record) => record.state === state);
     if (found !== undefined) return found;
     const wanted = `a ${kind.name}${expected.to === undefined ? "" : ` to ${expected.to}`}`;
@@ -103,15 +103,15 @@ export class MemoryMailer extends Mailer {
       const fix = state === "sent" ? "use expectQueued" : "use expectSent";
       throw new AssertionError({ message: `${wanted} was ${matches[0]?.state ?? ""}, not ${state}: ${fix}` });
     }
-    throw new AssertionError({ message: `${wanted} was not ${state}; there is ${listOf(this.kept.all)}` });
+    throw new AssertionError({ message: `${wanted} was not ${state}; there is ${describeRecords(this.mails.all)}` });
   }
 }
 
-function isOf<M extends Mail<unknown>>(record: MailRecord, kind: MailClass<M>, { to }: ExpectedMail): boolean {
+function isExpected<M extends Mail<unknown>>(record: MailRecord, kind: MailClass<M>, { to }: ExpectedMail): boolean {
   return record.mail instanceof kind && (to === undefined || record.recipients.includes(to));
 }
 
-function listOf(records: readonly MailRecord[]): string {
+function describeRecords(records: readonly MailRecord[]): string {
   if (records.length === 0) return "no mail";
   return records.map(({ name, state, recipients }) => `${name} to ${recipients.join(", ")} (${state})`).join("; ");
 }

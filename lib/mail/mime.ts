@@ -6,8 +6,8 @@
  */
 import type { Mailbox } from "./address.js";
 import type { MailFile } from "./attachment.js";
-import { foldedLine, headerLine, phrase } from "./header-text.js";
-import { quotedPrintable } from "./quoted-printable.js";
+import { foldLine, formatHeader, formatPhrase } from "./header-text.js";
+import { encodeQuotedPrintable } from "./quoted-printable.js";
 
 /** The parts of a mail. */
 export interface MailContent {
@@ -47,8 +47,8 @@ function messageHeaders(content: MailContent): readonly string[] {
     // A mail with hidden recipients only has no To header.
     ...(to.length === 0 ? [] : [addressLine("To", to)]),
     ...(cc.length === 0 ? [] : [addressLine("Cc", cc)]),
-    headerLine("Subject", subject),
-    ...headers.map(([name, value]) => headerLine(name, value)),
+    formatHeader("Subject", subject),
+    ...headers.map(([name, value]) => formatHeader(name, value)),
   ];
 }
 
@@ -56,9 +56,9 @@ function addressLine(name: string, mailboxes: readonly Mailbox[]): string {
   const parts = mailboxes.flatMap((mailbox, at) => {
     const comma = at < mailboxes.length - 1 ? "," : "";
     if (mailbox.name === undefined) return [`${mailbox.address}${comma}`];
-    return [...phrase(mailbox.name), `<${mailbox.address}>${comma}`];
+    return [...formatPhrase(mailbox.name), `<${mailbox.address}>${comma}`];
   });
-  return foldedLine(name, parts);
+  return foldLine(name, parts);
 }
 
 function rootPart({ messageId, text, html, attachments }: MailContent): MimePart {
@@ -87,7 +87,7 @@ function container(kind: string, boundary: string, parts: readonly MimePart[]): 
 function textPart(kind: string, text: string): MimePart {
   return {
     headers: [`Content-Type: text/${kind}; charset=utf-8`, "Content-Transfer-Encoding: quoted-printable"],
-    body: quotedPrintable(text),
+    body: encodeQuotedPrintable(text),
   };
 }
 

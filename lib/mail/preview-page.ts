@@ -29,13 +29,13 @@ export const FRAME_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 export function indexPage(path: string, mails: readonly MailClass[], records: readonly MailRecord[]): string {
-  return documentOf(
+  return renderDocument(
     "Mails",
     html`<h1>Mails</h1>
       <h2>Previews</h2>
       ${mails.length === 0 ? html`<p>There is no mail class: pass the classes to mailPreviews.</p>` : ""}
       <ul>
-        ${mails.map((each) => previewsOf(path, each))}
+        ${mails.map((each) => renderPreviews(path, each))}
       </ul>
       <h2>Sent in this run</h2>
       ${records.length === 0 ? html`<p>No mail was sent or queued yet.</p>` : recordTable(path, records)}`,
@@ -44,7 +44,7 @@ export function indexPage(path: string, mails: readonly MailClass[], records: re
 
 export function mailPage(path: string, base: string, message: MailMessage): string {
   const source = Buffer.from(message.bytes).toString("latin1");
-  return documentOf(
+  return renderDocument(
     message.subject,
     html`<p><a href="${path}">All mails</a></p>
       <h1>${message.subject}</h1>
@@ -77,7 +77,7 @@ function htmlFrame(base: string): MailHtml {
     <iframe sandbox="" title="HTML of the mail" src="${`${base}/html`}"></iframe>`;
 }
 
-function previewsOf(path: string, kind: MailClass): MailHtml {
+function renderPreviews(path: string, kind: MailClass): MailHtml {
   const names = Object.keys(kind.previews ?? {});
   const links = names.map((name, at) => {
     const link = `${path}/preview/${encodeURIComponent(kind.name)}/${at}`;
@@ -124,10 +124,10 @@ function headerRows(message: MailMessage): readonly MailHtml[] {
   const rows: readonly (readonly [string, string])[] = [
     ["Message-ID", messageId],
     ["Date", date.toISOString()],
-    ["From", textOf(from)],
-    ["Reply-To", replyTo === undefined ? "" : textOf(replyTo)],
-    ["To", to.map(textOf).join(", ")],
-    ["Cc", cc.map(textOf).join(", ")],
+    ["From", formatMailbox(from)],
+    ["Reply-To", replyTo === undefined ? "" : formatMailbox(replyTo)],
+    ["To", to.map(formatMailbox).join(", ")],
+    ["Cc", cc.map(formatMailbox).join(", ")],
     ["Bcc", hidden.join(", ")],
     ...headers,
     ["Attachments", files.join(", ")],
@@ -143,7 +143,7 @@ function headerRows(message: MailMessage): readonly MailHtml[] {
     );
 }
 
-function textOf({ name, address }: Mailbox): string {
+function formatMailbox({ name, address }: Mailbox): string {
   return name === undefined ? address : `${name} <${address}>`;
 }
 
@@ -151,7 +151,7 @@ function dataUrl({ type, content }: MailFile): string {
   return `data:${type};base64,${Buffer.from(content).toString("base64")}`;
 }
 
-function documentOf(title: string, body: MailHtml): string {
+function renderDocument(title: string, body: MailHtml): string {
   return html`<!DOCTYPE html>
     <html lang="en">
       <head>

@@ -3,17 +3,17 @@
 const LINE = 76;
 const LINE_BREAK = /\r\n|\r|\n/;
 
-export function quotedPrintable(text: string): string {
-  return text.split(LINE_BREAK).map(encodedLine).join("\r\n");
+export function encodeQuotedPrintable(text: string): string {
+  return text.split(LINE_BREAK).map(encodeLine).join("\r\n");
 }
 
-function encodedLine(line: string): string {
+function encodeLine(line: string): string {
   const bytes = Buffer.from(line);
   let encoded = "";
   let length = 0;
   for (const [at, byte] of bytes.entries()) {
     const isLast = at === bytes.length - 1;
-    const token = tokenOf(byte, isLast);
+    const token = encodeByte(byte, isLast);
     // The last character may fill the place of the soft line break.
     if (length + token.length > (isLast ? LINE : LINE - 1)) {
       encoded += "=\r\n";
@@ -26,7 +26,7 @@ function encodedLine(line: string): string {
 }
 
 /** A space or tab at the end of a line would get lost on the way. */
-function tokenOf(byte: number, isLast: boolean): string {
+function encodeByte(byte: number, isLast: boolean): string {
   const isBlank = byte === 0x20 || byte === 0x09;
   if (isBlank ? !isLast : byte > 0x20 && byte < 0x7f && byte !== 0x3d) return String.fromCharCode(byte);
   return `=${byte.toString(16).toUpperCase().padStart(2, "0")}`;

@@ -16,7 +16,7 @@ export const MAX_REQUEST_ID_BYTES = 128;
 /** Request and response header. */
 export const REQUEST_ID_HEADER = "x-request-id";
 
-const IS_ALLOWED = tableOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:@+/=");
+const IS_ALLOWED = createCharacterTable("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.:@+/=");
 const extension = new Extension<RequestId>("RequestId");
 
 const UUID_BYTES = 16;
@@ -26,7 +26,7 @@ const UUIDS_PER_BATCH = 16;
 const DASH = 0x2d;
 const DIGITS = Buffer.from("0123456789abcdef");
 // Encoding a batch at once is faster than `crypto.randomUUID`, which joins twenty pieces of text for each UUID.
-const uuids = RandomBatch.ofText(UUID_BYTES, UUIDS_PER_BATCH, uuidTexts);
+const uuids = RandomBatch.ofText(UUID_BYTES, UUIDS_PER_BATCH, formatUuids);
 
 export class RequestId {
   private constructor(readonly value: string) {}
@@ -82,14 +82,14 @@ function isValid(text: string): boolean {
 }
 
 /** A table by character code: 1 for each of `characters`. A code beyond ASCII reads as `undefined`. */
-function tableOf(characters: string): Uint8Array {
+function createCharacterTable(characters: string): Uint8Array {
   const table = new Uint8Array(128);
   for (let at = 0; at < characters.length; at++) table[characters.charCodeAt(at)] = 1;
   return table;
 }
 
 /** The texts of all UUIDs of a batch, one after the other. */
-function uuidTexts(bytes: Buffer): string {
+function formatUuids(bytes: Buffer): string {
   const text = Buffer.alloc((bytes.length / UUID_BYTES) * UUID_LENGTH, DASH);
   let to = 0;
   for (let from = 0; from < bytes.length; from++) {

@@ -14,11 +14,11 @@ interface Failure {
 }
 
 export abstract class Observation implements HeadCompleter {
-  private isOver = false;
+  private hasEnded = false;
 
   constructor(protected readonly ctx: Context) {
     ctx.startedAt ??= ctx.clock.monotonic();
-    ctx.whenGone(this);
+    ctx.onClientGone(this);
   }
 
   /** The context calls it when the client leaves. */
@@ -40,9 +40,9 @@ export abstract class Observation implements HeadCompleter {
       this.fail(thrown);
       throw thrown;
     }
-    if (result === undefined) return this.done();
+    if (result === undefined) return this.finish();
     return result.then(
-      () => this.done(),
+      () => this.finish(),
       (thrown: unknown) => {
         this.fail(thrown);
         throw thrown;
@@ -58,7 +58,7 @@ export abstract class Observation implements HeadCompleter {
 
   protected abstract record(status: number, failure: Failure | undefined): void;
 
-  private done(): void {
+  private finish(): void {
     const { ctx } = this;
     if (ctx.isWrittenByHand && !ctx.headIsSent) ctx.completeHeadWith(this);
     else this.end(ctx.raw.statusCode);
@@ -69,13 +69,13 @@ export abstract class Observation implements HeadCompleter {
    */
   private fail(thrown: unknown): void {
     const { ctx } = this;
-    const status = ctx.headIsSent ? 500 : ctx.statusOf(thrown);
+    const status = ctx.headIsSent ? 500 : ctx.getThrownStatus(thrown);
     this.end(status, status >= 500 ? { error: thrown } : undefined);
   }
 
   private end(status: number, failure?: Failure): void {
-    if (this.isOver) return;
-    this.isOver = true;
+    if (this.hasEnded) return;
+    this.hasEnded = true;
     const { isClientGone, headIsSent } = this.ctx;
     this.record(isClientGone && !headIsSent ? CLIENT_GONE : status, failure);
   }

@@ -5,22 +5,22 @@
  * headers that are set.
  */
 import { Deferred, settleBody } from "../http/response/returned-value.js";
-import { answerThrown } from "../http/failures/answer-thrown.js";
+import { respondToThrown } from "../http/failures/thrown-response.js";
 import type { Context } from "../http/request/context.js";
 import type { Run } from "../http/middleware.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/response/head.js";
 import { tracing } from "../tracing/tracing.js";
-import { answerUnhandledError } from "../http/failures/unhandled-error.js";
-import { tellListeners } from "../http/koa/koa-application.js";
+import { respondToUnhandledError } from "../http/failures/unhandled-error.js";
+import { notifyErrorListeners } from "../http/koa/koa-application.js";
 import { send } from "../http/response/send.js";
 import { discardBody } from "../http/response/body-stream.js";
 
 const lastResortLog = tracing.target("framework::http::last_resort");
 
 /** Handles a value that a stage further out turns into the answer. It does nothing if that stage is on. */
-export type Unresolved = (ctx: Context, deferred: Deferred) => void;
+export type DeferredHandler = (ctx: Context, deferred: Deferred) => void;
 
-export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
+export function errorBoundary(inner: Run, handleDeferred: DeferredHandler): Run {
   return (ctx) => {
     // The client left while a stage waited: the application must not begin to work for it.
     if (ctx.isClientGone) return undefined;
@@ -28,31 +28,31 @@ export function errorBoundary(inner: Run, unresolved: Unresolved): Run {
     try {
       result = inner(ctx);
     } catch (thrown) {
-      answerThrown(ctx, thrown);
+      respondToThrown(ctx, thrown);
       return undefined;
     }
-    if (result === undefined) return settle(ctx, unresolved);
+    if (result === undefined) return settle(ctx, handleDeferred);
     return result.then(
-      () => settle(ctx, unresolved),
-      (thrown: unknown) => answerThrown(ctx, thrown),
+      () => settle(ctx, handleDeferred),
+      (thrown: unknown) => respondToThrown(ctx, thrown),
     );
   };
 }
 
-function settle(ctx: Context, unresolved: Unresolved): void {
+function settle(ctx: Context, handleDeferred: DeferredHandler): void {
   if (!ctx.mayChange) return;
   try {
     if (ctx.lateError !== undefined) throw takeLateError(ctx);
-    if (ctx.isShared) checkByHand(ctx);
-    if (ctx.deferred instanceof Deferred) unresolved(ctx, ctx.deferred);
+    if (ctx.isShared) checkNodeStatus(ctx);
+    if (ctx.deferred instanceof Deferred) handleDeferred(ctx, ctx.deferred);
     else settleBody(ctx);
   } catch (thrown) {
-    answerThrown(ctx, thrown);
+    respondToThrown(ctx, thrown);
   }
 }
 
 /** Throws if the application gave Node's response a status that cannot be sent. Here the catchPanic stage still sees the error. */
-function checkByHand({ raw, headIsSent, isWrittenByHand }: Context): void {
+function checkNodeStatus({ raw, headIsSent, isWrittenByHand }: Context): void {
   if (headIsSent || isWrittenByHand) return;
   checkFinalStatus(raw.statusCode);
   if (raw.statusMessage) checkStatusMessage(raw.statusMessage);
@@ -93,13 +93,13 @@ function finish(ctx: Context): void {
 
 function fail(ctx: Context, thrown: unknown): void {
   try {
-    answerUnhandledError(ctx, thrown, undefined, lastResortLog);
+    respondToUnhandledError(ctx, thrown, undefined, lastResortLog);
     if (ctx.headIsSent) ctx.finish();
     else send(ctx);
   } catch (error) {
     // The answer to an error failed too, for example by a header that Node refuses.
     lastResortLog.error("response failed", { error });
-    tellListeners(ctx, error);
+    notifyErrorListeners(ctx, error);
     ctx.raw.destroy();
     discardBody(ctx.payload);
     ctx.finish();

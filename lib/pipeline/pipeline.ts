@@ -35,7 +35,7 @@ export class Pipeline {
   }
 
   /** Sets a slot to on that has no layer in the chain: data, the router, its fallback. */
-  mark(slot: Slot): this {
+  enable(slot: Slot): this {
     return this.put(slot);
   }
 
@@ -45,36 +45,36 @@ export class Pipeline {
     return this;
   }
 
-  isOn(slot: Slot): boolean {
+  isEnabled(slot: Slot): boolean {
     return this.slots.has(slot);
   }
 
   /** The layers of a slot, the outermost first. */
-  layersAt(slot: Slot): readonly AnyMiddleware[] {
+  getLayers(slot: Slot): readonly AnyMiddleware[] {
     return this.slots.get(slot) ?? [];
   }
 
   /** The whole chain around the router, composed once. */
   compose(router: Run, { boundary, gate }: ChainOptions): Run {
-    const outer = this.layersOf((slot) => slot !== "layers" && slot !== "staticFiles", gate);
-    const own = this.layersAt("layers");
-    return compose(outer, boundary(compose(own, router)));
+    const stageLayers = this.collectLayers((slot) => slot !== "layers" && slot !== "staticFiles", gate);
+    const applicationLayers = this.getLayers("layers");
+    return compose(stageLayers, boundary(compose(applicationLayers, router)));
   }
 
   /** The fallback of the router. It calls `inner` if it has no answer, or if the application has no fallback. */
   composeFallback(inner: Run): Run {
-    return compose(this.layersAt("staticFiles"), inner);
+    return compose(this.getLayers("staticFiles"), inner);
   }
 
   describe(): readonly StageRow[] {
-    return STAGES.map((stage) => ({ ...stage, on: this.isOn(stage.slot) }));
+    return STAGES.map((stage) => ({ ...stage, on: this.isEnabled(stage.slot) }));
   }
 
-  private layersOf(isWanted: (slot: Slot) => boolean, gate: AnyMiddleware | undefined): readonly AnyMiddleware[] {
+  private collectLayers(isWanted: (slot: Slot) => boolean, gate: AnyMiddleware | undefined): readonly AnyMiddleware[] {
     return STAGES.flatMap(({ slot }) => {
-      const own = isWanted(slot) ? this.layersAt(slot) : [];
+      const slotLayers = isWanted(slot) ? this.getLayers(slot) : [];
       const guard = this.guards.get(slot);
-      const layers = guard === undefined ? own : [guard, ...own];
+      const layers = guard === undefined ? slotLayers : [guard, ...slotLayers];
       return slot === "maintenance" && gate !== undefined ? [gate, ...layers] : layers;
     });
   }

@@ -7,15 +7,15 @@
  * const routes = new Routes([plan.group((made) => container.resolve(made))]).middleware(...moduleMiddleware);
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { controllerDiagnostics } from "./controller-diagnostics.js";
-import { controllerSource, handlerMethods } from "./controller.js";
-import { decoratedMethods, type HandlerMethod } from "../endpoints/endpoint.js";
+import { diagnoseController } from "./controller-diagnostics.js";
+import { findControllerSource, getHandlerMethods } from "./controller.js";
+import { getDecoratedMethods, type HandlerMethod } from "../endpoints/endpoint.js";
 import type { AnyClass, Handler } from "../endpoints/handler.js";
 import {
-  classMiddleware,
+  getClassMiddleware,
   isMiddlewareClass,
-  methodMiddleware,
-  type InstanceOf,
+  getMethodMiddleware,
+  type GetInstance,
   type MiddlewareClass,
   type MiddlewareInput,
 } from "./middleware.js";
@@ -27,8 +27,8 @@ export class ControllerPlan {
   private readonly methods: readonly HandlerMethod[];
 
   private constructor(readonly controller: AnyClass) {
-    this.methods = handlerMethods(controller);
-    this.diagnostics = controllerDiagnostics(controller, this.methods);
+    this.methods = getHandlerMethods(controller);
+    this.diagnostics = diagnoseController(controller, this.methods);
   }
 
   static of(controller: AnyClass): ControllerPlan {
@@ -37,50 +37,54 @@ export class ControllerPlan {
 
   /** Whether the class has `@Controller` or a method that is decorated with an endpoint. */
   static isDecorated(candidate: AnyClass): boolean {
-    return controllerSource(candidate) !== undefined || decoratedMethods(candidate).length > 0;
+    return findControllerSource(candidate) !== undefined || getDecoratedMethods(candidate).length > 0;
   }
 
   /** The middleware classes of the controller and of its handlers, each once. */
   get middlewareClasses(): readonly MiddlewareClass[] {
     const keys = this.methods.map(({ key }) => key);
-    const ofMethods = [...new Set(keys)].flatMap((key) => methodMiddleware(this.controller, key));
-    return middlewareClasses([...classMiddleware(this.controller), ...ofMethods]);
+    const methodInputs = [...new Set(keys)].flatMap((key) => getMethodMiddleware(this.controller, key));
+    return listMiddlewareClasses([...getClassMiddleware(this.controller), ...methodInputs]);
   }
 
   /** The routes, in the form that the builder makes of a `RouteGroup`. The first request asks `instanceOf` for the controller. */
-  group(instanceOf: InstanceOf): RouteGroup {
-    const source = controllerSource(this.controller);
+  group(getInstance: GetInstance): RouteGroup {
+    const source = findControllerSource(this.controller);
     const prefix = source !== undefined && "prefix" in source ? source.prefix : "";
-    const routes = this.methods.map((method) => this.route(method, instanceOf));
+    const routes = this.methods.map((method) => this.route(method, getInstance));
     const warnings = source !== undefined && "table" in source ? source.table.warnings : [];
-    return new RouteGroup(prefix, routes).middleware(...classMiddleware(this.controller)).warnOf(warnings);
+    return new RouteGroup(prefix, routes).middleware(...getClassMiddleware(this.controller)).setWarnings(warnings);
   }
 
-  private route({ endpoint, key }: HandlerMethod, instanceOf: InstanceOf): Route {
+  private route({ endpoint, key }: HandlerMethod, getInstance: GetInstance): Route {
     const { controller } = this;
-    const route = Route.ofMethod(endpoint, handlerOf(controller, key, instanceOf), `${controller.name}.${String(key)}`);
-    return route.middleware(...methodMiddleware(controller, key));
+    const route = Route.forMethod(
+      endpoint,
+      createHandler(controller, key, getInstance),
+      `${controller.name}.${String(key)}`,
+    );
+    return route.middleware(...getMethodMiddleware(controller, key));
   }
 }
 
 /** The classes in a list of middleware, each once, in their order. */
-export function middlewareClasses(inputs: readonly MiddlewareInput[]): readonly MiddlewareClass[] {
+export function listMiddlewareClasses(inputs: readonly MiddlewareInput[]): readonly MiddlewareClass[] {
   return [...new Set(inputs.filter(isMiddlewareClass))];
 }
 
 /** A handler that calls the method on the one instance. */
-function handlerOf(controller: AnyClass, key: string | symbol, instanceOf: InstanceOf): Handler {
+function createHandler(controller: AnyClass, key: string | symbol, getInstance: GetInstance): Handler {
   let method: Handler | undefined;
   return (ctx) => {
     if (method === undefined) {
-      const instance = instanceOf(controller);
-      method = methodOf(instance, key).bind(instance);
+      const instance = getInstance(controller);
+      method = getMethod(instance, key).bind(instance);
     }
     return method(ctx);
   };
 }
 
-function methodOf(owner: object, key: string | symbol): Handler {
+function getMethod(instance: object, key: string | symbol): Handler {
   // Decorators accept methods only, and the compiler has compared their parameters with their paths.
-  return Reflect.get(owner, key) as Handler;
+  return Reflect.get(instance, key) as Handler;
 }

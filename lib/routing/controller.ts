@@ -12,11 +12,11 @@
 import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { Injectable } from "../di/injectable.js";
 import { isClass } from "../runtime/class.js";
-import { noteDecorated } from "../di/unlisted.js";
-import { decoratedMethods, mount, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
-import { ownerOf, tableOf, type Table } from "../endpoints/endpoint-table.js";
+import { recordDecorated } from "../di/unlisted.js";
+import { getDecoratedMethods, mount, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
+import { findTableOfEntry, findTable, type Table } from "../endpoints/endpoint-table.js";
 import { joinPaths } from "../endpoints/path.js";
-import { classChain, type AnyClass, type FitsTable } from "../endpoints/handler.js";
+import { getClassChain, type AnyClass, type FitsTable } from "../endpoints/handler.js";
 
 /** The argument of `@Controller`: a prefix, a table, or something that is neither. */
 export type ControllerSource = { readonly prefix: string } | { readonly table: Table } | { readonly unknown: string };
@@ -36,13 +36,13 @@ export function Controller(source: string | object = ""): (target: AnyClass) => 
     refuseStandardCall("Controller(…)", context);
     Injectable()(target);
     if (typeof source === "string") mountAll(target, source);
-    sources.set(target, sourceOf(source));
-    noteDecorated(target, "@Controller");
+    sources.set(target, toControllerSource(source));
+    recordDecorated(target, "@Controller");
   };
 }
 
 /** The argument of the class's own decorator; `undefined` for a class without the decorator. @internal */
-export function controllerSource(controller: AnyClass): ControllerSource | undefined {
+export function findControllerSource(controller: AnyClass): ControllerSource | undefined {
   return sources.get(controller);
 }
 
@@ -50,48 +50,48 @@ export function controllerSource(controller: AnyClass): ControllerSource | undef
  * Which method of a controller handles which endpoint: by decorator, in a resource also by name. In the order of the table, without
  * a table in the order of the methods.
  */
-export function handlerMethods(controller: AnyClass): readonly HandlerMethod[] {
-  const source = controllerSource(controller);
+export function getHandlerMethods(controller: AnyClass): readonly HandlerMethod[] {
+  const source = findControllerSource(controller);
   if (source === undefined) return [];
-  const methods = decoratedMethods(controller).filter(({ endpoint }) => belongs(endpoint, source));
+  const methods = getDecoratedMethods(controller).filter(({ endpoint }) => belongs(endpoint, source));
   if (!("table" in source)) return methods;
   const { entries, isHandledByName } = source.table;
-  const all = isHandledByName ? [...methods, ...methodsByName(controller, source.table)] : methods;
+  const all = isHandledByName ? [...methods, ...findMethodsByName(controller, source.table)] : methods;
   return [...entries.values()].flatMap((entry) => all.filter(({ endpoint }) => endpoint === entry));
 }
 
 /** Whether a controller with this source may handle the endpoint. */
 export function belongs(endpoint: Endpoint, source: ControllerSource): boolean {
-  const owner = ownerOf(endpoint);
-  if ("table" in source) return owner === source.table;
-  return "prefix" in source && owner === undefined;
+  const table = findTableOfEntry(endpoint);
+  if ("table" in source) return table === source.table;
+  return "prefix" in source && table === undefined;
 }
 
 const sources = new WeakMap<AnyClass, ControllerSource>();
 
-function sourceOf(source: string | object): ControllerSource {
+function toControllerSource(source: string | object): ControllerSource {
   if (typeof source === "string") return { prefix: source };
-  const table = tableOf(source);
+  const table = findTable(source);
   return table === undefined ? { unknown: `{ ${Object.keys(Object(source)).join(", ")} }` } : { table };
 }
 
 /** Makes the URLs of the endpoints those of their routes. */
 function mountAll(target: AnyClass, prefix: string): void {
-  for (const { endpoint } of decoratedMethods(target)) {
-    if (ownerOf(endpoint) === undefined) mount(endpoint, joinPaths(prefix, endpoint.path));
+  for (const { endpoint } of getDecoratedMethods(target)) {
+    if (findTableOfEntry(endpoint) === undefined) mount(endpoint, joinPaths(prefix, endpoint.path));
   }
 }
 
 /** The methods without a decorator of their own that have the name of an action. */
-function methodsByName(controller: AnyClass, { entries }: Table): readonly HandlerMethod[] {
-  const decorated = new Set(decoratedMethods(controller).map(({ key }) => key));
+function findMethodsByName(controller: AnyClass, { entries }: Table): readonly HandlerMethod[] {
+  const decorated = new Set(getDecoratedMethods(controller).map(({ key }) => key));
   return [...entries]
     .filter(([key]) => !decorated.has(key) && hasMethod(controller, key))
     .map(([key, endpoint]) => ({ endpoint, key }));
 }
 
 function hasMethod(controller: AnyClass, key: string): boolean {
-  const owner = classChain(controller).findLast(({ prototype }) => Object.hasOwn(prototype, key));
-  const descriptor = owner && Object.getOwnPropertyDescriptor(owner.prototype, key);
+  const declaringClass = getClassChain(controller).findLast(({ prototype }) => Object.hasOwn(prototype, key));
+  const descriptor = declaringClass && Object.getOwnPropertyDescriptor(declaringClass.prototype, key);
   return typeof descriptor?.value === "function";
 }

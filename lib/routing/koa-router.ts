@@ -8,18 +8,18 @@ import { requirePackage } from "../errors/optional-package.js";
 import { Context } from "../http/request/context.js";
 import type { Next } from "../http/middleware.js";
 import { Reply } from "../http/response/reply.js";
-import { answerWith } from "../http/response/returned-value.js";
-import { isMiddlewareClass, type InstanceOf, type MiddlewareInput } from "./middleware.js";
+import { respondWith } from "../http/response/returned-value.js";
+import { isMiddlewareClass, type GetInstance, type MiddlewareInput } from "./middleware.js";
 import type { Route } from "./route.js";
 
-type OwnMiddleware = (ctx: Context, next: Next) => unknown;
+type FrameworkMiddleware = (ctx: Context, next: Next) => unknown;
 
 export class KoaRouter {
-  readonly router = newRouter();
+  readonly router = createRouter();
   /** The entries of the router's stack that are routes of the collection. */
   private registered: ReadonlySet<unknown> = new Set();
 
-  constructor(private readonly instanceOf: InstanceOf) {}
+  constructor(private readonly getInstance: GetInstance) {}
 
   /** Whether the application has added a route to the router. */
   get hasAddedRoutes(): boolean {
@@ -31,53 +31,53 @@ export class KoaRouter {
     const { stack } = this.router;
     const added = stack.filter((layer) => !this.registered.has(layer));
     stack.length = 0;
-    for (const route of routes.toSorted(bySpecificity)) this.register(route);
+    for (const route of routes.toSorted(compareSpecificity)) this.register(route);
     this.registered = new Set(stack);
     stack.push(...added);
     return this.router;
   }
 
   private register({ descriptor: { name }, path, method, around, handler }: Route): void {
-    const steps = [...around.map((input) => this.step(input)), handler].map(koaMiddleware);
+    const steps = [...around.map((input) => this.toFrameworkMiddleware(input)), handler].map(toKoaMiddleware);
     const methods = method === "ANY" ? METHODS : [method];
-    this.router.register(path.forKoaRouter(), methods, steps, name === undefined ? {} : { name });
+    this.router.register(path.toKoaRouterPath(), methods, steps, name === undefined ? {} : { name });
   }
 
-  private step(input: MiddlewareInput): OwnMiddleware {
-    if (isMiddlewareClass(input)) return (ctx, next) => this.instanceOf(input).handle(ctx, next);
+  private toFrameworkMiddleware(input: MiddlewareInput): FrameworkMiddleware {
+    if (isMiddlewareClass(input)) return (ctx, next) => this.getInstance(input).handle(ctx, next);
     return typeof input === "function" ? input : (ctx, next) => input.handle(ctx, next);
   }
 }
 
 /** Loads @koa/router with the first router. Most applications ask for none, and loading it makes the start slower. */
-function newRouter(): Router {
+function createRouter(): Router {
   // The package's own declaration gives the type.
   const koaRouter = requirePackage("@koa/router") as typeof import("@koa/router");
   return new koaRouter.Router({ sensitive: true, strict: true });
 }
 
 /** HEAD before the GET that would answer it too, ANY after every method of its template. */
-function bySpecificity(left: Route, right: Route): number {
-  return left.path.compare(right.path) || rank(left) - rank(right);
+function compareSpecificity(left: Route, right: Route): number {
+  return left.path.compare(right.path) || getRank(left) - getRank(right);
 }
 
-function rank({ method }: Route): number {
+function getRank({ method }: Route): number {
   if (method === "HEAD") return 0;
   return method === "ANY" ? 2 : 1;
 }
 
 /** A returned value is an answer, as it is in the pipeline; Koa itself ignores it. */
-function koaMiddleware(step: OwnMiddleware): RouterMiddleware {
+function toKoaMiddleware(step: FrameworkMiddleware): RouterMiddleware {
   return async (koaContext, next) => {
     // Koa passes its own context or ours; both have every member of Koa's that a step uses.
     const ctx = koaContext as unknown as Context;
     const value = await step(ctx, async () => void (await next()));
-    if (value !== undefined) answer(ctx, value);
+    if (value !== undefined) respond(ctx, value);
   };
 }
 
-function answer(ctx: Context, value: unknown): void {
-  if (ctx instanceof Context) answerWith(ctx, value);
+function respond(ctx: Context, value: unknown): void {
+  if (ctx instanceof Context) respondWith(ctx, value);
   else if (value instanceof Reply) applyReply(ctx, value);
   else (ctx as { body: unknown }).body = value;
 }

@@ -14,7 +14,7 @@
 import type { Run } from "../http/middleware.js";
 import type { Method } from "../endpoints/endpoint.js";
 import type { Path, PathSegment } from "../endpoints/path.js";
-import { canonicalPath, decoded } from "../endpoints/percent-encoding.js";
+import { toCanonicalPath, decodePart } from "../endpoints/percent-encoding.js";
 
 /** The route that answers a request, or the reason why there is none. Every match exists before the request: none is allocated. */
 export type Match =
@@ -40,7 +40,7 @@ export class BoundRoute {
     readonly path: Path,
     readonly run: Run,
   ) {
-    this.captures = capturesOf(path.segments);
+    this.captures = listCaptures(path.segments);
   }
 
   /**
@@ -56,7 +56,7 @@ export class BoundRoute {
       const end = isCatchAll ? -1 : path.indexOf("/", start);
       const raw = end === -1 ? path.slice(start) : path.slice(start, end);
       // The matcher has refused every path that cannot be decoded.
-      params[name] = isPlain(raw) ? raw : (decoded(raw) ?? raw);
+      params[name] = isPlain(raw) ? raw : (decodePart(raw) ?? raw);
       start = end + 1;
     }
     return params;
@@ -68,23 +68,23 @@ export class Matcher {
 
   /** Of two routes with the same method and template the first one answers; `build()` refuses such routes. */
   constructor(routes: Iterable<BoundRoute>) {
-    for (const route of routes) this.root.template(route.path.segments).add(route);
+    for (const route of routes) this.root.ensureTemplate(route.path.segments).add(route);
   }
 
   match(method: string, path: string): Match {
     if (isPlain(path)) return this.search(method, path);
-    const canonical = canonicalPath(path);
+    const canonical = toCanonicalPath(path);
     return canonical === undefined ? MALFORMED : this.search(method, canonical);
   }
 
   private search(method: string, path: string): Match {
     if (!path.startsWith("/")) return NOT_FOUND;
-    return this.root.find(method, path, 1) ?? this.refuse(method, path);
+    return this.root.find(method, path, 1) ?? this.createMismatch(method, path);
   }
 
-  private refuse(method: string, path: string): Match {
+  private createMismatch(method: string, path: string): Match {
     const allowed = new Set<string>();
-    for (const template of this.root.matching(path, 1)) {
+    for (const template of this.root.listMatching(path, 1)) {
       for (const name of template.methods) allowed.add(name);
     }
     if (allowed.size === 0) return NOT_FOUND;
@@ -98,9 +98,11 @@ const MALFORMED: Match = Object.freeze({ kind: "malformed" });
 const NOT_FOUND: Match = Object.freeze({ kind: "not-found" });
 
 /** The characters of a path that are their own canonical spelling: `pchar` of RFC 3986 section 3.3 and the slash, but no `%`. */
-const PLAIN = tableOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/");
+const PLAIN_CHARACTERS = createCharacterTable(
+  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/",
+);
 
-function tableOf(characters: string): Uint8Array {
+function createCharacterTable(characters: string): Uint8Array {
   const table = new Uint8Array(128);
   for (const character of characters) table[character.charCodeAt(0)] = 1;
   return table;
@@ -110,7 +112,7 @@ function tableOf(characters: string): Uint8Array {
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code > 0x7f || PLAIN[code] === 0) return false;
+    if (code > 0x7f || PLAIN_CHARACTERS[code] === 0) return false;
   }
   return true;
 }
@@ -122,7 +124,7 @@ interface Capture {
   readonly isCatchAll: boolean;
 }
 
-function capturesOf(segments: readonly PathSegment[]): readonly Capture[] {
+function listCaptures(segments: readonly PathSegment[]): readonly Capture[] {
   const captures: Capture[] = [];
   let skip = 0;
   for (const { kind, text } of segments) {
@@ -136,9 +138,9 @@ function capturesOf(segments: readonly PathSegment[]): readonly Capture[] {
 }
 
 /** All instances have one hidden class until parameters are added; objects from `Object.create(null)` are slow dictionaries. */
-const OwnParams = classWithoutMembers();
+const OwnParams = createEmptyClass();
 
-function classWithoutMembers(): new () => Record<string, string> {
+function createEmptyClass(): new () => Record<string, string> {
   const Empty = class {};
   Reflect.deleteProperty(Empty.prototype, "constructor");
   Object.setPrototypeOf(Empty.prototype, null);
@@ -157,7 +159,7 @@ class TemplateRoutes {
   }
 
   /** The route for the method: GET answers HEAD, and `ANY` answers every method without a route. */
-  forMethod(method: string): BoundRoute | undefined {
+  findRoute(method: string): BoundRoute | undefined {
     const route = this.byMethod.get(method) ?? (method === "HEAD" ? this.byMethod.get("GET") : undefined);
     return route ?? this.any;
   }
@@ -183,12 +185,12 @@ class SegmentNode {
   constructor(private readonly text = "") {}
 
   /** The routes of a template, made where there are none. `at` is the segment after this node. */
-  template(segments: readonly PathSegment[], at = 0): TemplateRoutes {
+  ensureTemplate(segments: readonly PathSegment[], at = 0): TemplateRoutes {
     const segment = segments[at];
     if (segment === undefined) return (this.routes ??= new TemplateRoutes());
     if (segment.kind === "catch-all") return (this.catchAll ??= new TemplateRoutes());
-    const child = segment.kind === "literal" ? this.literal(segment.text) : (this.capture ??= new SegmentNode());
-    return child.template(segments, at + 1);
+    const child = segment.kind === "literal" ? this.ensureLiteral(segment.text) : (this.capture ??= new SegmentNode());
+    return child.ensureTemplate(segments, at + 1);
   }
 
   /** The most specific route that has the method. `start` is the index of the next segment in the path. */
@@ -198,35 +200,35 @@ class SegmentNode {
     for (; end < path.length; end++) {
       const code = path.charCodeAt(end);
       if (code === SLASH) break;
-      hash = hashWith(hash, code);
+      hash = addToHash(hash, code);
     }
     // The order of the three attempts is the order of specificity.
-    const literal = this.literalAt(path, start, end, hash)?.descend(method, path, end);
+    const literal = this.findLiteral(path, start, end, hash)?.descend(method, path, end);
     if (literal !== undefined) return literal;
     const captured = end === start ? undefined : this.capture?.descend(method, path, end);
     if (captured !== undefined) return captured;
-    return start < path.length ? this.catchAll?.forMethod(method) : undefined;
+    return start < path.length ? this.catchAll?.findRoute(method) : undefined;
   }
 
   /** Every template that matches the path, with any method. */
-  *matching(path: string, start: number): Generator<TemplateRoutes> {
+  *listMatching(path: string, start: number): Generator<TemplateRoutes> {
     const slash = path.indexOf("/", start);
     const end = slash === -1 ? path.length : slash;
-    const literal = this.literalAt(path, start, end, hashOf(path.slice(start, end)));
+    const literal = this.findLiteral(path, start, end, hashText(path.slice(start, end)));
     for (const child of [literal, end === start ? undefined : this.capture]) {
       if (child === undefined) continue;
-      if (slash !== -1) yield* child.matching(path, end + 1);
+      if (slash !== -1) yield* child.listMatching(path, end + 1);
       else if (child.routes !== undefined) yield child.routes;
     }
     if (this.catchAll !== undefined && start < path.length) yield this.catchAll;
   }
 
   private descend(method: string, path: string, end: number): BoundRoute | undefined {
-    return end === path.length ? this.routes?.forMethod(method) : this.find(method, path, end + 1);
+    return end === path.length ? this.routes?.findRoute(method) : this.find(method, path, end + 1);
   }
 
   /** The child node for the segment between `start` and `end`. */
-  private literalAt(path: string, start: number, end: number, hash: number): SegmentNode | undefined {
+  private findLiteral(path: string, start: number, end: number, hash: number): SegmentNode | undefined {
     let child = this.literals?.get(hash);
     while (child !== undefined && (child.text.length !== end - start || !path.startsWith(child.text, start))) {
       child = child.nextWithSameHash;
@@ -234,27 +236,27 @@ class SegmentNode {
     return child;
   }
 
-  private literal(text: string): SegmentNode {
-    const hash = hashOf(text);
-    const known = this.literalAt(text, 0, text.length, hash);
+  private ensureLiteral(text: string): SegmentNode {
+    const hash = hashText(text);
+    const known = this.findLiteral(text, 0, text.length, hash);
     if (known !== undefined) return known;
     this.literals ??= new Map();
-    const made = new SegmentNode(text);
-    made.nextWithSameHash = this.literals.get(hash);
-    this.literals.set(hash, made);
-    return made;
+    const node = new SegmentNode(text);
+    node.nextWithSameHash = this.literals.get(hash);
+    this.literals.set(hash, node);
+    return node;
   }
 }
 
 const SLASH = 0x2f;
 
 /** 30 bits: V8 keeps such a number without allocating it. */
-function hashWith(hash: number, code: number): number {
+function addToHash(hash: number, code: number): number {
   return (Math.imul(hash, 31) + code) & 0x3fffffff;
 }
 
-function hashOf(text: string): number {
+function hashText(text: string): number {
   let hash = 0;
-  for (let at = 0; at < text.length; at++) hash = hashWith(hash, text.charCodeAt(at));
+  for (let at = 0; at < text.length; at++) hash = addToHash(hash, text.charCodeAt(at));
   return hash;
 }

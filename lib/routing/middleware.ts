@@ -14,14 +14,20 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
-import { bareDecorator, bareUse, isDecoratorCall, noteFactory, refuseStandardCall } from "../errors/bare-decorator.js";
-import { nameOf } from "../di/token.js";
+import {
+  bareDecorator,
+  describeBareUse,
+  isDecoratorCall,
+  recordFactory,
+  refuseStandardCall,
+} from "../errors/bare-decorator.js";
+import { describeToken } from "../di/token.js";
 import { isClass } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
-import { classChain, type AnyClass } from "../endpoints/handler.js";
+import { getClassChain, type AnyClass } from "../endpoints/handler.js";
 import { setupError } from "../errors/setup-error.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the answer, as from a handler. */
@@ -47,7 +53,7 @@ export function Middleware(
     refuseStandardCall("Middleware(…)", member);
     recordMiddleware(decorated, member, middleware);
   };
-  return noteFactory(decorator, "Middleware(SignedIn)", target);
+  return recordFactory(decorator, "Middleware(SignedIn)", target);
 }
 
 /** A middleware class without dependencies. */
@@ -60,7 +66,7 @@ export type PlainMiddlewareClass = new () => MiddlewareContract;
 export function middleware(handle: (ctx: Context, next: Next) => unknown, name?: string): PlainMiddlewareClass;
 export function middleware(handle: KoaMiddleware, name?: string): PlainMiddlewareClass;
 export function middleware(handle: KoaMiddleware, name = handle.name): PlainMiddlewareClass {
-  const pascal = pascalCase(name);
+  const pascal = toPascalCase(name);
   if (pascal === "") {
     const detail = `a middleware needs a name to be found by: write middleware(fn, "SignedIn"), or name the function`;
     throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_NAME" }));
@@ -74,7 +80,7 @@ export function middleware(handle: KoaMiddleware, name = handle.name): PlainMidd
   return Named;
 }
 
-function pascalCase(name: string): string {
+function toPascalCase(name: string): string {
   const words = name.split(/[^A-Za-z0-9]+/);
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
@@ -93,59 +99,59 @@ function recordMiddleware(target: object, key: string | symbol | undefined, inpu
 }
 
 /** The middleware of a class and of its bases, the base outermost. */
-export function classMiddleware(controller: AnyClass): readonly MiddlewareInput[] {
-  return classChain(controller).flatMap((each) => decorated.get(each)?.get(undefined) ?? []);
+export function getClassMiddleware(controller: AnyClass): readonly MiddlewareInput[] {
+  return getClassChain(controller).flatMap((each) => decorated.get(each)?.get(undefined) ?? []);
 }
 
 /** The middleware of a method and of the methods that it overrides, the base outermost. */
-export function methodMiddleware(controller: AnyClass, key: string | symbol): readonly MiddlewareInput[] {
-  return classChain(controller).flatMap(({ prototype }) => decorated.get(prototype)?.get(key) ?? []);
+export function getMethodMiddleware(controller: AnyClass, key: string | symbol): readonly MiddlewareInput[] {
+  return getClassChain(controller).flatMap(({ prototype }) => decorated.get(prototype)?.get(key) ?? []);
 }
 
 /** Whether a value is one of the three: a class or an object has `handle`, a function needs none. */
 export function isMiddleware(input: unknown): input is MiddlewareInput {
-  if (bareUse(input) !== undefined) return false;
-  if (isClass(input)) return typeof handleOf(input.prototype) === "function";
-  return typeof input === "function" || typeof handleOf(input) === "function";
+  if (describeBareUse(input) !== undefined) return false;
+  if (isClass(input)) return typeof getHandle(input.prototype) === "function";
+  return typeof input === "function" || typeof getHandle(input) === "function";
 }
 
 /** Whether the container has to build it. A function written for Koa has no `handle` on its prototype. */
 export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareClass {
-  return typeof input === "function" && typeof handleOf(input.prototype) === "function";
+  return typeof input === "function" && typeof getHandle(input.prototype) === "function";
 }
 
 /** The diagnostic for a value in a list of middleware that is not middleware. */
-export function noMiddleware(input: unknown, where: string): Diagnostic {
-  const what = bareUse(input) ?? `${nameOf(input)} is not middleware`;
+export function describeInvalidMiddleware(input: unknown, where: string): Diagnostic {
+  const what = describeBareUse(input) ?? `${describeToken(input)} is not middleware`;
   return { code: "E_MIDDLEWARE_INVALID", what, where, fix: MIDDLEWARE_FIX };
 }
 
 export const MIDDLEWARE_FIX =
   "give a class or an object with handle(ctx, next), or a function; undefined often means that two modules import each other";
 
-function handleOf(value: unknown): unknown {
+function getHandle(value: unknown): unknown {
   // Reading the member is safe for any value except undefined and null.
   return (value as { readonly handle?: unknown } | null | undefined)?.handle;
 }
 
 /** From a class to its one instance: the application's container, or plain construction where there is no application. */
-export type InstanceOf = <T extends object>(made: abstract new (...args: never[]) => T) => T;
+export type GetInstance = <T extends object>(target: abstract new (...args: never[]) => T) => T;
 
 /** Builds each class once, without arguments; throws `E_MIDDLEWARE_INJECTION` for a class whose constructor has parameters. */
-export function constructing(): InstanceOf {
+export function createInstanceCache(): GetInstance {
   const instances = new Map<AnyClass, object>();
-  return <T extends object>(made: abstract new (...args: never[]) => T): T => {
-    const known = instances.get(made) ?? construct(made);
-    instances.set(made, known);
+  return <T extends object>(target: abstract new (...args: never[]) => T): T => {
+    const known = instances.get(target) ?? construct(target);
+    instances.set(target, known);
     // The map has the instance of each class under that class.
     return known as T;
   };
 }
 
-function construct(made: AnyClass): object {
-  if (made.length > 0) {
-    const detail = `${made.name} has constructor parameters, which only an application's container can fill`;
+function construct(target: AnyClass): object {
+  if (target.length > 0) {
+    const detail = `${target.name} has constructor parameters, which only an application's container can fill`;
     throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_INJECTION" }));
   }
-  return Reflect.construct(made, []);
+  return Reflect.construct(target, []);
 }

@@ -1,12 +1,12 @@
 /** A group of routes: below one prefix, or those of a table of endpoints. */
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import { StartupError, type Warning } from "../errors/diagnostic.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { invalidRoutes, isEndpoint, type Endpoint } from "../endpoints/endpoint.js";
-import { tableOf, type Table } from "../endpoints/endpoint-table.js";
+import { createRoutesError, isEndpoint, type Endpoint } from "../endpoints/endpoint.js";
+import { findTable, type Table } from "../endpoints/endpoint-table.js";
 import type { HandlerOf, PathOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
-import { joinPaths, pathText } from "../endpoints/path.js";
+import { joinPaths, requirePathText } from "../endpoints/path.js";
 import { Route } from "./route.js";
 
 /** A handler or a route for each entry of a table. A handler that asks for a capture which its path lacks does not compile. */
@@ -23,12 +23,12 @@ export class RouteGroup {
   private readonly around: MiddlewareInput[] = [];
   private readonly prefix: string;
   private readonly members: readonly (Route | RouteGroup)[];
-  private ownWarnings: readonly Warning[] = [];
+  private tableWarnings: readonly Warning[] = [];
 
   /** Throws `E_ROUTE_PATH` for a prefix that is not a string, `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
-    this.prefix = pathText(prefix, "a group");
-    this.members = membersOf(members);
+    this.prefix = requirePathText(prefix, "a group");
+    this.members = checkMembers(members);
   }
 
   /**
@@ -40,23 +40,25 @@ export class RouteGroup {
    * @throws StartupError for a resource with an action that does not exist
    */
   static of<T extends object>(table: T, handlers: HandlersOf<T>): RouteGroup {
-    const read = tableOf(table);
-    if (read === undefined)
-      throw invalidRoutes(`${nameOf(table)} is not a table: give the value of routes() or resource()`);
-    if (read.diagnostics.length > 0) throw new StartupError(read.diagnostics);
-    return new RouteGroup("", routesOf(read, new Map(Object.entries(handlers)))).warnOf(read.warnings);
+    const endpointTable = findTable(table);
+    if (endpointTable === undefined)
+      throw createRoutesError(`${describeToken(table)} is not a table: give the value of routes() or resource()`);
+    if (endpointTable.diagnostics.length > 0) throw new StartupError(endpointTable.diagnostics);
+    return new RouteGroup("", createRoutes(endpointTable, new Map(Object.entries(handlers)))).setWarnings(
+      endpointTable.warnings,
+    );
   }
 
   /** @internal */
-  warnOf(warnings: readonly Warning[]): this {
-    this.ownWarnings = warnings;
+  setWarnings(warnings: readonly Warning[]): this {
+    this.tableWarnings = warnings;
     return this;
   }
 
   /** The warnings of the tables in the group. @internal */
   warnings(): readonly Warning[] {
     const groups = this.members.filter((member) => member instanceof RouteGroup);
-    return [...this.ownWarnings, ...groups.flatMap((group) => group.warnings())];
+    return [...this.tableWarnings, ...groups.flatMap((group) => group.warnings())];
   }
 
   /** Puts middleware around each route of the group; the first is the outermost. It runs after the match, never on 404 or 405. */
@@ -71,10 +73,10 @@ export class RouteGroup {
   }
 
   /** The routes below a prefix, with more middleware around them. @internal */
-  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
+  flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     const start = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
     const around = [...outer, ...this.around];
-    return this.members.flatMap((member) => member.flattened(start, around));
+    return this.members.flatMap((member) => member.flatten(start, around));
   }
 }
 
@@ -82,32 +84,32 @@ export class RouteGroup {
  * A copy of the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is not a list, and for a member that is
  * neither route nor group: plain JavaScript can give both, and here the stack names the line.
  */
-export function membersOf(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
-  if (!Array.isArray(given)) throw invalidRoutes(`${nameOf(given)} is not a list of routes`);
+export function checkMembers(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
+  if (!Array.isArray(given)) throw createRoutesError(`${describeToken(given)} is not a list of routes`);
   const at = given.findIndex((member) => !(member instanceof Route || member instanceof RouteGroup));
-  if (at >= 0) throw invalidRoutes(`member ${at + 1}, ${notAMember(given[at])}`);
+  if (at >= 0) throw createRoutesError(`member ${at + 1}, ${describeNonMember(given[at])}`);
   return [...given];
 }
 
-function notAMember(given: unknown): string {
+function describeNonMember(given: unknown): string {
   if (isEndpoint(given)) return "an endpoint without a handler: write Route.of(endpoint, handler)";
-  const isTable = typeof given === "object" && given !== null && tableOf(given) !== undefined;
+  const isTable = typeof given === "object" && given !== null && findTable(given) !== undefined;
   if (isTable) return "a table without handlers: write RouteGroup.of(table, { index: handler, … })";
-  return `${nameOf(given)}, is neither a Route nor a RouteGroup`;
+  return `${describeToken(given)}, is neither a Route nor a RouteGroup`;
 }
 
-function routesOf(
+function createRoutes(
   { name, entries }: Table,
   handlers: ReadonlyMap<string, HandlerOf<string> | Route>,
 ): readonly Route[] {
   const surplus = [...handlers.keys()].find((key) => !entries.has(key));
-  if (surplus !== undefined) throw invalidRoutes(`"${surplus}" is not an entry of the table "${name}"`);
-  return [...entries].map(([key, entry]) => routeOf(entry, handlers.get(key), `"${key}" of the table "${name}"`));
+  if (surplus !== undefined) throw createRoutesError(`"${surplus}" is not an entry of the table "${name}"`);
+  return [...entries].map(([key, entry]) => createRoute(entry, handlers.get(key), `"${key}" of the table "${name}"`));
 }
 
-function routeOf(entry: Endpoint, given: HandlerOf<string> | Route | undefined, title: string): Route {
+function createRoute(entry: Endpoint, given: HandlerOf<string> | Route | undefined, title: string): Route {
   // Without types a handler may be missing; Route.of reports it.
   if (!(given instanceof Route)) return Route.of(entry, given as HandlerOf<string>);
   if (given.endpoint === entry) return given;
-  throw invalidRoutes(`${title} is given the route of another endpoint: write Route.of(table.entry, handler)`);
+  throw createRoutesError(`${title} is given the route of another endpoint: write Route.of(table.entry, handler)`);
 }

@@ -9,22 +9,22 @@
  * Route.of(links.show, ({ params }) => store.find(params.id)); // links.show.url(7) stays typed
  * Route.post("/hooks/pay", paid, { csrf: "exempt" }); // paid checks a signature
  */
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import {
-  checkedRouteOptions,
-  invalidRoutes,
+  checkRouteOptions,
+  createRoutesError,
   isEndpoint,
-  routeOptions,
-  titleOf,
+  pickRouteOptions,
+  formatRoute,
   type Endpoint,
   type Method,
   type RouteOptions,
 } from "../endpoints/endpoint.js";
 import type { Handler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
-import { joinPaths, Path, pathText, type PathFault } from "../endpoints/path.js";
+import { joinPaths, Path, requirePathText, type PathFault } from "../endpoints/path.js";
 import { setupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */
@@ -50,36 +50,36 @@ export class Route {
   ) {}
 
   static get<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("GET", path, handler, options);
+    return createDeclaredRoute("GET", path, handler, options);
   }
 
   static post<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("POST", path, handler, options);
+    return createDeclaredRoute("POST", path, handler, options);
   }
 
   static put<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("PUT", path, handler, options);
+    return createDeclaredRoute("PUT", path, handler, options);
   }
 
   static patch<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("PATCH", path, handler, options);
+    return createDeclaredRoute("PATCH", path, handler, options);
   }
 
   static delete<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("DELETE", path, handler, options);
+    return createDeclaredRoute("DELETE", path, handler, options);
   }
 
   static head<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("HEAD", path, handler, options);
+    return createDeclaredRoute("HEAD", path, handler, options);
   }
 
   static options<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("OPTIONS", path, handler, options);
+    return createDeclaredRoute("OPTIONS", path, handler, options);
   }
 
   /** Answers every method that has no route of its own at the same template. */
   static any<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
-    return declaredRoute("ANY", path, handler, options);
+    return createDeclaredRoute("ANY", path, handler, options);
   }
 
   /**
@@ -87,20 +87,20 @@ export class Route {
    * as soon as the route is in a `Routes`.
    */
   static of<P extends string>(endpoint: Endpoint<P>, handler: HandlerOf<P>): Route {
-    if (!isEndpoint(endpoint)) throw invalidRoutes(`${nameOf(endpoint)} is not an endpoint`);
-    if (typeof handler !== "function") throw handlerMissing(endpoint);
+    if (!isEndpoint(endpoint)) throw createRoutesError(`${describeToken(endpoint)} is not an endpoint`);
+    if (typeof handler !== "function") throw createHandlerError(endpoint);
     // The type of the parameter has compared the handler with the path.
-    return new Route(declarationOf(endpoint), handler as Handler, handlerNameOf(handler), [], endpoint);
+    return new Route(pickDeclaration(endpoint), handler as Handler, getHandlerName(handler), [], endpoint);
   }
 
   /** The route of a method of a controller, which mounts its endpoints itself. @internal */
-  static ofMethod(endpoint: Declaration, handler: Handler, handlerName: string): Route {
-    return new Route(declarationOf(endpoint), handler, handlerName);
+  static forMethod(endpoint: Declaration, handler: Handler, handlerName: string): Route {
+    return new Route(pickDeclaration(endpoint), handler, handlerName);
   }
 
   /** A route without an endpoint. @internal */
   static declared(declared: Declaration, handler: Handler): Route {
-    return new Route(declared, handler, handlerNameOf(handler));
+    return new Route(declared, handler, getHandlerName(handler));
   }
 
   /** A dotted name, unique in the application: `links.show`. The last call counts. */
@@ -121,7 +121,7 @@ export class Route {
   }
 
   /** This route below a prefix, with more middleware around its own: a copy, which later calls do not change. @internal */
-  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
+  flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     const path = prefix === "" ? this.declared.path : joinPaths(prefix, this.declared.path);
     const around = [...outer, ...this.ownMiddleware];
     return [new Route({ ...this.declared, path }, this.handler, this.handlerName, around, this.endpoint)];
@@ -154,32 +154,38 @@ export class Route {
   }
 }
 
-function declaredRoute<P extends string>(
+function createDeclaredRoute<P extends string>(
   method: Method,
   path: P,
   handler: HandlerOf<P>,
   options: RouteOptions = {},
 ): Route {
-  if (typeof handler !== "function") throw handlerMissing({ method, path });
-  const checked = checkedRouteOptions(options, titleOf({ method, path }));
-  const declared = { method, path: pathText(path, `a ${method} route`), name: undefined, pages: NO_PAGES, ...checked };
+  if (typeof handler !== "function") throw createHandlerError({ method, path });
+  const checked = checkRouteOptions(options, formatRoute({ method, path }));
+  const declared = {
+    method,
+    path: requirePathText(path, `a ${method} route`),
+    name: undefined,
+    pages: NO_PAGES,
+    ...checked,
+  };
   // The matcher gives the handler the parameters of this path, and the type of the parameter has compared the two.
   return Route.declared(declared, handler as Handler);
 }
 
-function handlerMissing(route: Pick<Endpoint, "method" | "path">): FrameworkError {
+function createHandlerError(route: Pick<Endpoint, "method" | "path">): FrameworkError {
   return setupError(
-    new FrameworkError(`the route ${titleOf(route)} has no handler: give a function`, {
+    new FrameworkError(`the route ${formatRoute(route)} has no handler: give a function`, {
       code: "E_HANDLER_INVALID",
     }),
   );
 }
 
-function declarationOf({ method, path, name, pages, ...options }: Declaration): Declaration {
-  return { method, path, name, pages, ...routeOptions(options) };
+function pickDeclaration({ method, path, name, pages, ...options }: Declaration): Declaration {
+  return { method, path, name, pages, ...pickRouteOptions(options) };
 }
 
-function handlerNameOf({ name }: { readonly name: string }): string {
+function getHandlerName({ name }: { readonly name: string }): string {
   return name === "" ? "anonymous" : name;
 }
 

@@ -6,8 +6,8 @@
 import { BadRequestError } from "../errors/framework-error.js";
 import { compose } from "../http/compose.js";
 import type { Context } from "../http/request/context.js";
-import { asPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
-import { answerReturned } from "../http/response/returned-value.js";
+import { toPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
+import { respondWithReturned } from "../http/response/returned-value.js";
 import { after } from "../http/steps.js";
 import type { Handler } from "../endpoints/handler.js";
 import { BoundRoute, Matcher } from "./matcher.js";
@@ -25,7 +25,7 @@ export interface RouterOptions {
 
 export function dispatch(routes: readonly BoundRoute[], options: RouterOptions = {}): Run {
   const { addedRoutes = (ctx, next) => next(ctx) } = options;
-  const fallback = options.fallback?.(leaveUnanswered) ?? leaveUnanswered;
+  const fallback = options.fallback?.(leaveUnmatched) ?? leaveUnmatched;
   const matcher = new Matcher(routes);
   return (ctx) => {
     const { path, method } = ctx;
@@ -45,25 +45,25 @@ export function bindRoute(
   { method, path, handler }: Route,
   middleware: readonly (Middleware | KoaMiddleware)[],
 ): BoundRoute {
-  const run = runOf(handler);
+  const run = createRun(handler);
   return new BoundRoute(method, path, middleware.length === 0 ? run : compose(middleware, run));
 }
 
-function runOf(handler: Handler): Run {
+function createRun(handler: Handler): Run {
   return (ctx) => {
     const value = handler(ctx);
     return isPromise(value)
-      ? after(asPromise(value), (returned) => answerReturned(ctx, returned))
-      : answerReturned(ctx, value);
+      ? after(toPromise(value), (returned) => respondWithReturned(ctx, returned))
+      : respondWithReturned(ctx, value);
   };
 }
 
 /** `OPTIONS *` asks about the server as a whole, which has no options of its own (RFC 9110 section 9.3.7). */
-function leaveUnanswered(ctx: Context): void {
-  if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.answerStatus(204);
+function leaveUnmatched(ctx: Context): void {
+  if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.setStatus(204);
 }
 
 function refuseMethod(ctx: Context, allow: string): void {
   ctx.raw.setHeader("Allow", allow);
-  ctx.answerStatus(ctx.method === "OPTIONS" ? 204 : 405);
+  ctx.setStatus(ctx.method === "OPTIONS" ? 204 : 405);
 }

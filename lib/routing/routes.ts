@@ -9,26 +9,33 @@
  * routes.urlFor("links.show", [7]); // "/links/7"
  */
 import type { Router } from "@koa/router";
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { invalidRoutes, mount, templateOf, titleOf, type Endpoint, type RouteOptions } from "../endpoints/endpoint.js";
+import {
+  createRoutesError,
+  mount,
+  getFullTemplate,
+  formatRoute,
+  type Endpoint,
+  type RouteOptions,
+} from "../endpoints/endpoint.js";
 import { KoaRouter } from "./koa-router.js";
 import { BoundRoute, Matcher } from "./matcher.js";
-import { constructing, type InstanceOf, type MiddlewareInput } from "./middleware.js";
+import { createInstanceCache, type GetInstance, type MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, type PathParameter } from "../endpoints/path.js";
-import { routeDiagnostics } from "./route-diagnostics.js";
-import { membersOf, RouteGroup } from "./route-group.js";
+import { diagnoseRoutes } from "./route-diagnostics.js";
+import { checkMembers, RouteGroup } from "./route-group.js";
 import { Route, type RouteDescriptor } from "./route.js";
 import { setupError } from "../errors/setup-error.js";
 
 type Member = Route | RouteGroup | Routes;
 
 /** A middleware of the collection. It covers the first `reach` members: those that were present at the call. */
-interface Cover {
+interface CollectionMiddleware {
   readonly input: MiddlewareInput;
-  readonly reach: number;
+  readonly memberCount: number;
 }
 
 /** The router of `routes.router()`: the type of @koa/router under a name that declaration files can write, also under pnpm. */
@@ -36,15 +43,15 @@ export interface RoutesRouter extends Router {}
 
 export class Routes {
   private readonly members: Member[];
-  private readonly covers: Cover[] = [];
+  private readonly ownMiddleware: CollectionMiddleware[] = [];
   private koaRouter: KoaRouter | undefined;
   private sealed: RouteTable | undefined;
-  private instanceOf: InstanceOf = constructing();
+  private getInstance: GetInstance = createInstanceCache();
 
   /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
-    this.members = membersOf(members);
-    for (const { endpoint, descriptor } of this.flattened()) {
+    this.members = checkMembers(members);
+    for (const { endpoint, descriptor } of this.flatten()) {
       if (endpoint !== undefined) mount(endpoint, joinPaths("", descriptor.path));
     }
   }
@@ -56,7 +63,7 @@ export class Routes {
   /** Puts middleware around every route present now; the first is the outermost. It runs after the match, never on 404 or 405. */
   middleware(...middleware: readonly MiddlewareInput[]): this {
     this.refuseWhenSealed();
-    for (const input of middleware) this.covers.push({ input, reach: this.members.length });
+    for (const input of middleware) this.ownMiddleware.push({ input, memberCount: this.members.length });
     return this;
   }
 
@@ -68,7 +75,7 @@ export class Routes {
   /** Adds the routes of another collection with their middleware. Throws `E_ROUTES_CYCLE` for a collection that contains this one. */
   merge(other: Routes): this {
     this.refuseWhenSealed();
-    if (!(other instanceof Routes)) throw invalidRoutes(`${nameOf(other)} is not a Routes`);
+    if (!(other instanceof Routes)) throw createRoutesError(`${describeToken(other)} is not a Routes`);
     if (other.contains(this)) {
       throw setupError(
         new FrameworkError("a collection of routes cannot be merged into itself: merge another one", {
@@ -91,7 +98,7 @@ export class Routes {
   /** Throws `NotFoundError` with `E_ROUTE_NAME` unless a route has the template of the endpoint, for its method or for any. @internal */
   requireRoute(endpoint: Endpoint): void {
     if (this.table().serves(endpoint)) return;
-    throw new NotFoundError(`${titleOf(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
+    throw new NotFoundError(`${formatRoute(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
   }
 
   /** The route that the request would get; `undefined` where no route matches. @internal */
@@ -111,7 +118,7 @@ export class Routes {
 
   /** Every route as data, in the order of declaration: a snapshot. */
   descriptors(): readonly RouteDescriptor[] {
-    return this.flattened().map(({ descriptor }) => descriptor);
+    return this.flatten().map(({ descriptor }) => descriptor);
   }
 
   /**
@@ -119,7 +126,7 @@ export class Routes {
    * for JSON are not part of it. The application may add routes to it. A second call gives the same router.
    */
   router(): RoutesRouter {
-    this.koaRouter ??= new KoaRouter((made) => this.instanceOf(made));
+    this.koaRouter ??= new KoaRouter((target) => this.getInstance(target));
     return this.koaRouter.withRoutes(this.served());
   }
 
@@ -146,7 +153,7 @@ export class Routes {
 
   /** The diagnostics of these routes. @internal */
   diagnostics(): readonly Diagnostic[] {
-    return routeDiagnostics(this.table().routes);
+    return diagnoseRoutes(this.table().routes);
   }
 
   /** The warnings of the tables of these routes. @internal */
@@ -157,28 +164,29 @@ export class Routes {
   /** The routes that were merged after the middleware of their collection was given. @internal */
   uncovered(): readonly RouteDescriptor[] {
     return this.members.flatMap((member, at) => {
-      if (this.covers.some(({ reach }) => at >= reach)) return member.flattened().map(({ descriptor }) => descriptor);
+      if (this.ownMiddleware.some(({ memberCount: reach }) => at >= reach))
+        return member.flatten().map(({ descriptor }) => descriptor);
       return member instanceof Routes ? member.uncovered() : [];
     });
   }
 
   /** Fixes the routes: later changes throw `E_ROUTES_SEALED`. `instanceOf` gives `router()` the middleware instances. @internal */
-  seal(instanceOf: InstanceOf = this.instanceOf): this {
-    this.instanceOf = instanceOf;
-    this.sealed ??= new RouteTable(this.flattened());
+  seal(getInstance: GetInstance = this.getInstance): this {
+    this.getInstance = getInstance;
+    this.sealed ??= new RouteTable(this.flatten());
     return this;
   }
 
   /** Each route below its prefixes and with all middleware around it, in the order of declaration. @internal */
-  flattened(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
+  flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     return this.members.flatMap((member, at) => {
-      const own = this.covers.filter(({ reach }) => at < reach).map(({ input }) => input);
-      return member.flattened(prefix, [...outer, ...own]);
+      const own = this.ownMiddleware.filter(({ memberCount: reach }) => at < reach).map(({ input }) => input);
+      return member.flatten(prefix, [...outer, ...own]);
     });
   }
 
   private table(): RouteTable {
-    return this.sealed ?? new RouteTable(this.flattened());
+    return this.sealed ?? new RouteTable(this.flatten());
   }
 
   private collections(): readonly Routes[] {
@@ -209,7 +217,7 @@ class RouteTable {
 
   constructor(readonly routes: readonly Route[]) {
     this.served = Object.freeze(routes.filter(({ pathOrFault }) => pathOrFault instanceof Path));
-    this.templates = templatesByName(routes);
+    this.templates = listTemplatesByName(routes);
     this.hasOptions = routes.some(({ descriptor: { csrf, bearer } }) => csrf !== undefined || bearer === true);
     this.titles = new Set(routes.map(({ method, descriptor: { path } }) => `${method} ${joinPaths("", path)}`));
   }
@@ -221,13 +229,13 @@ class RouteTable {
   }
 
   serves(endpoint: Endpoint): boolean {
-    const path = templateOf(endpoint);
+    const path = getFullTemplate(endpoint);
     return this.titles.has(`${endpoint.method} ${path}`) || this.titles.has(`ANY ${path}`);
   }
 
   /** The first call builds the matcher: few applications ask, and only for a request that is about to be refused. */
   find(method: string, path: string): RouteDescriptor | undefined {
-    const { matcher, descriptors } = (this.index ??= indexOf(this.served));
+    const { matcher, descriptors } = (this.index ??= createIndex(this.served));
     const match = matcher.match(method, path);
     return match.kind === "route" ? descriptors.get(match) : undefined;
   }
@@ -246,14 +254,14 @@ interface RouteIndex {
   readonly descriptors: ReadonlyMap<BoundRoute, RouteDescriptor>;
 }
 
-function indexOf(routes: readonly Route[]): RouteIndex {
+function createIndex(routes: readonly Route[]): RouteIndex {
   const bound = routes.map((each) => [new BoundRoute(each.method, each.path, () => {}), each.descriptor] as const);
   const descriptors = new Map(bound);
   return { matcher: new Matcher(descriptors.keys()), descriptors };
 }
 
 /** The first route of a name has it; a second one is a diagnostic. */
-function templatesByName(routes: readonly Route[]): ReadonlyMap<string, string> {
+function listTemplatesByName(routes: readonly Route[]): ReadonlyMap<string, string> {
   const templates = new Map<string, string>();
   for (const { descriptor } of routes) {
     const { name, path } = descriptor;

@@ -9,7 +9,7 @@
  */
 
 /** Milliseconds, about 24.8 days. A timer of Node that is set for longer fires at once. */
-export const LONGEST_TIMER_MS = 2_147_483_647;
+export const MAX_TIMER_MS = 2_147_483_647;
 
 export interface Timer {
   /** Does nothing if the timer was cancelled or has fired. */

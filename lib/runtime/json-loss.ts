@@ -49,20 +49,20 @@ function findLoss(value: unknown, path: string, rule: ObjectRule): JsonLoss | un
     case "number":
       return Number.isFinite(value) ? undefined : { path, kind: "not a finite number" };
     case "object":
-      return value === null ? undefined : lossInObject(value, path, rule);
+      return value === null ? undefined : findObjectLoss(value, path, rule);
     default:
       return { path, kind: `of type ${typeof value}` };
   }
 }
 
-function lossInObject(value: object, path: string, rule: ObjectRule): JsonLoss | undefined {
-  if (Array.isArray(value)) return firstLoss(value.entries(), path, rule);
+function findObjectLoss(value: object, path: string, rule: ObjectRule): JsonLoss | undefined {
+  if (Array.isArray(value)) return findFirstLoss(value.entries(), path, rule);
   const kind = rule(value);
   if (kind !== undefined) return { path, kind };
   // The text of a `toJSON` takes the place of the members.
   if (hasToJson(value)) return undefined;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return firstLoss(members, path, rule);
+  return findFirstLoss(members, path, rule);
 }
 
 function isPlain(value: object): boolean {
@@ -75,7 +75,7 @@ function hasToJson(value: object): boolean {
   return "toJSON" in value && typeof value.toJSON === "function";
 }
 
-function firstLoss(
+function findFirstLoss(
   members: Iterable<readonly [string | number, unknown]>,
   path: string,
   rule: ObjectRule,

@@ -9,7 +9,7 @@ import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { SystemClock } from "../runtime/clock.js";
-import { messageOn } from "../http/connection/connection.js";
+import { findCurrentResponse } from "../http/connection/connection.js";
 import { discardBytes, halfClose } from "../http/connection/half-close.js";
 import type { Fields } from "../tracing/subscriber.js";
 import { tracing } from "../tracing/tracing.js";
@@ -20,7 +20,7 @@ const clock = new SystemClock();
 
 export interface RefusalOptions {
   /** The response that the refusal replaces, if the parser has accepted the request. */
-  readonly instead?: ServerResponse;
+  readonly replacedResponse?: ServerResponse;
   /** Node's error code, for the log. */
   readonly code?: string;
 }
@@ -36,25 +36,25 @@ export class ConnectionRefusals {
   }
 
   /** Sends `status`, for example `400 Bad Request`, and closes. Without a status it only closes. A second call does nothing. */
-  refuse(socket: Duplex, status: string | undefined, { instead, code }: RefusalOptions): void {
+  refuse(socket: Duplex, status: string | undefined, { replacedResponse: instead, code }: RefusalOptions): void {
     if (socket.destroyed || this.refused.has(socket)) return;
     this.refused.add(socket);
     socket.once("close", () => this.refused.delete(socket)).on("error", () => socket.destroy());
     discardBytes(socket);
     // Node calls `destroySoon` after a response that closes the connection. The client may still send, so destroying would lose it.
     if (socket instanceof Socket) socket.destroySoon = () => halfClose(socket, clock);
-    if (socket.writable) log.debug("refused by the parser", fieldsOf(status, code));
+    if (socket.writable) log.debug("refused by the parser", createLogFields(status, code));
     closeInOrder(socket, instead, status === undefined ? "" : `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`);
   }
 }
 
-function fieldsOf(status: string | undefined, code: string | undefined): Fields {
+function createLogFields(status: string | undefined, code: string | undefined): Fields {
   return { ...(status !== undefined && { status: Number.parseInt(status, 10) }), ...(code !== undefined && { code }) };
 }
 
 /** Sends `text` after the responses that the connection still owes, and closes. */
 function closeInOrder(socket: Duplex, instead: ServerResponse | undefined, text: string): void {
-  const current = messageOn(socket);
+  const current = findCurrentResponse(socket);
   if (current === undefined || current === instead) halfClose(socket, clock, text);
   else if (current.req.complete || current.writableEnded) {
     current.once("close", () => closeInOrder(socket, instead, text));

@@ -12,7 +12,7 @@
  */
 import { DrainDeadlineError } from "../errors/framework-error.js";
 import type { Clock } from "../runtime/clock.js";
-import type { Connections, Flight } from "../http/connection/connection.js";
+import type { Connections, InFlightRequest } from "../http/connection/connection.js";
 import { tracing } from "../tracing/tracing.js";
 import type { Listener } from "./listener.js";
 
@@ -45,7 +45,7 @@ export interface DrainResult {
   /** The number of connections that had to be destroyed. */
   readonly forced: number;
   /** The requests that were in flight on them. */
-  readonly cut: readonly Flight[];
+  readonly cut: readonly InFlightRequest[];
 }
 
 const NOTHING_FORCED: DrainResult = { forced: 0, cut: [] };
@@ -65,7 +65,7 @@ export async function drain({ delayMs, deadlineMs, ...target }: DrainOptions): P
   log.warn("drain deadline reached", { in_flight: connections.inFlight });
   listener.closeSilent();
   listener.endUpgraded();
-  for (const flight of connections.flights()) flight.abort(new DrainDeadlineError());
+  for (const request of connections.listRequests()) request.abort(new DrainDeadlineError());
   if (await waitUntilEmpty(target, clock.monotonic() + ABORT_MS)) return NOTHING_FORCED;
   return destroyRest(target);
 }
@@ -73,7 +73,7 @@ export async function drain({ delayMs, deadlineMs, ...target }: DrainOptions): P
 async function stopListening({ listener, connections }: DrainTarget): Promise<void> {
   const idle = (await listener.count()) - connections.inFlight;
   await acceptPending(listener);
-  connections.sparing(() => listener.stop());
+  connections.sweepIdle(() => listener.stop());
   log.info("listener stopped", { in_flight: connections.inFlight, idle_closed: Math.max(0, idle) });
 }
 
@@ -93,7 +93,7 @@ async function waitUntilEmpty(target: DrainTarget, deadline: number): Promise<bo
   const { listener, connections, clock } = target;
   const requestsArriveUntil = clock.monotonic() + REQUEST_MS;
   while (!listener.isClosed && clock.monotonic() < deadline) {
-    connections.sparing(() => listener.closeIdle());
+    connections.sweepIdle(() => listener.closeIdle());
     if (clock.monotonic() >= requestsArriveUntil) listener.closeSilent();
     await Promise.race([listener.closed, pause(clock, Math.min(SWEEP_MS, deadline - clock.monotonic()))]);
   }
@@ -104,7 +104,7 @@ async function waitUntilEmpty(target: DrainTarget, deadline: number): Promise<bo
 async function destroyRest(target: DrainTarget): Promise<DrainResult> {
   const { listener, connections, clock } = target;
   const forced = await listener.count();
-  const cut = [...connections.flights()];
+  const cut = [...connections.listRequests()];
   listener.closeAll();
   connections.destroyAll();
   await Promise.race([listener.closed, pause(clock, CLOSING_MS, { background: true })]);
@@ -116,7 +116,7 @@ async function destroyRest(target: DrainTarget): Promise<DrainResult> {
 /** A listener closes shortly before its last sockets emit `close`. Requests on them must be reported before the drain ends. */
 async function waitForSockets({ connections, clock }: DrainTarget): Promise<void> {
   if (connections.size === 0) return;
-  await Promise.race([connections.closed(), pause(clock, CLOSING_MS, { background: true })]);
+  await Promise.race([connections.waitUntilClosed(), pause(clock, CLOSING_MS, { background: true })]);
 }
 
 function pause(clock: Clock, ms: number, options?: { readonly background: boolean }): Promise<void> {

@@ -5,7 +5,7 @@
 import http from "node:http";
 import type https from "node:https";
 import type net from "node:net";
-import { isUpgraded, messageOn, owesNothing } from "../http/connection/connection.js";
+import { isUpgraded, findCurrentResponse, hasNoPendingResponse } from "../http/connection/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";
@@ -81,10 +81,10 @@ export class Listener {
    *
    * @throws FrameworkError `E_SERVER_TAKEN` for a server with a request listener, `E_SERVER_HTTP2` for an HTTP/2 server
    */
-  static over(listener: net.Server | http.Server | https.Server, requests: RequestListener): Listener {
-    if (isHttp2(listener)) throw http2Server();
-    if (servesHttp(listener)) {
-      if (listener.listenerCount("request") > 0) throw serverTaken();
+  static fromExisting(listener: net.Server | http.Server | https.Server, requests: RequestListener): Listener {
+    if (isHttp2(listener)) throw createHttp2Error();
+    if (isHttpServer(listener)) {
+      if (listener.listenerCount("request") > 0) throw createServerTakenError();
       attach(listener, requests);
       return new Listener(listener, listener);
     }
@@ -120,7 +120,7 @@ export class Listener {
   /** Accepts no more connections and closes the idle ones. */
   stop(): void {
     this.beginDrain();
-    this.keepingUnused(() => {
+    this.closeExceptUnused(() => {
       this.listener.close();
       this.server.closeIdleConnections();
     });
@@ -128,7 +128,7 @@ export class Listener {
 
   /** Closes the connections that have served a request and wait for the next one. */
   closeIdle(): void {
-    this.keepingUnused(() => this.server.closeIdleConnections());
+    this.closeExceptUnused(() => this.server.closeIdleConnections());
   }
 
   /**
@@ -137,7 +137,7 @@ export class Listener {
    */
   closeSilent(): void {
     for (const socket of this.tcpSockets) if (socket.bytesRead === 0) socket.destroy();
-    for (const socket of this.httpSockets) if (owesNothing(socket)) socket.destroy();
+    for (const socket of this.httpSockets) if (hasNoPendingResponse(socket)) socket.destroy();
   }
 
   /** Ends the connections that were upgraded. Bytes that were written to them still arrive. */
@@ -165,8 +165,10 @@ export class Listener {
    * Runs `close`, which closes Node's idle connections, without those that have sent nothing: their first request may be on its way.
    * Node 26 counts them as idle. Node keeps a connection whose response is not finished, so they get such a response for the call.
    */
-  private keepingUnused(close: () => void): void {
-    const unused = [...this.httpSockets].filter((socket) => socket.bytesRead === 0 && messageOn(socket) === undefined);
+  private closeExceptUnused(close: () => void): void {
+    const unused = [...this.httpSockets].filter(
+      (socket) => socket.bytesRead === 0 && findCurrentResponse(socket) === undefined,
+    );
     for (const socket of unused) Reflect.set(socket, "_httpMessage", UNFINISHED);
     close();
     for (const socket of unused) Reflect.set(socket, "_httpMessage", null);
@@ -175,7 +177,7 @@ export class Listener {
 
 function listen(server: http.Server, address: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
-    const fail = (cause: NodeJS.ErrnoException): void => reject(cannotListen(address, cause));
+    const fail = (cause: NodeJS.ErrnoException): void => reject(createListenError(address, cause));
     // Before the listeners of an attachment, which may throw.
     server.prependOnceListener("error", fail);
     server.listen(address, () => {
@@ -197,7 +199,7 @@ function connectionEvent(listener: net.Server): "connection" | "secureConnection
 
 // The classes of `node:https` and `node:tls` are not imported: these modules slow the start of an application that uses neither.
 
-function servesHttp(listener: net.Server): listener is http.Server | https.Server {
+function isHttpServer(listener: net.Server): listener is http.Server | https.Server {
   return "closeIdleConnections" in listener;
 }
 
@@ -211,21 +213,23 @@ function isHttp2(listener: net.Server): boolean {
 }
 
 /** @internal */
-export function cannotListen(address: ListenAddress, cause: NodeJS.ErrnoException): FrameworkError {
+export function createListenError(address: ListenAddress, cause: NodeJS.ErrnoException): FrameworkError {
   const where = "path" in address ? address.path : `${address.host}:${address.port}`;
-  const error = new FrameworkError(`cannot listen on ${where}: ${reasonOf(address, cause)}`, { code: "E_LISTEN" });
+  const error = new FrameworkError(`cannot listen on ${where}: ${describeReason(address, cause)}`, {
+    code: "E_LISTEN",
+  });
   hideStack(error);
   return error;
 }
 
-function reasonOf(address: ListenAddress, { code, message }: NodeJS.ErrnoException): string {
+function describeReason(address: ListenAddress, { code, message }: NodeJS.ErrnoException): string {
   if (code === "EADDRINUSE") return "the address is in use; stop the other process or choose another port";
   if (code === "EACCES") return `permission denied${"path" in address ? "" : "; ports below 1024 need a privilege"}`;
   if (code === "EADDRNOTAVAIL") return "this machine has no such address; check .bind(…)";
   return message;
 }
 
-function http2Server(): FrameworkError {
+function createHttp2Error(): FrameworkError {
   return setupError(
     new FrameworkError(
       "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
@@ -234,7 +238,7 @@ function http2Server(): FrameworkError {
   );
 }
 
-function serverTaken(): FrameworkError {
+function createServerTakenError(): FrameworkError {
   return setupError(
     new FrameworkError("serve() was given an http.Server that has a request listener already; give it one without", {
       code: "E_SERVER_TAKEN",

@@ -12,13 +12,13 @@ import type { Clock } from "../runtime/clock.js";
 import { Connection, Connections, isQueued } from "../http/connection/connection.js";
 import { Context } from "../http/request/context.js";
 import { KoaRequestFace, KoaResponseFace } from "../http/koa/koa-faces.js";
-import type { UnhandledErrorReport, UploadReader } from "../http/request/exchange.js";
+import type { UnhandledErrorReporter, UploadReader } from "../http/request/exchange.js";
 import { NO_UPLOADS } from "../http/body/uploads.js";
-import { spareConnection } from "../http/connection/unread-body.js";
+import { keepConnectionOpen } from "../http/connection/unread-body.js";
 import type { RequestListener } from "./server.js";
 
 /** The values that all contexts of one application share. */
-export interface Shared {
+export interface SharedContextValues {
   readonly app: Koa;
   readonly clock: Clock;
   readonly proxies: TrustedProxies;
@@ -35,24 +35,24 @@ export class RequestHandler implements RequestListener {
   private readonly ContextClass: typeof Context;
   private readonly clock: Clock;
 
-  private entry: RequestChain = refuseAll;
+  private chain: RequestChain = refuseAll;
 
-  constructor(shared: Shared) {
-    this.ContextClass = contextClassOf(shared);
+  constructor(shared: SharedContextValues) {
+    this.ContextClass = createContextClass(shared);
     this.clock = shared.clock;
   }
 
   /** From now on requests go to another chain. */
-  setHandler(entry: RequestChain): void {
-    this.entry = entry;
+  setChain(chain: RequestChain): void {
+    this.chain = chain;
   }
 
   /** Reports unhandled errors to `unheard` while there is no log subscriber. */
-  reportUnhandledTo(unheard: UnhandledErrorReport): void {
-    Object.assign(this.ContextClass.prototype, { unheard });
+  reportUnhandledTo(reportUnhandled: UnhandledErrorReporter): void {
+    Object.assign(this.ContextClass.prototype, { unheard: reportUnhandled });
   }
 
-  request(incoming: IncomingMessage, response: ServerResponse): void {
+  handleRequest(incoming: IncomingMessage, response: ServerResponse): void {
     const connection = Connection.of(incoming, this.connections);
     if (connection.wasReset) incoming.socket.destroy();
     else if (connection.stream !== undefined || !isQueued(response, incoming.socket))
@@ -61,34 +61,34 @@ export class RequestHandler implements RequestListener {
   }
 
   private start(incoming: IncomingMessage, response: ServerResponse, connection: Connection): void {
-    if (!connection.isClosing) this.entry(new this.ContextClass(incoming, response, connection));
+    if (!connection.isClosing) this.chain(new this.ContextClass(incoming, response, connection));
   }
 
   /** For a server that may have sent `100 Continue`, or leave that to its listener. */
-  requestOrContinue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
+  handleRequestOrContinue(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
     const { headers, httpVersion } = incoming;
     const { stream } = response;
     if (stream !== undefined) prepareHttp2(incoming, response, stream);
     const mayAsk = httpVersion === "1.1" || stream !== undefined;
     const isAsked = headers.expect !== undefined && mayAsk && CONTINUE.test(headers.expect);
-    if (isAsked && hasSent100(response) === false) this.continue(incoming, response);
-    else this.request(incoming, response);
+    if (isAsked && hasSent100(response) === false) this.handleContinue(incoming, response);
+    else this.handleRequest(incoming, response);
   }
 
-  continue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
-    owe100Continue(incoming, response);
-    this.request(incoming, response);
+  handleContinue(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
+    sendContinueOnRead(incoming, response);
+    this.handleRequest(incoming, response);
   }
 }
 
 /** Node's private name in HTTP/1 for whether it has sent the `100`. Without it, the handler sends none. */
-interface Noted {
+interface ResponseInternals {
   _sent100?: boolean;
   /** The stream of an HTTP/2 request. */
   readonly stream?: ServerHttp2Stream;
 }
 
-function hasSent100({ _sent100, stream }: Noted): boolean | undefined {
+function hasSent100({ _sent100, stream }: ResponseInternals): boolean | undefined {
   return stream === undefined ? _sent100 : (stream.sentInfoHeaders ?? []).length > 0;
 }
 
@@ -107,21 +107,21 @@ function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, strea
   };
   if (stream.endAfterHeaders) return;
   // Node ends the body of a cancelled stream as if it were whole.
-  spareConnection(incoming);
+  keepConnectionOpen(incoming);
   const push = incoming.push.bind(incoming);
   incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
     if (chunk !== null || stream.rstCode === HTTP2_NO_ERROR) return push(chunk, encoding);
     incoming.destroy(new ClientGoneError());
     return false;
   };
-  stream.once("finish", () => setImmediate(letGoOfBody, incoming, stream));
+  stream.once("finish", () => setImmediate(releaseBody, incoming, stream));
 }
 
 /**
  * The answer is whole: the client need not send the rest of its body (RFC 9113 section 8.1). Node closes the stream of a body that was
  * not read. A body that was read in part would keep its stream open until it is read to the end.
  */
-function letGoOfBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void {
+function releaseBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void {
   if (incoming.readableFlowing === null) return;
   stream.close(HTTP2_NO_ERROR);
   incoming.resume();
@@ -136,18 +136,18 @@ function refuseAll(ctx: Context): void {
 }
 
 /** The first read of the body sends the `100`. A refusal before it is the only answer (RFC 9110 section 10.1.1). */
-function owe100Continue(incoming: IncomingMessage, response: ServerResponse & Noted): void {
+function sendContinueOnRead(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
   const read = incoming._read.bind(incoming);
   incoming._read = (size) => {
     incoming._read = read;
-    if (response.socket === null) writeContinueInTurn(response);
+    if (response.socket === null) writeContinueWhenCurrent(response);
     else writeContinue(response);
     read(size);
   };
 }
 
 /** Other answers come first. Node would keep the 100 back, and write the head before it if the body is bytes. */
-function writeContinueInTurn(response: ServerResponse & Noted): void {
+function writeContinueWhenCurrent(response: ServerResponse & ResponseInternals): void {
   // Without this Node closes the connection behind an answer whose request body came without the 100.
   response._sent100 = true;
   response.once("socket", () => writeContinue(response));
@@ -157,20 +157,20 @@ function writeContinue(response: ServerResponse): void {
   if (!response.headersSent) response.writeContinue();
 }
 
-function contextClassOf(shared: Shared): typeof Context {
+function createContextClass(shared: SharedContextValues): typeof Context {
   class ApplicationContext<Names extends string = never> extends Context<Names> {}
   class RequestFace extends KoaRequestFace {}
   class ResponseFace extends KoaResponseFace {}
   const { app, uploadReader = NO_UPLOADS } = shared;
-  app.context = extended(ApplicationContext.prototype, app.context);
-  app.request = extended(RequestFace.prototype, app.request);
-  app.response = extended(ResponseFace.prototype, app.response);
+  app.context = copyAddedMembers(ApplicationContext.prototype, app.context);
+  app.request = copyAddedMembers(RequestFace.prototype, app.request);
+  app.response = copyAddedMembers(ResponseFace.prototype, app.response);
   Object.assign(ApplicationContext.prototype, shared, { uploadReader, RequestFace, ResponseFace });
   return ApplicationContext;
 }
 
 /** Members that were added to Koa's object before stay. */
-function extended<T extends object>(prototype: object, added: T): T {
+function copyAddedMembers<T extends object>(prototype: object, added: T): T {
   // It has the members of Koa's object, and the members that were added to Koa's object.
   return Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(added)) as T;
 }

@@ -3,17 +3,17 @@
  * or too slow), and those that it accepts although it should not, are refused here without a context and outside the pipeline.
  */
 import http, { type IncomingMessage } from "node:http";
-import { OwnRequest } from "../http/connection/connection.js";
-import { OwnResponse } from "../http/response/head.js";
+import { FrameworkRequest } from "../http/connection/connection.js";
+import { FrameworkResponse } from "../http/response/head.js";
 import { ConnectionRefusals } from "./connection-refusal.js";
 import { refuseUnclaimedUpgrades } from "./unclaimed-upgrades.js";
 
 const BAD_REQUEST = "400 Bad Request";
 const HEAD_TOO_LARGE = "431 Request Header Fields Too Large";
 
-const SETTINGS: http.ServerOptions<typeof OwnRequest, typeof OwnResponse> = {
-  IncomingMessage: OwnRequest,
-  ServerResponse: OwnResponse,
+const SETTINGS: http.ServerOptions<typeof FrameworkRequest, typeof FrameworkResponse> = {
+  IncomingMessage: FrameworkRequest,
+  ServerResponse: FrameworkResponse,
   headersTimeout: 60_000,
   requestTimeout: 300_000,
   keepAliveTimeout: 65_000,
@@ -29,9 +29,9 @@ const DEFAULT_HEADER_LINES = 1000;
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\w.~!$&'()*+,;=:-]+\])(?::\d*)?$/;
 
 export interface RequestListener {
-  request(incoming: http.IncomingMessage, response: http.ServerResponse): void;
+  handleRequest(incoming: http.IncomingMessage, response: http.ServerResponse): void;
   /** The request asks for `100 Continue` before it sends its body. */
-  continue(incoming: http.IncomingMessage, response: http.ServerResponse): void;
+  handleContinue(incoming: http.IncomingMessage, response: http.ServerResponse): void;
 }
 
 export function createServer(listener: RequestListener): http.Server {
@@ -46,34 +46,34 @@ export function createServer(listener: RequestListener): http.Server {
 export function attach(server: http.Server, listener: RequestListener, requiresHost = false): ConnectionRefusals {
   const refusals = new ConnectionRefusals();
   const accepts = (incoming: http.IncomingMessage, response: http.ServerResponse): boolean => {
-    const fault = faultOf(incoming, { requiresHost, maxLines: headerLines(server) });
-    if (fault !== undefined) refusals.refuse(incoming.socket, fault, { instead: response });
+    const fault = findFault(incoming, { requiresHost, maxLines: getMaxHeaderLines(server) });
+    if (fault !== undefined) refusals.refuse(incoming.socket, fault, { replacedResponse: response });
     // Nearly always the set is empty, and no function is called.
     return refusals.refused.size === 0 || !refusals.has(incoming.socket);
   };
   server.on("request", (incoming, response) => {
-    if (accepts(incoming, response)) listener.request(incoming, response);
+    if (accepts(incoming, response)) listener.handleRequest(incoming, response);
   });
   server.on("checkContinue", (incoming, response) => {
-    if (accepts(incoming, response)) listener.continue(incoming, response);
+    if (accepts(incoming, response)) listener.handleContinue(incoming, response);
   });
   server.on("checkExpectation", ({ socket }, response) => {
-    refusals.refuse(socket, "417 Expectation Failed", { instead: response });
+    refusals.refuse(socket, "417 Expectation Failed", { replacedResponse: response });
   });
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
-    refusals.refuse(socket, parserStatus(code), { code });
+    refusals.refuse(socket, getParserStatus(code), { code });
   });
   refuseUnclaimedUpgrades(server, refusals);
   return refusals;
 }
 
 /** 0 means no limit. */
-function headerLines({ maxHeadersCount }: http.Server): number {
+function getMaxHeaderLines({ maxHeadersCount }: http.Server): number {
   if (maxHeadersCount === null) return DEFAULT_HEADER_LINES;
   return maxHeadersCount > 0 ? maxHeadersCount : Infinity;
 }
 
-function parserStatus(code: string): string {
+function getParserStatus(code: string): string {
   if (code === "HPE_HEADER_OVERFLOW") return HEAD_TOO_LARGE;
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "408 Request Timeout";
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "413 Payload Too Large";
@@ -91,7 +91,7 @@ interface HeadLimits {
  * The status for a request that the parser accepts but the application must not see: another HTTP version, a missing, repeated or
  * malformed `Host`, a transfer coding that Node does not decode, a head of which the parser has dropped lines. Else `undefined`.
  */
-function faultOf(incoming: IncomingMessage, { requiresHost, maxLines }: HeadLimits): string | undefined {
+function findFault(incoming: IncomingMessage, { requiresHost, maxLines }: HeadLimits): string | undefined {
   if (incoming.rawHeaders.length > 2 * maxLines) return HEAD_TOO_LARGE;
   const { httpVersionMajor, httpVersionMinor, headers } = incoming;
   const isCurrent = httpVersionMinor === 1;
@@ -103,11 +103,11 @@ function faultOf(incoming: IncomingMessage, { requiresHost, maxLines }: HeadLimi
 
 function hasValidHost({ headers: { host }, rawHeaders }: IncomingMessage, isRequired: boolean): boolean {
   if (host === undefined) return !isRequired;
-  return HOST.test(host) && hostLines(rawHeaders) === 1;
+  return HOST.test(host) && countHostLines(rawHeaders) === 1;
 }
 
 /** Node keeps the first `Host` of several. A proxy in front may have used another one (RFC 9112 section 3.2). */
-function hostLines(rawHeaders: readonly string[]): number {
+function countHostLines(rawHeaders: readonly string[]): number {
   let lines = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];

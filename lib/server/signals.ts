@@ -41,14 +41,14 @@ export class Signals {
   listen(onFirst: (signal: Signal) => void): void {
     this.release();
     this.listener = (signal) => this.receive(signal, onFirst);
-    for (const signal of this.signals()) this.source.on(signal, this.listener);
+    for (const signal of this.listSignals()) this.source.on(signal, this.listener);
   }
 
   /** Removes the listeners. May be called more than once. */
   release(): void {
     const { listener } = this;
     if (listener === undefined) return;
-    for (const signal of this.signals()) this.source.off(signal, listener);
+    for (const signal of this.listSignals()) this.source.off(signal, listener);
     this.listener = undefined;
     this.first = undefined;
   }
@@ -63,7 +63,7 @@ export class Signals {
     }
   }
 
-  private signals(): readonly Signal[] {
+  private listSignals(): readonly Signal[] {
     return this.source.platform === "win32" ? ["SIGINT"] : ["SIGINT", "SIGTERM"];
   }
 }

@@ -6,7 +6,7 @@
  */
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { messageOn } from "../http/connection/connection.js";
+import { findCurrentResponse } from "../http/connection/connection.js";
 import { SystemClock } from "../runtime/clock.js";
 import type { ConnectionRefusals } from "./connection-refusal.js";
 
@@ -22,43 +22,43 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
   const watch = (_incoming: unknown, socket: Duplex): void => {
     // The socket has no other listener for errors until it is claimed, and a client that resets it would end the process.
     socket.on("error", ignore);
-    const isClaimed = claimOf(socket);
+    const isClaimed = createClaimCheck(socket);
     const decide = (): void => {
       if (isClaimed()) socket.off("error", ignore);
       else refusals.refuse(socket, "400 Bad Request", { code: "UPGRADE" });
     };
     clock.setTimeout(decide, CLAIM_MS, { background: true });
   };
-  const others = (): number => server.listeners("upgrade").filter((each) => each !== watch).length;
+  const countOthers = (): number => server.listeners("upgrade").filter((each) => each !== watch).length;
   // Added before the other listeners, so that it sees the socket as Node hands it over.
-  const begin = (): void => void server.off("upgrade", watch).prependListener("upgrade", watch);
+  const addWatcher = (): void => void server.off("upgrade", watch).prependListener("upgrade", watch);
   server.on("newListener", (event, listener) => {
-    if (event === "upgrade" && listener !== watch && others() === 0) begin();
+    if (event === "upgrade" && listener !== watch && countOthers() === 0) addWatcher();
   });
   server.on("removeListener", (event, listener) => {
-    if (event === "upgrade" && listener !== watch && others() === 0) server.off("upgrade", watch);
+    if (event === "upgrade" && listener !== watch && countOthers() === 0) server.off("upgrade", watch);
   });
-  if (others() > 0) begin();
+  if (countOthers() > 0) addWatcher();
 }
 
 /**
  * Tells later whether any code has begun to work with the socket. Responses to earlier requests may be written in the meantime, so their
  * bytes do not count.
  */
-function claimOf(socket: Duplex & { readonly bytesWritten?: number }): () => boolean {
-  const owesResponses = messageOn(socket) !== undefined;
-  const before = { written: socket.bytesWritten, listeners: listenersOf(socket) };
+function createClaimCheck(socket: Duplex & { readonly bytesWritten?: number }): () => boolean {
+  const hasPendingResponse = findCurrentResponse(socket) !== undefined;
+  const before = { written: socket.bytesWritten, listeners: countListeners(socket) };
   return () =>
     socket.destroyed ||
     !socket.writable ||
-    (!owesResponses && socket.bytesWritten !== before.written) ||
-    listenersOf(socket) !== before.listeners;
+    (!hasPendingResponse && socket.bytesWritten !== before.written) ||
+    countListeners(socket) !== before.listeners;
 }
 
 /** Except the listener by which Node closes the response that it writes to the socket now. */
-function listenersOf(socket: Duplex): number {
-  const ofResponse = messageOn(socket) === undefined ? 0 : 1;
-  return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), -ofResponse);
+function countListeners(socket: Duplex): number {
+  const responseListeners = findCurrentResponse(socket) === undefined ? 0 : 1;
+  return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), -responseListeners);
 }
 
 function ignore(): void {}

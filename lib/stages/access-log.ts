@@ -53,7 +53,7 @@ class LoggedRequest extends Observation {
     const { method, path, request_id, client_ip } = this.fields;
     const duration_ms = Math.trunc(this.elapsed());
     const message = `${method} ${path} ${status} ${duration_ms}ms`;
-    const around = this.span === undefined ? this.flow?.span : this.span.parent;
-    log.infoIn(this.flow, around, message, { client_ip, duration_ms, method, path, request_id, status });
+    const parentSpan = this.span === undefined ? this.flow?.span : this.span.parent;
+    log.emitInfo(this.flow, parentSpan, message, { client_ip, duration_ms, method, path, request_id, status });
   }
 }

@@ -15,7 +15,7 @@ import { valueText } from "../errors/value-text.js";
 import type { IncomingMessage } from "node:http";
 import { PayloadTooLargeError, FrameworkError } from "../errors/framework-error.js";
 import { Extension } from "../http/request/extension.js";
-import { spareConnection } from "../http/connection/unread-body.js";
+import { keepConnectionOpen } from "../http/connection/unread-body.js";
 import { refuse } from "../http/failures/refuse.js";
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
@@ -110,7 +110,7 @@ class CountedBody {
   static readonly ofRequest = new Extension<CountedBody>("counted body");
 
   private isBeingRead = false;
-  private seen: number;
+  private byteCount: number;
 
   /** @param announced the `Content-Length`, when it is known and lies between limit and cap */
   constructor(
@@ -118,9 +118,9 @@ class CountedBody {
     private limit: number,
     announced: number | undefined,
   ) {
-    this.seen = announced ?? 0;
+    this.byteCount = announced ?? 0;
     // The reader is refused by an error of the stream, and its answer still needs the connection.
-    spareConnection(incoming);
+    keepConnectionOpen(incoming);
     if (announced === undefined) this.countChunks(incoming);
     this.watchReaders(incoming);
   }
@@ -128,15 +128,15 @@ class CountedBody {
   /** Changes the limit; whether the bytes that were read already are within it. */
   allow(limit: number): boolean {
     this.limit = limit;
-    return !this.isBeingRead || this.seen <= limit;
+    return !this.isBeingRead || this.byteCount <= limit;
   }
 
   private countChunks(incoming: IncomingMessage): void {
     const push = incoming.push.bind(incoming);
     incoming.push = (chunk: Buffer | null, encoding?: BufferEncoding) => {
-      this.seen += chunk?.length ?? 0;
-      if (!this.isBeingRead || this.seen <= this.limit) return push(chunk, encoding);
-      this.refuse(incoming);
+      this.byteCount += chunk?.length ?? 0;
+      if (!this.isBeingRead || this.byteCount <= this.limit) return push(chunk, encoding);
+      this.destroyStream(incoming);
       return false;
     };
   }
@@ -146,13 +146,13 @@ class CountedBody {
     const read = incoming.read.bind(incoming);
     incoming.read = (size?: number): unknown => {
       this.isBeingRead = true;
-      if (this.seen <= this.limit) return read(size);
-      this.refuse(incoming);
+      if (this.byteCount <= this.limit) return read(size);
+      this.destroyStream(incoming);
       return null;
     };
   }
 
-  private refuse(incoming: IncomingMessage): void {
+  private destroyStream(incoming: IncomingMessage): void {
     incoming.destroy(new PayloadTooLargeError(`The request body is larger than ${this.limit} bytes.`));
   }
 }

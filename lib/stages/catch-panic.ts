@@ -5,31 +5,32 @@
  */
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
-import { answerUnhandledError, type UnhandledErrorAnswer } from "../http/failures/unhandled-error.js";
+import { respondToUnhandledError, type UnhandledErrorResponder } from "../http/failures/unhandled-error.js";
 import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::http::catch_panic");
 
 export class CatchPanicLayer extends StageLayer {
-  /** @param answer the application's own error page. It is called before the problem body is made, with status 500 already set. */
-  constructor(private readonly answer?: UnhandledErrorAnswer) {
+  /** @param respond the application's own error page. It is called before the problem body is made, with status 500 already set. */
+  constructor(private readonly respond?: UnhandledErrorResponder) {
     super();
   }
 
   override wrap(inner: Run): Run {
     return (ctx) => {
-      const head = ctx.headSnapshot();
+      const head = ctx.takeHeadSnapshot();
       try {
         const result = inner(ctx);
-        if (result !== undefined) return result.then(undefined, (thrown: unknown) => this.caught(ctx, thrown, head));
+        if (result !== undefined)
+          return result.then(undefined, (thrown: unknown) => this.handleThrown(ctx, thrown, head));
       } catch (thrown) {
-        this.caught(ctx, thrown, head);
+        this.handleThrown(ctx, thrown, head);
       }
       return undefined;
     };
   }
 
-  private caught(ctx: Context, thrown: unknown, head: ReturnType<Context["headSnapshot"]>): void {
-    answerUnhandledError(ctx, thrown, head, log, this.answer);
+  private handleThrown(ctx: Context, thrown: unknown, head: ReturnType<Context["takeHeadSnapshot"]>): void {
+    respondToUnhandledError(ctx, thrown, head, log, this.respond);
   }
 }

@@ -14,17 +14,17 @@ import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type
 import { pipeline, Readable } from "node:stream";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { FrameworkError } from "../errors/framework-error.js";
-import { announcedLength, checkLength } from "../http/response/announced-length.js";
+import { getAnnouncedLength, checkLength } from "../http/response/announced-length.js";
 import { type Coding, pickCoding, readAcceptEncoding } from "../http/request/accept-encoding.js";
 import { settleBody } from "../http/response/returned-value.js";
 import type { Context } from "../http/request/context.js";
-import { lengthOf } from "../http/response/answer.js";
+import { getBodyLength } from "../http/response/response-state.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { isStream } from "../http/response/body-stream.js";
 import { BoundedMemo } from "../http/request/bounded-memo.js";
 import { isCompressible } from "../http/response/media-type.js";
-import { OF_CODED_BYTES, weakTag } from "../http/response/coded-content.js";
-import { Varying } from "../http/response/vary.js";
+import { CODED_BYTES_HEADERS, toWeakTag } from "../http/response/coded-content.js";
+import { VaryCompleter } from "../http/response/vary.js";
 import { setupError } from "../errors/setup-error.js";
 
 export interface CompressionOptions {
@@ -45,14 +45,14 @@ type Choice = { readonly coding: Coding | undefined };
 export class CompressionLayer extends StageLayer {
   private readonly settings: CompressionSettings;
   private readonly encoder: Encoder;
-  private readonly varies = new Varying("Accept-Encoding");
+  private readonly varies = new VaryCompleter("Accept-Encoding");
   private readonly types = new BoundedMemo(isCompressible);
   private readonly choices = new BoundedMemo<Choice>((header) => ({ coding: pickCoding(readAcceptEncoding(header)) }));
 
   /** @throws FrameworkError `E_COMPRESSION_OPTION` for a number out of its range */
   constructor(options: CompressionOptions = {}) {
     super();
-    this.settings = compressionSettings(options);
+    this.settings = toCompressionSettings(options);
     this.encoder = new Encoder(this.settings);
   }
 
@@ -63,10 +63,10 @@ export class CompressionLayer extends StageLayer {
         if (result !== undefined)
           return result.then(
             () => this.encode(ctx),
-            (thrown: unknown) => this.pass(ctx, thrown),
+            (thrown: unknown) => this.rethrow(ctx, thrown),
           );
       } catch (thrown) {
-        this.pass(ctx, thrown);
+        this.rethrow(ctx, thrown);
       }
       return this.encode(ctx);
     };
@@ -76,63 +76,64 @@ export class CompressionLayer extends StageLayer {
     const { raw, incoming } = ctx;
     if (ctx.headIsSent || ctx.isWrittenByHand) return undefined;
     settleBody(ctx);
-    if (!this.isCompressible(ctx) || isSettled(raw)) return undefined;
+    if (!this.isCompressible(ctx) || hasDecidedEncoding(raw)) return undefined;
     ctx.completeHeadWith(this.varies);
-    const coding = this.codingFor(incoming);
+    const coding = this.chooseCoding(incoming);
     if (coding === undefined || isWithoutContent(raw.statusCode)) return undefined;
     if (raw.statusCode === 304) return weakenTag(raw);
-    const length = plainLength(ctx);
+    const length = getPlainLength(ctx);
     if (length < this.settings.threshold || ctx.isClientGone) return undefined;
-    if (incoming.method === "HEAD") return leaveOpen(ctx);
+    if (incoming.method === "HEAD") return setUnknownLength(ctx);
     return ctx.payload === undefined ? undefined : this.replace(ctx, coding, length);
   }
 
   /** A 304 counts as compressible: it has no type, and caches update the headers of the stored answer from it. */
-  private isCompressible({ raw, naturalType }: Context): boolean {
+  private isCompressible({ raw, inferredType: naturalType }: Context): boolean {
     const type = raw.getHeader("Content-Type") ?? naturalType;
-    return type === undefined ? raw.statusCode === 304 : this.types.of(String(type));
+    return type === undefined ? raw.statusCode === 304 : this.types.get(String(type));
   }
 
   /** An outer stage answers an unhandled error with a problem, which may vary by encoding like all other answers. */
-  private pass(ctx: Context, thrown: unknown): never {
+  private rethrow(ctx: Context, thrown: unknown): never {
     ctx.completeHeadWith(this.varies);
     throw thrown;
   }
 
-  private codingFor({ headers }: IncomingMessage): Coding | undefined {
+  private chooseCoding({ headers }: IncomingMessage): Coding | undefined {
     const header = headers["accept-encoding"];
-    return header === undefined ? undefined : this.choices.of(header).coding;
+    return header === undefined ? undefined : this.choices.get(header).coding;
   }
 
   private replace(ctx: Context, coding: Coding, length: number): void | Promise<void> {
     const { payload } = ctx;
     // After `settleBody` a body is a string, bytes or a stream.
     if (!isStream(payload)) return this.replaceWhole(ctx, coding, payload as string | Uint8Array, length);
-    const encoded = this.encoder.stream(coding, payload);
+    const encoded = this.encoder.encodeStream(coding, payload);
     // The compressed body has no length that a later check could compare.
-    const most = announcedLength(ctx.raw);
-    if (most !== undefined) checkLength(payload, { least: most, most }, (error) => void encoded.destroy(error));
-    put(ctx, coding, encoded);
+    const announced = getAnnouncedLength(ctx.raw);
+    if (announced !== undefined)
+      checkLength(payload, { min: announced, max: announced }, (error) => void encoded.destroy(error));
+    setEncodedBody(ctx, coding, encoded);
     return undefined;
   }
 
   private async replaceWhole(ctx: Context, coding: Coding, body: string | Uint8Array, length: number): Promise<void> {
-    const bytes = await this.encoder.whole(coding, body, length);
-    if (bytes.byteLength < length) put(ctx, coding, bytes);
+    const bytes = await this.encoder.encodeWhole(coding, body, length);
+    if (bytes.byteLength < length) setEncodedBody(ctx, coding, bytes);
   }
 }
 
 /** The encoding is decided already, by a handler or an inner stage. */
-function isSettled(raw: ServerResponse): boolean {
+function hasDecidedEncoding(raw: ServerResponse): boolean {
   if (raw.hasHeader("Content-Encoding")) return true;
   const cacheControl = raw.getHeader("Cache-Control");
   return cacheControl !== undefined && /(?:^|,)[ \t]*no-transform[ \t]*(?:,|$)/i.test(String(cacheControl));
 }
 
 /** The length of the plain body in bytes; infinite when it is unknown. */
-function plainLength({ payload, raw }: Context): number {
+function getPlainLength({ payload, raw }: Context): number {
   const unknown = payload === undefined ? 0 : Infinity;
-  return lengthOf(payload) ?? Number(raw.getHeader("Content-Length") ?? unknown);
+  return getBodyLength(payload) ?? Number(raw.getHeader("Content-Length") ?? unknown);
 }
 
 /** An answer without content, or with a part of the plain content. */
@@ -140,27 +141,27 @@ function isWithoutContent(status: number): boolean {
   return status === 204 || status === 205 || status === 206;
 }
 
-function put(ctx: Context, coding: Coding, body: unknown): void {
-  forgetPlainBody(ctx.raw);
+function setEncodedBody(ctx: Context, coding: Coding, body: unknown): void {
+  removePlainHeaders(ctx.raw);
   ctx.raw.setHeader("Content-Encoding", coding);
   ctx.payload = body;
 }
 
 /** HEAD gets the head of GET (RFC 9110 section 9.3.2), without the length and the encoding, which only compressing would tell. */
-function leaveOpen(ctx: Context): void {
-  forgetPlainBody(ctx.raw);
+function setUnknownLength(ctx: Context): void {
+  removePlainHeaders(ctx.raw);
   if (!isStream(ctx.payload)) ctx.payload = new Readable({ read() {} });
 }
 
 /** Removes the headers that describe the bytes of the plain body. */
-function forgetPlainBody(raw: ServerResponse): void {
-  for (const name of OF_CODED_BYTES) raw.removeHeader(name);
+function removePlainHeaders(raw: ServerResponse): void {
+  for (const name of CODED_BYTES_HEADERS) raw.removeHeader(name);
   weakenTag(raw);
 }
 
 function weakenTag(raw: ServerResponse): void {
   const tag = raw.getHeader("ETag");
-  if (tag !== undefined) raw.setHeader("ETag", weakTag(String(tag)));
+  if (tag !== undefined) raw.setHeader("ETag", toWeakTag(String(tag)));
 }
 
 /**
@@ -170,51 +171,51 @@ function weakenTag(raw: ServerResponse): void {
 class Encoder {
   constructor(private readonly settings: Pick<CompressionSettings, "brotliQuality" | "gzipLevel">) {}
 
-  whole(coding: Coding, body: string | Uint8Array, length: number): Promise<Uint8Array> {
+  encodeWhole(coding: Coding, body: string | Uint8Array, length: number): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       const done: CompressCallback = (error, bytes) => (error === null ? resolve(bytes) : reject(error));
-      if (coding === "br") brotliCompress(body, { params: this.brotli(length) }, done);
-      else gzip(body, { level: this.settings.gzipLevel, windowBits: windowBits(length, 9, 15) }, done);
+      if (coding === "br") brotliCompress(body, { params: this.getBrotliParams(length) }, done);
+      else gzip(body, { level: this.settings.gzipLevel, windowBits: getWindowBits(length, 9, 15) }, done);
     });
   }
 
   /** The compressed `source`. When one of the two streams fails or is destroyed, the other one is destroyed too. */
-  stream(coding: Coding, source: Readable): Readable {
+  encodeStream(coding: Coding, source: Readable): Readable {
     const encoder =
       coding === "br"
-        ? createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH, params: this.brotli(undefined) })
+        ? createBrotliCompress({ flush: constants.BROTLI_OPERATION_FLUSH, params: this.getBrotliParams(undefined) })
         : createGzip({ flush: constants.Z_SYNC_FLUSH, level: this.settings.gzipLevel });
     // The reader of the encoder sees its error.
     pipeline(source, encoder, () => {});
     return encoder;
   }
 
-  private brotli(length: number | undefined): Record<number, number> {
+  private getBrotliParams(length: number | undefined): Record<number, number> {
     const quality = { [constants.BROTLI_PARAM_QUALITY]: this.settings.brotliQuality };
     if (length === undefined) return quality;
     return {
       ...quality,
       [constants.BROTLI_PARAM_SIZE_HINT]: length,
-      [constants.BROTLI_PARAM_LGWIN]: windowBits(length, constants.BROTLI_MIN_WINDOW_BITS, 22),
+      [constants.BROTLI_PARAM_LGWIN]: getWindowBits(length, constants.BROTLI_MIN_WINDOW_BITS, 22),
     };
   }
 }
 
 /** The bits of the smallest window that holds the body, between `from` and `to`. */
-function windowBits(length: number, from: number, to: number): number {
+function getWindowBits(length: number, from: number, to: number): number {
   return Math.min(to, Math.max(from, Math.ceil(Math.log2(length + 1)) + 1));
 }
 
-function compressionSettings(options: CompressionOptions): CompressionSettings {
+function toCompressionSettings(options: CompressionOptions): CompressionSettings {
   checkOptionNames(options, NAMES, "compression");
   const { threshold = 1024, brotliQuality = 4, gzipLevel = 6 } = options;
-  check("threshold", threshold, 0, Number.MAX_SAFE_INTEGER);
-  check("brotliQuality", brotliQuality, constants.BROTLI_MIN_QUALITY, constants.BROTLI_MAX_QUALITY);
-  check("gzipLevel", gzipLevel, constants.Z_BEST_SPEED, constants.Z_BEST_COMPRESSION);
+  checkRange("threshold", threshold, 0, Number.MAX_SAFE_INTEGER);
+  checkRange("brotliQuality", brotliQuality, constants.BROTLI_MIN_QUALITY, constants.BROTLI_MAX_QUALITY);
+  checkRange("gzipLevel", gzipLevel, constants.Z_BEST_SPEED, constants.Z_BEST_COMPRESSION);
   return { threshold, brotliQuality, gzipLevel };
 }
 
-function check(name: string, value: number, from: number, to: number): void {
+function checkRange(name: string, value: number, from: number, to: number): void {
   if (Number.isInteger(value) && value >= from && value <= to) return;
   throw setupError(
     new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {

@@ -6,14 +6,14 @@
  * builder.catchPanic().errorMapping(new ErrorMapping().using((error, ctx) =>
  *   error instanceof FrameworkError ? Reply.json({ message: error.message }, ctx.status) : undefined));
  */
-import { errorOfProblem } from "../errors/error-of-status.js";
+import { toFrameworkError } from "../errors/problem-error.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import type { Context } from "../http/request/context.js";
-import { asPromise, isPromise, StageLayer, type Run } from "../http/middleware.js";
-import { tellListeners } from "../http/koa/koa-application.js";
-import { refusalOf, refuse } from "../http/failures/refuse.js";
+import { toPromise, isPromise, StageLayer, type Run } from "../http/middleware.js";
+import { notifyErrorListeners } from "../http/koa/koa-application.js";
+import { findRefusal, refuse } from "../http/failures/refuse.js";
 import { Reply } from "../http/response/reply.js";
 import { applyReply, settleBody } from "../http/response/returned-value.js";
 import { markHandled } from "../runtime/mark-handled.js";
@@ -49,7 +49,8 @@ export class ErrorMapping extends StageLayer {
    * @throws TypeError for a mapper that is not a function
    */
   using(mapper: ErrorMapper): this {
-    if (typeof mapper !== "function") throw new TypeError(`${nameOf(mapper)} is not an error mapper: give a function`);
+    if (typeof mapper !== "function")
+      throw new TypeError(`${describeToken(mapper)} is not an error mapper: give a function`);
     this.mapper = mapper;
     return this;
   }
@@ -64,19 +65,19 @@ export class ErrorMapping extends StageLayer {
   }
 
   /** Calls the application's mapper. Returns whether it answered. @internal */
-  answerByMapper(ctx: Context, error: unknown): boolean {
+  respondWithMapper(ctx: Context, error: unknown): boolean {
     const { mapper } = this;
     if (mapper === undefined) return false;
     const status = ctx.raw.statusCode;
     try {
-      const reply = checkedReply(mapper(error, ctx));
+      const reply = checkReply(mapper(error, ctx));
       if (reply === undefined) return false;
       // `Reply.html(page)` has status 200, which is wrong for an error.
       applyReply(ctx, reply.statusCode < 400 ? reply.status(status) : reply);
       return true;
     } catch (failure) {
       log.error("error mapper failed", { status, error: failure });
-      tellListeners(ctx, failure);
+      notifyErrorListeners(ctx, failure);
       return false;
     }
   }
@@ -85,8 +86,8 @@ export class ErrorMapping extends StageLayer {
     const { raw } = ctx;
     if (raw.statusCode < 400 || ctx.headIsSent || ctx.isWrittenByHand) return;
     settleBody(ctx);
-    if (this.mapper !== undefined && this.answerFailure(ctx)) return;
-    const type = typeOf(ctx);
+    if (this.mapper !== undefined && this.respondToFailure(ctx)) return;
+    const type = getMediaType(ctx);
     if (ctx.payload === undefined) {
       if (type === "") refuse(ctx, new Problem(raw.statusCode));
     } else if (this.redacts && raw.statusCode >= 500 && isTextOrJson(type) && !isStageRefusal(ctx)) {
@@ -94,39 +95,39 @@ export class ErrorMapping extends StageLayer {
     }
   }
 
-  private answerFailure(ctx: Context): boolean {
-    const refusal = refusalOf(ctx);
-    if (refusal?.error !== undefined) return this.answerByMapper(ctx, refusal.error);
+  private respondToFailure(ctx: Context): boolean {
+    const refusal = findRefusal(ctx);
+    if (refusal?.error !== undefined) return this.respondWithMapper(ctx, refusal.error);
     if (refusal === undefined && hasBodyOrType(ctx)) return false;
-    return this.answerByMapper(ctx, errorOfRefusal(ctx, refusal?.problem ?? new Problem(ctx.raw.statusCode)));
+    return this.respondWithMapper(ctx, createRefusalError(ctx, refusal?.problem ?? new Problem(ctx.raw.statusCode)));
   }
 }
 
 /** Callers without types may return anything, and an async mapper looks like a mapper. */
-function checkedReply(returned: unknown): Reply | undefined {
+function checkReply(returned: unknown): Reply | undefined {
   if (returned === undefined || returned instanceof Reply) return returned;
   // Its rejection would end the process.
-  if (isPromise(returned)) void markHandled(asPromise(returned));
+  if (isPromise(returned)) void markHandled(toPromise(returned));
   const kind = returned === null ? "null" : `a value of type ${typeof returned}`;
   const name = isPromise(returned) ? "a promise" : kind;
   throw new TypeError(`the error mapper returned ${name}: return a Reply or undefined`);
 }
 
-function errorOfRefusal({ raw }: Context, problem: Problem): FrameworkError {
-  return errorOfProblem(problem, String(raw.getHeader("Allow") ?? ""));
+function createRefusalError({ raw }: Context, problem: Problem): FrameworkError {
+  return toFrameworkError(problem, String(raw.getHeader("Allow") ?? ""));
 }
 
 function isStageRefusal(ctx: Context): boolean {
-  const refusal = refusalOf(ctx);
+  const refusal = findRefusal(ctx);
   return refusal !== undefined && refusal.error === undefined;
 }
 
 function hasBodyOrType(ctx: Context): boolean {
-  return ctx.payload !== undefined || typeOf(ctx) !== "";
+  return ctx.payload !== undefined || getMediaType(ctx) !== "";
 }
 
-function typeOf(ctx: Context): string {
-  const type = ctx.raw.getHeader("Content-Type") ?? ctx.naturalType ?? "";
+function getMediaType(ctx: Context): string {
+  const type = ctx.raw.getHeader("Content-Type") ?? ctx.inferredType ?? "";
   return String(type).split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 

@@ -10,10 +10,10 @@ import type { LifecycleState } from "../lifecycle/state.js";
 import type { Readiness, ReadinessReport } from "../lifecycle/readiness.js";
 import type { Context } from "../http/request/context.js";
 import { isPromise, StageLayer, type Run } from "../http/middleware.js";
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 
-export interface HealthAnswer {
+export interface HealthResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Empty for HEAD, whose headers are those of GET. */
@@ -24,7 +24,7 @@ export interface HealthAnswer {
 export const HEALTH_PREFIX = "/up";
 
 /** @internal */
-export const METHOD_NOT_ALLOWED: HealthAnswer = {
+export const METHOD_NOT_ALLOWED: HealthResponse = {
   status: 405,
   headers: { Allow: "GET, HEAD", "Cache-Control": "no-store", "Content-Length": "0" },
   body: "",
@@ -40,46 +40,46 @@ export class Health {
     private readonly readiness: Readiness,
     private readonly prefix: string = HEALTH_PREFIX,
   ) {
-    const paths = Health.pathsBelow(prefix);
+    const paths = Health.listPaths(prefix);
     [, this.live, this.ready] = paths;
     this.paths = paths;
   }
 
   /** The three paths. The router must not have a route with one of them. */
-  static pathsBelow(prefix: string): readonly [both: string, live: string, ready: string] {
+  static listPaths(prefix: string): readonly [both: string, live: string, ready: string] {
     return [prefix, `${prefix}/live`, `${prefix}/ready`];
   }
 
   /**
    * The answer to a path without its query, or `undefined` for other paths. It is a promise only when probes run, which never rejects.
    */
-  answer(method: string, path: string): HealthAnswer | Promise<HealthAnswer> | undefined {
+  findResponse(method: string, path: string): HealthResponse | Promise<HealthResponse> | undefined {
     // Each request of the application comes here, so the common case must be fast.
     if (!path.startsWith(this.prefix) || !this.paths.includes(path)) return undefined;
-    if (method === "GET") return this.get(path);
+    if (method === "GET") return this.getResponse(path);
     if (method !== "HEAD") return METHOD_NOT_ALLOWED;
-    const answer = this.get(path);
-    return answer instanceof Promise ? answer.then(withoutBody) : withoutBody(answer);
+    const response = this.getResponse(path);
+    return response instanceof Promise ? response.then(removeBody) : removeBody(response);
   }
 
-  private get(path: string): HealthAnswer | Promise<HealthAnswer> {
-    if (path === this.live) return liveAnswer(this.readiness.state);
-    const answer = path === this.ready ? readyAnswer : overallAnswer;
+  private getResponse(path: string): HealthResponse | Promise<HealthResponse> {
+    if (path === this.live) return createLiveResponse(this.readiness.state);
+    const createResponse = path === this.ready ? createReadyResponse : createOverallResponse;
     const report = this.readiness.report();
-    return report instanceof Promise ? report.then(answer) : answer(report);
+    return report instanceof Promise ? report.then(createResponse) : createResponse(report);
   }
 }
 
-function liveAnswer(state: LifecycleState): HealthAnswer {
-  return jsonAnswer(isLive(state), { state });
+function createLiveResponse(state: LifecycleState): HealthResponse {
+  return createJsonResponse(isLive(state), { state });
 }
 
-function readyAnswer(report: ReadinessReport): HealthAnswer {
-  return jsonAnswer(report.ready, report);
+function createReadyResponse(report: ReadinessReport): HealthResponse {
+  return createJsonResponse(report.ready, report);
 }
 
-function overallAnswer(report: ReadinessReport): HealthAnswer {
-  return jsonAnswer(report.ready, { ...report, live: isLive(report.state) });
+function createOverallResponse(report: ReadinessReport): HealthResponse {
+  return createJsonResponse(report.ready, { ...report, live: isLive(report.state) });
 }
 
 function isLive(state: LifecycleState): boolean {
@@ -87,7 +87,7 @@ function isLive(state: LifecycleState): boolean {
 }
 
 /** The answer with the value as JSON, 503 where the application is not healthy. @internal */
-export function jsonAnswer(isHealthy: boolean, value: object): HealthAnswer {
+export function createJsonResponse(isHealthy: boolean, value: object): HealthResponse {
   const body = JSON.stringify(value);
   const headers = {
     "Content-Type": "application/json",
@@ -98,8 +98,8 @@ export function jsonAnswer(isHealthy: boolean, value: object): HealthAnswer {
 }
 
 /** @internal */
-export function withoutBody(answer: HealthAnswer): HealthAnswer {
-  return { ...answer, body: "" };
+export function removeBody(response: HealthResponse): HealthResponse {
+  return { ...response, body: "" };
 }
 
 export class HealthLayer extends StageLayer {
@@ -110,16 +110,16 @@ export class HealthLayer extends StageLayer {
   override wrap(inner: Run): Run {
     const { health } = this;
     return (ctx) => {
-      const answer = health.answer(ctx.method, ctx.path);
-      if (answer === undefined) return inner(ctx);
-      return isPromise(answer) ? answer.then((ready) => writeAnswer(ctx, ready)) : writeAnswer(ctx, answer);
+      const response = health.findResponse(ctx.method, ctx.path);
+      if (response === undefined) return inner(ctx);
+      return isPromise(response) ? response.then((ready) => writeResponse(ctx, ready)) : writeResponse(ctx, response);
     };
   }
 }
 
 /** @internal */
-export function writeAnswer(ctx: Context, { status, headers, body }: HealthAnswer): void {
-  ctx.answerStatus(status);
+export function writeResponse(ctx: Context, { status, headers, body }: HealthResponse): void {
+  ctx.setStatus(status);
   for (const name in headers) ctx.raw.setHeader(name, headers[name] ?? "");
   if (body !== "") ctx.payload = body;
 }
@@ -135,7 +135,7 @@ export function checkHealthPrefix(prefix: unknown): Diagnostic | undefined {
   if (isPlainPath(prefix)) return undefined;
   return {
     code: "E_HEALTH_PREFIX",
-    what: `${typeof prefix === "string" ? JSON.stringify(prefix) : nameOf(prefix)} cannot be the prefix of the health endpoints`,
+    what: `${typeof prefix === "string" ? JSON.stringify(prefix) : describeToken(prefix)} cannot be the prefix of the health endpoints`,
     where: "Application.create().healthPrefix(path)",
     fix: "write a plain path with one leading and no trailing slash and at least one segment, for example /up",
   };

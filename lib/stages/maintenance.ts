@@ -63,9 +63,9 @@ export class Maintenance {
    */
   allow(path: string): this {
     // JavaScript callers may pass anything.
-    if (typeof path !== "string" || path === "" || /[?#\s]/.test(path)) throw pathError(path);
-    if (path.includes("*")) throw patternError(path);
-    const bare = withoutOuterSlashes(path);
+    if (typeof path !== "string" || path === "" || /[?#\s]/.test(path)) throw createPathError(path);
+    if (path.includes("*")) throw createPatternError(path);
+    const bare = trimSlashes(path);
     if (bare === "") this.allowsEverything = true;
     else this.allowed.push(`/${bare}`);
     return this;
@@ -145,7 +145,7 @@ export class BootingLayer extends StageLayer {
   }
 }
 
-function withoutOuterSlashes(path: string): string {
+function trimSlashes(path: string): string {
   let start = 0;
   let end = path.length;
   while (start < end && path[start] === "/") start++;
@@ -153,8 +153,8 @@ function withoutOuterSlashes(path: string): string {
   return path.slice(start, end);
 }
 
-function patternError(path: string): FrameworkError {
-  const bare = withoutOuterSlashes(path.slice(0, path.indexOf("*")));
+function createPatternError(path: string): FrameworkError {
+  const bare = trimSlashes(path.slice(0, path.indexOf("*")));
   return setupError(
     new FrameworkError(
       `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "everything" : "everything below it"} through`,
@@ -163,7 +163,7 @@ function patternError(path: string): FrameworkError {
   );
 }
 
-function pathError(path: unknown): FrameworkError {
+function createPathError(path: unknown): FrameworkError {
   return setupError(
     new FrameworkError(
       `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,

@@ -16,7 +16,7 @@ import { Observation } from "../observe/request-observation.js";
 import type { Observer, ValueSeries } from "../observe/metrics/series.js";
 
 /** The most methods, and statuses per method, whose series are remembered. Clients may invent methods, so there is a bound. */
-const MAX_REMEMBERED = 64;
+const MAX_CACHED_SERIES = 64;
 
 interface MethodSeries {
   /** By status. */
@@ -34,7 +34,7 @@ export class MetricsLayer extends StageLayer {
   ) {
     super();
     if (!(metrics instanceof Metrics)) throw new TypeError(`${valueText(metrics)} is not a Metrics registry`);
-    if (route !== undefined && !route.startsWith("/")) throw invalidRoute(route);
+    if (route !== undefined && !route.startsWith("/")) throw createRouteError(route);
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");
   }
@@ -54,32 +54,32 @@ export class MetricsLayer extends StageLayer {
 
   /** @internal */
   count(method: string, status: number, seconds: number): void {
-    const { totals, duration } = this.methods.get(method) ?? this.ofMethod(method);
-    const total = totals.get(status) ?? this.ofStatus(totals, method, status);
+    const { totals, duration } = this.methods.get(method) ?? this.createMethodSeries(method);
+    const total = totals.get(status) ?? this.createTotal(totals, method, status);
     total.value += 1;
     duration.observe(seconds);
   }
 
-  private ofMethod(method: string): MethodSeries {
-    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.routeLabel() });
+  private createMethodSeries(method: string): MethodSeries {
+    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.getRouteLabel() });
     const series = { totals: new Map<number, ValueSeries>(), duration };
-    if (this.methods.size < MAX_REMEMBERED) this.methods.set(method, series);
+    if (this.methods.size < MAX_CACHED_SERIES) this.methods.set(method, series);
     return series;
   }
 
-  private ofStatus(totals: Map<number, ValueSeries>, method: string, status: number): ValueSeries {
-    const labels = { method, status: String(status), ...this.routeLabel() };
+  private createTotal(totals: Map<number, ValueSeries>, method: string, status: number): ValueSeries {
+    const labels = { method, status: String(status), ...this.getRouteLabel() };
     const total = this.metrics.counter(HTTP_REQUESTS_TOTAL, labels);
-    if (totals.size < MAX_REMEMBERED) totals.set(status, total);
+    if (totals.size < MAX_CACHED_SERIES) totals.set(status, total);
     return total;
   }
 
-  private routeLabel(): Readonly<Record<string, string>> {
+  private getRouteLabel(): Readonly<Record<string, string>> {
     return this.route === undefined ? {} : { route: this.route };
   }
 }
 
-function invalidRoute(route: string): MetricsError {
+function createRouteError(route: string): MetricsError {
   const rule = `the route ${JSON.stringify(route)} is not a template: it does not begin with a slash`;
   return new MetricsError("E_METRIC_LABEL", HTTP_REQUESTS_TOTAL, rule, "route");
 }

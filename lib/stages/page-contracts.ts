@@ -1,7 +1,7 @@
 /**
  * Stage of the page contracts: data, not behaviour. It puts the registry on each request, where the stage that writes pages reads it.
  */
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { RegistryOfRequest, type PageContractRegistry } from "./pages/contract-registry.js";
 
@@ -11,7 +11,7 @@ export class PageContractsLayer extends StageLayer {
     super();
     // The registry's class is loaded by the entry point of the pages alone.
     if (typeof (registry as Partial<PageContractRegistry> | undefined)?.register === "function") return;
-    throw new TypeError(`${nameOf(registry)} is not a PageContracts`);
+    throw new TypeError(`${describeToken(registry)} is not a PageContracts`);
   }
 
   override wrap(inner: Run): Run {

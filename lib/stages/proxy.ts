@@ -16,7 +16,7 @@ import { Problem } from "../errors/problem.js";
 import { Reply } from "../http/response/reply.js";
 import { isFinalStatus } from "../http/response/head.js";
 import { isFieldValue, isToken } from "../http/response/field-value.js";
-import { localTarget, redirectTarget } from "../http/request/request-target.js";
+import { toLocalTarget, toRedirectTarget } from "../http/request/request-target.js";
 import { isPromise, StageLayer, type Run } from "../http/middleware.js";
 
 /**
@@ -91,11 +91,11 @@ class RedirectAction extends ProxyAction {
   }
 
   override apply(ctx: Context): boolean {
-    const target = redirectTarget(this.location);
+    const target = toRedirectTarget(this.location);
     if (target === undefined) return refuseTarget(ctx, "The redirect leads to no path and no http(s) URL.");
     const mayChangeMethod = ctx.method === "GET" || ctx.method === "HEAD";
     const [temporary, permanent] = mayChangeMethod ? [302, 301] : [307, 308];
-    return answer(ctx, Reply.empty(this.isPermanent ? permanent : temporary).header("Location", target));
+    return respond(ctx, Reply.empty(this.isPermanent ? permanent : temporary).header("Location", target));
   }
 }
 
@@ -105,7 +105,7 @@ class RewriteAction extends ProxyAction {
   }
 
   override apply(ctx: Context): boolean {
-    const target = localTarget(this.url);
+    const target = toLocalTarget(this.url);
     if (target === undefined) return refuseTarget(ctx, "The rewritten target is not a path of this server.");
     ctx.url = target;
     return true;
@@ -118,12 +118,12 @@ class ShortCircuitAction extends ProxyAction {
   }
 
   override apply(ctx: Context): boolean {
-    return answer(ctx, this.reply);
+    return respond(ctx, this.reply);
   }
 }
 
 // An answer of this stage does not pass the stage that adds the security headers.
-function answer(ctx: Context, reply: Reply): false {
+function respond(ctx: Context, reply: Reply): false {
   ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
   applyReply(ctx, reply);
   return false;
@@ -174,13 +174,15 @@ export class ProxyLayer extends StageLayer {
   override wrap(inner: Run): Run {
     const { decide } = this;
     return (ctx) => {
-      const action = decide(requestOf(ctx));
-      return isPromise(action) ? action.then((later) => follow(ctx, later, inner)) : follow(ctx, action, inner);
+      const action = decide(toProxyRequest(ctx));
+      return isPromise(action)
+        ? action.then((later) => applyAction(ctx, later, inner))
+        : applyAction(ctx, action, inner);
     };
   }
 }
 
-function requestOf(ctx: Context): ProxyRequest {
+function toProxyRequest(ctx: Context): ProxyRequest {
   const { method, url, path } = ctx;
   const query = url.indexOf("?");
   // A target in absolute form has a scheme and an authority before the path (RFC 9112 section 3.2.2).
@@ -188,7 +190,7 @@ function requestOf(ctx: Context): ProxyRequest {
   return { method, url: target, headers: ctx.incoming.headers };
 }
 
-function follow(ctx: Context, action: unknown, inner: Run): void | Promise<void> {
+function applyAction(ctx: Context, action: unknown, inner: Run): void | Promise<void> {
   if (!(action instanceof ProxyAction)) {
     throw new TypeError(
       "the function given to .proxy(…) returned no ProxyAction; return ProxyAction.continue() to go on",

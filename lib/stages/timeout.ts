@@ -17,17 +17,17 @@
  * Route.post("/reports", report).middleware(new TimeoutLayer(120_000));
  */
 import { valueText } from "../errors/value-text.js";
-import { type Clock, type Timer, LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { type Clock, type Timer, MAX_TIMER_MS } from "../runtime/clock.js";
 import { DeadlineError, FrameworkError, SlowHandlerError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Context } from "../http/request/context.js";
-import type { HeadSnapshot } from "../http/response/answer.js";
+import type { HeadSnapshot } from "../http/response/response-state.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
-import { routeField } from "../http/failures/failed-request.js";
+import { getRouteField } from "../http/failures/failed-request.js";
 import { refuse, refuseWithError } from "../http/failures/refuse.js";
-import { tellListeners } from "../http/koa/koa-application.js";
-import { asFrameworkError, isHandedOn } from "../http/failures/thrown-error.js";
+import { notifyErrorListeners } from "../http/koa/koa-application.js";
+import { toFrameworkError, isKnownFailure } from "../http/failures/thrown-error.js";
 import { waitsForBody } from "../http/connection/unread-body.js";
 import { tracing } from "../tracing/tracing.js";
 import { setupError } from "../errors/setup-error.js";
@@ -38,7 +38,7 @@ export class Deadline {
   previous: Deadline | undefined = undefined;
   next: Deadline | undefined = undefined;
 
-  constructor(readonly missed: () => void) {}
+  constructor(readonly onMissed: () => void) {}
 }
 
 /**
@@ -64,7 +64,7 @@ export class Deadlines {
     if (last !== undefined) last.next = deadline;
     else this.first = deadline;
     // A timer that is set finds this deadline; `ring` sets the next timer itself.
-    if (last === undefined && this.timer === undefined) this.arm(this.ms);
+    if (last === undefined && this.timer === undefined) this.setTimer(this.ms);
   }
 
   remove(deadline: Deadline): void {
@@ -77,18 +77,18 @@ export class Deadlines {
     deadline.next = undefined;
   }
 
-  private arm(delayMs: number): void {
-    this.timer = this.clock.setTimeout(() => this.ring(), delayMs, { background: true });
+  private setTimer(delayMs: number): void {
+    this.timer = this.clock.setTimeout(() => this.expireDue(), delayMs, { background: true });
   }
 
-  private ring(): void {
+  private expireDue(): void {
     this.timer = undefined;
     const now = this.clock.monotonic();
     for (let { first } = this; first !== undefined && first.due <= now; { first } = this) {
       this.remove(first);
-      first.missed();
+      first.onMissed();
     }
-    if (this.first !== undefined && this.timer === undefined) this.arm(this.first.due - now);
+    if (this.first !== undefined && this.timer === undefined) this.setTimer(this.first.due - now);
   }
 }
 
@@ -116,33 +116,33 @@ export class TimeoutLayer extends StageLayer {
     super();
     checkOptionNames(options, NAMES, "timeout");
     this.status = options.status;
-    if (!Number.isInteger(ms) || ms < 1 || ms > LONGEST_TIMER_MS)
-      throw invalid(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${LONGEST_TIMER_MS}`);
+    if (!Number.isInteger(ms) || ms < 1 || ms > MAX_TIMER_MS)
+      throw createSettingError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${MAX_TIMER_MS}`);
     // A caller without a compiler may pass any value.
     if (options.status !== undefined && ![408, 503].includes(options.status))
-      throw invalid(`a timeout with the status ${valueText(options.status)}: use 408 or 503`);
+      throw createSettingError(`a timeout with the status ${valueText(options.status)}: use 408 or 503`);
   }
 
   override wrap(inner: Run): Run {
     const { ms, status } = this;
-    let keeper: TimeKeeper | undefined;
+    let runner: TimeoutRunner | undefined;
     return (ctx) => {
-      keeper ??= new TimeKeeper(new Deadlines(ctx.clock, ms), ms, status ?? statusAround(ctx.timeKeeper));
-      return keeper.run(ctx, inner);
+      runner ??= new TimeoutRunner(new Deadlines(ctx.clock, ms), ms, status ?? getOuterStatus(ctx.activeTimeout));
+      return runner.run(ctx, inner);
     };
   }
 }
 
-function invalid(message: string): FrameworkError {
+function createSettingError(message: string): FrameworkError {
   return setupError(new FrameworkError(message, { code: "E_TIMEOUT_SETTING" }));
 }
 
 /** A place in the chain has the same timeout around it in every request. */
-function statusAround(outer: unknown): 408 | 503 {
-  return outer instanceof TimeKeeper ? outer.status : 408;
+function getOuterStatus(outer: unknown): 408 | 503 {
+  return outer instanceof TimeoutRunner ? outer.status : 408;
 }
 
-class TimeKeeper {
+class TimeoutRunner {
   constructor(
     private readonly deadlines: Deadlines,
     private readonly ms: number,
@@ -150,14 +150,14 @@ class TimeKeeper {
   ) {}
 
   run(ctx: Context, inner: Run): void | Promise<void> {
-    const outer = ctx.timeKeeper;
-    const head = ctx.headSnapshot();
-    ctx.timeKeeper = this;
+    const outer = ctx.activeTimeout;
+    const head = ctx.takeHeadSnapshot();
+    ctx.activeTimeout = this;
     let result: void | Promise<void> = undefined;
     try {
       result = inner(ctx);
     } finally {
-      if (result === undefined) ctx.timeKeeper = outer;
+      if (result === undefined) ctx.activeTimeout = outer;
     }
     // A synchronous answer needs no deadline.
     return result === undefined ? undefined : this.wait(ctx, result, head, outer);
@@ -168,15 +168,15 @@ class TimeKeeper {
       let isMissed = false;
       const deadline = new Deadline(() => {
         // A timeout further in limits this request now: look again later.
-        if (ctx.timeKeeper !== this) return this.deadlines.add(deadline);
+        if (ctx.activeTimeout !== this) return this.deadlines.add(deadline);
         isMissed = true;
-        ctx.timeKeeper = outer;
+        ctx.activeTimeout = outer;
         return resolve(true);
       });
       const isMet = (): boolean => {
         if (isMissed) return false;
         this.deadlines.remove(deadline);
-        ctx.timeKeeper = outer;
+        ctx.activeTimeout = outer;
         return true;
       };
       this.deadlines.add(deadline);
@@ -184,15 +184,15 @@ class TimeKeeper {
         () => void (isMet() && resolve(false)),
         (thrown: unknown) => {
           if (isMet()) reject(thrown);
-          else if (!isHandedOn(ctx, thrown)) failedLate(ctx, thrown);
+          else if (!isKnownFailure(ctx, thrown)) reportLateFailure(ctx, thrown);
         },
       );
     });
     // Here, and not in the timer, the request's own span and storage are current.
-    return race.then((isMissed) => (isMissed ? this.answer(ctx, head) : undefined));
+    return race.then((isMissed) => (isMissed ? this.respond(ctx, head) : undefined));
   }
 
-  private answer(ctx: Context, head: HeadSnapshot): void {
+  private respond(ctx: Context, head: HeadSnapshot): void {
     const isClientSlow = waitsForBody(ctx.incoming);
     const reason = isClientSlow || this.status === 408 ? new DeadlineError() : new SlowHandlerError();
     ctx.decide(reason);
@@ -205,7 +205,7 @@ class TimeKeeper {
       this.report(ctx, reason, isClientSlow);
     } else if (!raw.writableEnded) {
       log.error("response failed", { error: reason });
-      tellListeners(ctx, reason);
+      notifyErrorListeners(ctx, reason);
       raw.destroy();
     }
     ctx.abort(reason);
@@ -215,12 +215,12 @@ class TimeKeeper {
   private report(ctx: Context, reason: FrameworkError, isClientSlow: boolean): void {
     const fields = { status: reason.status, limit_ms: this.ms };
     if (isClientSlow) return log.debug("request body timed out", fields);
-    log.info("request timed out", { ...routeField(ctx), ...fields });
-    tellListeners(ctx, reason);
+    log.info("request timed out", { ...getRouteField(ctx), ...fields });
+    notifyErrorListeners(ctx, reason);
   }
 }
 
-function failedLate(ctx: Context, thrown: unknown): void {
+function reportLateFailure(ctx: Context, thrown: unknown): void {
   log.warn("late failure", describeThrown(thrown));
-  if (asFrameworkError(ctx, thrown) === undefined) tellListeners(ctx, thrown);
+  if (toFrameworkError(ctx, thrown) === undefined) notifyErrorListeners(ctx, thrown);
 }

@@ -32,7 +32,7 @@ class TracedRequest extends Observation {
     TraceContext.set(ctx, trace);
     const { traceId: trace_id, parentSpanId: parent_span_id, continued: continued_trace } = trace;
     const fields = { trace_id, parent_span_id, continued_trace };
-    this.span = openRequestSpan(ctx, flow, TARGET, fields, remoteParentOf(trace));
+    this.span = openRequestSpan(ctx, flow, TARGET, fields, findRemoteParent(trace));
   }
 
   protected override record(status: number, failure: { readonly error: unknown } | undefined): void {
@@ -40,7 +40,7 @@ class TracedRequest extends Observation {
   }
 }
 
-function remoteParentOf({
+function findRemoteParent({
   continued,
   traceId,
   parentSpanId,

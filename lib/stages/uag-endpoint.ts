@@ -6,17 +6,17 @@
  * @example
  * builder.uagEndpoint(); // GET /_framework/uag.json
  */
-import { nameOf } from "../di/token.js";
+import { describeToken } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { profile } from "../runtime/profile.js";
-import { isPlainPath, jsonAnswer, METHOD_NOT_ALLOWED, withoutBody, writeAnswer } from "./health.js";
+import { isPlainPath, createJsonResponse, METHOD_NOT_ALLOWED, removeBody, writeResponse } from "./health.js";
 
 /** The path unless `.uagEndpoint(path)` sets another one. */
 export const UAG_PATH = "/_framework/uag.json";
 
 export class UagEndpointLayer extends StageLayer {
-  private answer = jsonAnswer(true, {});
+  private response = createJsonResponse(true, {});
 
   /** @param path a value that `checkUagPath` accepts */
   constructor(private readonly path: string = UAG_PATH) {
@@ -24,8 +24,8 @@ export class UagEndpointLayer extends StageLayer {
   }
 
   /** Sets the body. The graph exists only when all stages are known. @internal */
-  show(graph: object): void {
-    this.answer = jsonAnswer(true, graph);
+  setGraph(graph: object): void {
+    this.response = createJsonResponse(true, graph);
   }
 
   /** @internal */
@@ -36,8 +36,8 @@ export class UagEndpointLayer extends StageLayer {
   override wrap(inner: Run): Run {
     return (ctx) => {
       if (ctx.path !== this.path) return inner(ctx);
-      if (ctx.method === "GET") return writeAnswer(ctx, this.answer);
-      return writeAnswer(ctx, ctx.method === "HEAD" ? withoutBody(this.answer) : METHOD_NOT_ALLOWED);
+      if (ctx.method === "GET") return writeResponse(ctx, this.response);
+      return writeResponse(ctx, ctx.method === "HEAD" ? removeBody(this.response) : METHOD_NOT_ALLOWED);
     };
   }
 }
@@ -47,7 +47,7 @@ export function checkUagPath(path: unknown, healthPaths: readonly string[]): Dia
   if (isPlainPath(path) && !healthPaths.includes(path)) return undefined;
   return {
     code: "E_UAG_PATH",
-    what: `${typeof path === "string" ? JSON.stringify(path) : nameOf(path)} cannot be the path of the graph`,
+    what: `${typeof path === "string" ? JSON.stringify(path) : describeToken(path)} cannot be the path of the graph`,
     where: "Application.create().uagEndpoint(path)",
     fix: `write a plain path with one leading and no trailing slash, which is no health path, for example ${UAG_PATH}`,
   };

@@ -18,7 +18,7 @@ import { keyInTheWay, StorageFullError } from "./storage-errors.js";
 import {
   compareKeys,
   type OpenedFile,
-  sectionOf,
+  resolveRange,
   type SignedDownload,
   type SignedUpload,
   type SignedUploadTerms,
@@ -60,7 +60,7 @@ export class MemoryStorage extends Storage {
     super(clock);
     this.name = options.name ?? "MemoryStorage";
     const urls = new StorageUrls(options.urls ?? { base: TEST_BASE, key: randomBytes(32) });
-    this.files = new MemoryFiles(clock, boundOf(options.maxBytes ?? DEFAULT_BYTES), urls);
+    this.files = new MemoryFiles(clock, checkMaxBytes(options.maxBytes ?? DEFAULT_BYTES), urls);
   }
 
   override start(): void {}
@@ -70,13 +70,13 @@ export class MemoryStorage extends Storage {
   }
 }
 
-interface Kept {
+interface MemoryFile {
   readonly file: StoredFile;
   readonly bytes: Buffer;
 }
 
 class MemoryFiles implements StorageFiles {
-  private readonly kept = new Map<string, Kept>();
+  private readonly entries = new Map<string, MemoryFile>();
   private total = 0;
   private versions = 0;
 
@@ -88,23 +88,23 @@ class MemoryFiles implements StorageFiles {
 
   async write(key: string, { source, type, visibility, metadata }: StorageContent): Promise<StoredFile> {
     const bytes = source instanceof Uint8Array ? Buffer.from(source) : await this.collect(source);
-    return this.keep(key, bytes, { type, visibility, metadata });
+    return this.store(key, bytes, { type, visibility, metadata });
   }
 
   async open(key: string, range?: StorageRange): Promise<OpenedFile | undefined> {
-    const kept = this.kept.get(key);
-    if (kept === undefined) return undefined;
-    const { first, length } = sectionOf(range, kept.file.size);
-    const chunks = chunksOf(kept.bytes.subarray(first, first + length));
-    return { file: kept.file, body: Readable.from(chunks, { objectMode: false }) };
+    const entry = this.entries.get(key);
+    if (entry === undefined) return undefined;
+    const { first, length } = resolveRange(range, entry.file.size);
+    const chunks = splitChunks(entry.bytes.subarray(first, first + length));
+    return { file: entry.file, body: Readable.from(chunks, { objectMode: false }) };
   }
 
   async stat(key: string): Promise<StoredFile | undefined> {
-    return this.kept.get(key)?.file;
+    return this.entries.get(key)?.file;
   }
 
   async list(prefix: string, limit: number, cursor: string | undefined): Promise<StorageListing> {
-    const found = [...this.kept.values()]
+    const found = [...this.entries.values()]
       .map(({ file: { key, size, modified } }) => ({ key, size, modified }))
       .filter(({ key }) => key.startsWith(prefix) && (cursor === undefined || compareKeys(key, cursor) > 0))
       .toSorted((one, other) => compareKeys(one.key, other.key));
@@ -113,15 +113,15 @@ class MemoryFiles implements StorageFiles {
   }
 
   async delete(key: string): Promise<void> {
-    const kept = this.kept.get(key);
-    if (kept === undefined) return;
-    this.kept.delete(key);
-    this.total -= kept.file.size;
+    const entry = this.entries.get(key);
+    if (entry === undefined) return;
+    this.entries.delete(key);
+    this.total -= entry.file.size;
   }
 
   async copy(from: string, to: string, visibility?: StorageVisibility): Promise<StoredFile | undefined> {
-    const kept = this.kept.get(from);
-    return kept && this.keep(to, kept.bytes, { ...kept.file, visibility: visibility ?? kept.file.visibility });
+    const entry = this.entries.get(from);
+    return entry && this.store(to, entry.bytes, { ...entry.file, visibility: visibility ?? entry.file.visibility });
   }
 
   async move(from: string, to: string, visibility?: StorageVisibility): Promise<StoredFile | undefined> {
@@ -143,7 +143,7 @@ class MemoryFiles implements StorageFiles {
   }
 
   clear(): void {
-    this.kept.clear();
+    this.entries.clear();
     this.total = 0;
   }
 
@@ -159,30 +159,30 @@ class MemoryFiles implements StorageFiles {
     return Buffer.concat(chunks, size);
   }
 
-  private keep(
+  private store(
     key: string,
     bytes: Buffer,
     { type, visibility, metadata }: Pick<StoredFile, "type" | "visibility" | "metadata">,
   ): StoredFile {
-    const total = this.total - (this.kept.get(key)?.file.size ?? 0) + bytes.byteLength;
+    const total = this.total - (this.entries.get(key)?.file.size ?? 0) + bytes.byteLength;
     if (total > this.maxBytes) throw new StorageFullError();
-    for (const other of this.kept.keys()) {
+    for (const other of this.entries.keys()) {
       if (other.startsWith(`${key}/`) || key.startsWith(`${other}/`)) throw keyInTheWay();
     }
     const etag = `"${++this.versions}-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}"`;
     const modified = new Date(this.clock.now());
     const file = { key, size: bytes.byteLength, type, etag, modified, visibility, metadata };
-    this.kept.set(key, { file, bytes });
+    this.entries.set(key, { file, bytes });
     this.total = total;
     return file;
   }
 }
 
-function* chunksOf(bytes: Buffer): Iterable<Buffer> {
+function* splitChunks(bytes: Buffer): Iterable<Buffer> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }
 
-function boundOf(maxBytes: number): number {
+function checkMaxBytes(maxBytes: number): number {
   if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return maxBytes;
   throw setupError(
     new FrameworkError(`maxBytes of a storage in memory is a whole number above 0, not ${valueText(maxBytes)}`, {

@@ -5,19 +5,19 @@
  * shown, its type is not guessed, and a document that is shown nevertheless is sandboxed.
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { contentDisposition } from "../http/response/content-disposition.js";
+import { formatContentDisposition } from "../http/response/content-disposition.js";
 import {
   evaluateConditions,
   isRangeCurrent,
-  modifiedSeconds,
+  toModifiedSeconds,
   readRange,
   type Validators,
-  writeHttpDate,
+  formatHttpDate,
 } from "../http/response/conditions.js";
 import { Reply } from "../http/response/reply.js";
 import { StorageRangeError, StoredFileMissingError } from "./storage-errors.js";
 import type { OpenedFile, StorageRange, StoredFile } from "./storage-files.js";
-import type { AskingRequest } from "../lifecycle/work-scope.js";
+import type { ScopeRequest } from "../lifecycle/work-scope.js";
 
 export interface StorageDownloadOptions {
   /** The name for the client's disk. A name that a client gave is made safe. */
@@ -25,7 +25,7 @@ export interface StorageDownloadOptions {
   /** Lets a browser show the file, in a sandbox. False unless set. */
   readonly inline?: boolean;
   /** The request, with its ranges and conditions: `ctx`. That of the running handler unless set. */
-  readonly request?: AskingRequest;
+  readonly request?: ScopeRequest;
 }
 
 /** What a download needs of a storage. */
@@ -36,60 +36,60 @@ export interface DownloadSource {
 
 const CONDITIONS = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since"] as const;
 /** The attempts to open the version that the conditions were compared with. */
-const TRIES = 4;
+const MAX_TRIES = 4;
 
 /** @param disposition the value of `Content-Disposition` */
-export async function downloadReply(
+export async function createDownloadReply(
   source: DownloadSource,
   key: string,
   disposition: string,
-  request: AskingRequest | undefined,
+  request: ScopeRequest | undefined,
 ): Promise<Reply> {
   if (request !== undefined && isConditional(request)) {
-    for (let tries = 1; tries <= TRIES; tries++) {
-      const answer = await conditionalReply(source, key, disposition, request);
-      if (answer !== undefined) return answer;
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      const reply = await createConditionalReply(source, key, disposition, request);
+      if (reply !== undefined) return reply;
     }
   }
-  return reply(await source.get(key, {}), disposition);
+  return createReply(await source.get(key, {}), disposition);
 }
 
 /** Other requests need no description before the file is opened. */
-function isConditional({ method, headers }: AskingRequest): boolean {
+function isConditional({ method, headers }: ScopeRequest): boolean {
   return method === "HEAD" || CONDITIONS.some((name) => headers[name] !== undefined);
 }
 
 /** `undefined` if the file was replaced in the meantime. */
-async function conditionalReply(
+async function createConditionalReply(
   source: DownloadSource,
   key: string,
   disposition: string,
-  { method, headers }: AskingRequest,
+  { method, headers }: ScopeRequest,
 ): Promise<Reply | undefined> {
   const file = await source.stat(key);
   if (file === undefined) throw new StoredFileMissingError();
-  const validators = validatorsOf(file);
+  const validators = toValidators(file);
   const outcome = evaluateConditions(headers, validators);
   if (outcome === 412) throw preconditionFailed();
-  if (outcome === 304) return described(Reply.empty(304), file, disposition);
-  if (method === "HEAD") return withLength(described(Reply.empty(200), file, disposition), file.size);
+  if (outcome === 304) return withFileHeaders(Reply.empty(304), file, disposition);
+  if (method === "HEAD") return withLength(withFileHeaders(Reply.empty(200), file, disposition), file.size);
   const range = isRangeCurrent(headers, validators) ? readRange(headers.range, file.size) : undefined;
   if (range === "unsatisfiable") throw new StorageRangeError(file.size);
   const opened = await source.get(key, range === undefined ? {} : { range });
-  if (opened.file.etag === file.etag) return reply(opened, disposition, range);
+  if (opened.file.etag === file.etag) return createReply(opened, disposition, range);
   opened.body.destroy();
   return undefined;
 }
 
 /** @param name of the file for the client; without one the client takes the last part of the URL */
-export function dispositionOf({ name, inline }: StorageDownloadOptions): string {
-  return contentDisposition(name, inline === true);
+export function toDisposition({ name, inline }: StorageDownloadOptions): string {
+  return formatContentDisposition(name, inline === true);
 }
 
-function reply({ file, body }: OpenedFile, disposition: string, range?: Required<StorageRange>): Reply {
+function createReply({ file, body }: OpenedFile, disposition: string, range?: Required<StorageRange>): Reply {
   // The answer waits a short time for the first chunk of a stream, which an empty stream does not have.
   if (file.size === 0) body.destroy();
-  const whole = described(Reply.of(file.size === 0 ? "" : body, file.type), file, disposition);
+  const whole = withFileHeaders(Reply.of(file.size === 0 ? "" : body, file.type), file, disposition);
   if (range === undefined) return withLength(whole, file.size);
   const { first, length } = range;
   return withLength(whole.status(206), length).header(
@@ -98,24 +98,24 @@ function reply({ file, body }: OpenedFile, disposition: string, range?: Required
   );
 }
 
-function described(answer: Reply, file: StoredFile, disposition: string): Reply {
-  return answer
+function withFileHeaders(reply: Reply, file: StoredFile, disposition: string): Reply {
+  return reply
     .header("Content-Type", file.type)
     .header("Content-Disposition", disposition)
     .header("X-Content-Type-Options", "nosniff")
     .header("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
     .header("Cache-Control", file.visibility === "public" ? "no-cache" : "private, no-cache")
     .header("ETag", file.etag)
-    .header("Last-Modified", validatorsOf(file).lastModified);
+    .header("Last-Modified", toValidators(file).lastModified);
 }
 
-function withLength(answer: Reply, length: number): Reply {
-  return answer.header("Accept-Ranges", "bytes").header("Content-Length", String(length));
+function withLength(reply: Reply, length: number): Reply {
+  return reply.header("Accept-Ranges", "bytes").header("Content-Length", String(length));
 }
 
-function validatorsOf({ etag, modified: date }: StoredFile): Validators {
-  const modified = modifiedSeconds(date.getTime());
-  return { etag, modified, lastModified: writeHttpDate(modified) };
+function toValidators({ etag, modified: date }: StoredFile): Validators {
+  const modified = toModifiedSeconds(date.getTime());
+  return { etag, modified, lastModified: formatHttpDate(modified) };
 }
 
 function preconditionFailed(): FrameworkError {

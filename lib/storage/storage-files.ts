@@ -134,7 +134,7 @@ export interface StorageFiles {
 }
 
 /** The section that a range means in a file of `size` bytes: a range may reach over the end. @throws StorageRangeError */
-export function sectionOf(range: StorageRange | undefined, size: number): Required<StorageRange> {
+export function resolveRange(range: StorageRange | undefined, size: number): Required<StorageRange> {
   if (range === undefined) return { first: 0, length: size };
   const { first, length = Infinity } = range;
   if (first >= size) throw new StorageRangeError(size);

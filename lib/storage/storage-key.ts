@@ -20,17 +20,17 @@ const CONTROL = /[\p{Control}\p{Noncharacter_Code_Point}]/u;
 
 /** @throws StorageKeyError `E_STORAGE_KEY`, with the rule and without the key */
 export function checkStorageKey(key: unknown): asserts key is string {
-  const fault = faultOfKey(key);
+  const fault = findKeyFault(key);
   if (fault !== undefined) throw new StorageKeyError(fault);
 }
 
 /** A prefix is the beginning of a key: `""`, `avatars/`, `avatars/7`. @throws StorageKeyError */
 export function checkStoragePrefix(prefix: unknown): asserts prefix is string {
-  const fault = typeof prefix === "string" ? faultOfKey(`${prefix}x`) : "is a string";
+  const fault = typeof prefix === "string" ? findKeyFault(`${prefix}x`) : "is a string";
   if (fault !== undefined) throw new StorageKeyError(fault);
 }
 
-function faultOfKey(key: unknown): string | undefined {
+function findKeyFault(key: unknown): string | undefined {
   if (typeof key !== "string" || key === "") return "is a text that is not empty";
   if (key.length > MAX_KEY_BYTES || Buffer.byteLength(key) > MAX_KEY_BYTES) return `has at most ${MAX_KEY_BYTES} bytes`;
   if (LONE_SURROGATE.test(key)) return "is well-formed Unicode";
@@ -39,10 +39,10 @@ function faultOfKey(key: unknown): string | undefined {
   if (key.normalize("NFC") !== key)
     return "is in Unicode Normalization Form C; call normalize() where the name comes in";
   if (key.startsWith("/")) return "is a relative path; it does not begin with a slash";
-  return key.split("/").map(faultOfSegment).find(Boolean);
+  return key.split("/").map(findSegmentFault).find(Boolean);
 }
 
-function faultOfSegment(segment: string): string | undefined {
+function findSegmentFault(segment: string): string | undefined {
   if (segment === "") return "has no empty segment";
   if (segment === "." || segment === "..") return 'has no segment "." or ".."';
   if (segment.startsWith(RESERVED_START)) return `has no segment that begins with "${RESERVED_START}"`;
@@ -79,7 +79,7 @@ export function checkMetadata(metadata: Readonly<Record<string, string>>): Reado
     if (name === VISIBILITY_NAME) throw wrongMetadata(`the name ${VISIBILITY_NAME} is that of the visibility`);
     if (typeof value !== "string" || !METADATA_VALUE.test(value) || value.trim() !== value)
       throw wrongMetadata("a value is text without control characters, and without spaces around it");
-    size += name.length + headerValue(value).length;
+    size += name.length + toHeaderValue(value).length;
   }
   if (size > MAX_METADATA)
     throw wrongMetadata(
@@ -91,13 +91,13 @@ export function checkMetadata(metadata: Readonly<Record<string, string>>): Reado
 const ENCODED = /^=\?UTF-8\?B\?([A-Za-z0-9+/=]*)\?=$/;
 
 /** A value of metadata as a header takes it: ASCII as it is, and other text as an encoded word (RFC 2047), as S3 itself shows it. */
-export function headerValue(value: string): string {
+export function toHeaderValue(value: string): string {
   const isPlain = /^[ -~]*$/.test(value) && !value.startsWith("=?");
   return isPlain ? value : `=?UTF-8?B?${Buffer.from(value).toString("base64")}?=`;
 }
 
 /** The value of a header that `headerValue` has made, or that another program has written in ASCII. */
-export function metadataValue(header: string): string {
+export function parseHeaderValue(header: string): string {
   const [, base64] = ENCODED.exec(header) ?? [];
   return base64 === undefined ? header : Buffer.from(base64, "base64").toString();
 }

@@ -69,9 +69,9 @@ export const COPY_NAMES: OptionNames<StorageCopyOptions> = { visibility: true, s
 export const LIST_NAMES: OptionNames<StorageListOptions> = { limit: true, cursor: true, signal: true };
 export const ONLY_SIGNAL_NAMES: OptionNames<StorageOptions> = { signal: true };
 
-const MOST_LISTED = 1000;
+const MAX_LISTED = 1000;
 const MAX_CURSOR = 4096;
-const LONGEST_URL_MS = 604_800_000;
+const MAX_URL_LIFETIME_MS = 604_800_000;
 
 // JavaScript callers may pass anything.
 export function checkVisibility(visibility: unknown): void {
@@ -96,12 +96,12 @@ function wrongOption(rule: string): FrameworkError {
 }
 
 /** @throws BadRequestError `E_STORAGE_LIST` */
-export function checkListing({ limit = MOST_LISTED, cursor }: StorageListOptions): {
+export function checkListing({ limit = MAX_LISTED, cursor }: StorageListOptions): {
   readonly limit: number;
   readonly cursor: string | undefined;
 } {
-  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_LISTED)
-    throw wrongListing(`the limit of a listing is a whole number from 1 to ${MOST_LISTED}`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
+    throw wrongListing(`the limit of a listing is a whole number from 1 to ${MAX_LISTED}`);
   if (cursor !== undefined && (typeof cursor !== "string" || cursor === "" || cursor.length > MAX_CURSOR))
     throw wrongListing("the cursor of a listing is that of the listing before");
   return { limit, cursor };
@@ -112,7 +112,8 @@ function wrongListing(rule: string): BadRequestError {
 }
 
 /** The moment at which a URL ends. @throws FrameworkError `E_STORAGE_OPTION` */
-export function deadlineOf(now: number, expiresMs: number): Date {
-  if (Number.isInteger(expiresMs) && expiresMs >= 1000 && expiresMs <= LONGEST_URL_MS) return new Date(now + expiresMs);
-  throw wrongOption(`the lifetime of a signed URL is 1000 to ${LONGEST_URL_MS} milliseconds`);
+export function toDeadline(now: number, expiresMs: number): Date {
+  if (Number.isInteger(expiresMs) && expiresMs >= 1000 && expiresMs <= MAX_URL_LIFETIME_MS)
+    return new Date(now + expiresMs);
+  throw wrongOption(`the lifetime of a signed URL is 1000 to ${MAX_URL_LIFETIME_MS} milliseconds`);
 }

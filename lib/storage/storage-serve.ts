@@ -3,10 +3,10 @@
  * must have the type and the size that were signed.
  */
 import { ForbiddenError } from "../errors/framework-error.js";
-import { contentDisposition } from "../http/response/content-disposition.js";
+import { formatContentDisposition } from "../http/response/content-disposition.js";
 import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
-import { type DownloadSource, downloadReply } from "./storage-download.js";
+import { type DownloadSource, createDownloadReply } from "./storage-download.js";
 import { StoredFileMissingError } from "./storage-errors.js";
 import type { ServedUrls, SignedTerms, StoredFile } from "./storage-files.js";
 
@@ -30,11 +30,12 @@ export async function serveUrl(
   const { key } = ctx.params;
   const terms = urls.verify(ctx.method, ctx.url, now);
   if (ctx.method === "PUT") return receive(storage, key, terms, ctx);
-  if (terms !== undefined) return downloadReply(storage, key, terms.disposition ?? contentDisposition(), ctx.incoming);
+  if (terms !== undefined)
+    return createDownloadReply(storage, key, terms.disposition ?? formatContentDisposition(), ctx.incoming);
   const file = await storage.stat(key);
   // A private file is not told apart from a missing one.
   if (file?.visibility !== "public") throw new StoredFileMissingError();
-  return downloadReply(storage, key, contentDisposition(undefined, SHOWN.test(file.type)), ctx.incoming);
+  return createDownloadReply(storage, key, formatContentDisposition(undefined, SHOWN.test(file.type)), ctx.incoming);
 }
 
 async function receive(

@@ -13,7 +13,7 @@ import { wrongSize } from "./storage-errors.js";
 export type StorageInput = string | Uint8Array | AsyncIterable<unknown>;
 
 /** The bytes of whole content, or the chunks of a stream. @throws BadRequestError `E_STORAGE_CONTENT`, `E_STORAGE_SIZE` */
-export function sourceOf(
+export function toSource(
   input: StorageInput,
   size: number | undefined,
   signal: AbortSignal | undefined,
@@ -29,7 +29,7 @@ export function sourceOf(
 }
 
 /** Settles as `work`. Where the content was refused before it was read, an open file or connection behind it would stay open. */
-export async function closedAfterRefusal<T>(work: Promise<T>, input: StorageInput): Promise<T> {
+export async function closeAfterRefusal<T>(work: Promise<T>, input: StorageInput): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -41,7 +41,7 @@ export async function closedAfterRefusal<T>(work: Promise<T>, input: StorageInpu
 class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
   private readonly chunks: AsyncIterator<unknown>;
   private count = 0;
-  private isOver = false;
+  private hasEnded = false;
   /** Ends the wait for a chunk. */
   private interrupt: ((reason: unknown) => void) | undefined = undefined;
   private readonly aborted = (): void => this.interrupt?.(this.signal?.reason);
@@ -63,23 +63,23 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
   }
 
   async next(): Promise<IteratorResult<Uint8Array>> {
-    if (this.isOver) return { done: true, value: undefined };
+    if (this.hasEnded) return { done: true, value: undefined };
     try {
       this.signal?.throwIfAborted();
       const step = await this.nextChunk();
-      if (step.done !== true) return { done: false, value: this.checked(step.value) };
+      if (step.done !== true) return { done: false, value: this.checkChunk(step.value) };
       if (this.size !== undefined && this.count < this.size) throw wrongSize(this.size, false);
-      this.end();
+      this.finish();
       return { done: true, value: undefined };
     } catch (error) {
-      this.leave();
+      this.close();
       // When a client leaves, its stream fails and the signal aborts. The reason of the signal says more.
       throw this.signal?.aborted === true ? this.signal.reason : error;
     }
   }
 
   async return(): Promise<IteratorResult<Uint8Array>> {
-    this.leave();
+    this.close();
     return { done: true, value: undefined };
   }
 
@@ -91,7 +91,7 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
     });
   }
 
-  private checked(chunk: unknown): Uint8Array {
+  private checkChunk(chunk: unknown): Uint8Array {
     const bytes = typeof chunk === "string" ? Buffer.from(chunk) : chunk;
     if (!(bytes instanceof Uint8Array)) throw wrongContent();
     this.count += bytes.byteLength;
@@ -99,16 +99,16 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
     return bytes;
   }
 
-  private end(): void {
-    this.isOver = true;
+  private finish(): void {
+    this.hasEnded = true;
     this.interrupt = undefined;
     this.signal?.removeEventListener("abort", this.aborted);
   }
 
   /** Does not wait for the source, which may be at work for a long time. */
-  private leave(): void {
-    if (this.isOver) return;
-    this.end();
+  private close(): void {
+    if (this.hasEnded) return;
+    this.finish();
     // While a stream waits for a chunk, the end of its iterator waits too.
     if (this.source instanceof Readable && !isClientRequest(this.source)) this.source.destroy();
     this.chunks.return?.().catch(() => {});

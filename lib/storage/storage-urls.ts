@@ -36,15 +36,15 @@ export class StorageUrls implements ServedUrls {
   }
 
   publicUrl(key: string): string {
-    return this.base.origin + this.pathOf(key);
+    return this.base.origin + this.toPath(key);
   }
 
   download(key: string, { expires, disposition }: SignedDownload): string {
-    return this.signed("GET", key, { disposition, expires: String(expires.getTime()) });
+    return this.createSignedUrl("GET", key, { disposition, expires: String(expires.getTime()) });
   }
 
   upload(key: string, { expires, type, size }: SignedUploadTerms): SignedUpload {
-    const url = this.signed("PUT", key, { expires: String(expires.getTime()), size: String(size), type });
+    const url = this.createSignedUrl("PUT", key, { expires: String(expires.getTime()), size: String(size), type });
     return { method: "PUT", url, headers: { "Content-Type": type, "Content-Length": String(size) } };
   }
 
@@ -54,13 +54,13 @@ export class StorageUrls implements ServedUrls {
    * @throws ForbiddenError `E_STORAGE_SIGNATURE` if it is wrong, or the deadline has passed
    */
   verify(method: string, target: string, now: number): SignedTerms | undefined {
-    const mark = target.indexOf("?");
-    if (mark === -1) return undefined;
-    const path = target.slice(0, mark);
-    const pairs = target.slice(mark + 1).split("&");
+    const queryStart = target.indexOf("?");
+    if (queryStart === -1) return undefined;
+    const path = target.slice(0, queryStart);
+    const pairs = target.slice(queryStart + 1).split("&");
     const given = pairs.filter((pair) => pair.startsWith("signature=")).map((pair) => pair.slice("signature=".length));
     const others = pairs.filter((pair) => !pair.startsWith("signature="));
-    const signature = this.signatureOf(method === "HEAD" ? "GET" : method, path, others);
+    const signature = this.computeSignature(method === "HEAD" ? "GET" : method, path, others);
     if (given.length !== 1 || !isEqual(given[0] ?? "", signature)) throw wrongSignature();
     // The signature covers the parameters, so they are those that were made here.
     const parameters = new URLSearchParams(others.join("&"));
@@ -73,18 +73,18 @@ export class StorageUrls implements ServedUrls {
     };
   }
 
-  private signed(method: string, key: string, parameters: Readonly<Record<string, string>>): string {
+  private createSignedUrl(method: string, key: string, parameters: Readonly<Record<string, string>>): string {
     const pairs = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-    const path = this.pathOf(key);
-    return `${this.base.origin}${path}?${pairs.join("&")}&signature=${this.signatureOf(method, path, pairs)}`;
+    const path = this.toPath(key);
+    return `${this.base.origin}${path}?${pairs.join("&")}&signature=${this.computeSignature(method, path, pairs)}`;
   }
 
-  private signatureOf(method: string, path: string, pairs: readonly string[]): string {
+  private computeSignature(method: string, path: string, pairs: readonly string[]): string {
     const signed = [PURPOSE, method, this.base.origin, path, ...pairs.toSorted()].join("\n");
     return createHmac("sha256", this.#key).update(signed).digest("base64url");
   }
 
-  private pathOf(key: string): string {
+  private toPath(key: string): string {
     return `${this.base.pathname}${key.split("/").map(encodeURIComponent).join("/")}`;
   }
 }

@@ -21,7 +21,7 @@ import type { Reply } from "../http/response/reply.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
-import { dispositionOf, downloadReply, type StorageDownloadOptions } from "./storage-download.js";
+import { toDisposition, createDownloadReply, type StorageDownloadOptions } from "./storage-download.js";
 import { StoredFileMissingError } from "./storage-errors.js";
 import type { OpenedFile, SignedUpload, StorageFiles, StorageListing, StoredFile } from "./storage-files.js";
 import { checkMediaType, checkMetadata, checkStorageKey, checkStoragePrefix } from "./storage-key.js";
@@ -31,7 +31,7 @@ import {
   checkSize,
   checkVisibility,
   COPY_NAMES,
-  deadlineOf,
+  toDeadline,
   GET_NAMES,
   LIST_NAMES,
   ONLY_SIGNAL_NAMES,
@@ -47,7 +47,7 @@ import {
   URL_NAMES,
 } from "./storage-options.js";
 import { serveUrl } from "./storage-serve.js";
-import { closedAfterRefusal, sourceOf, type StorageInput } from "./storage-source.js";
+import { closeAfterRefusal, toSource, type StorageInput } from "./storage-source.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
 
@@ -86,7 +86,7 @@ export abstract class Storage extends Subsystem {
       checkVisibility(visibility);
       checkSize(size);
       const checked = { type, visibility, metadata: checkMetadata(metadata) };
-      const source = sourceOf(content, size, signal);
+      const source = toSource(content, size, signal);
       try {
         const known = source instanceof Uint8Array ? source.byteLength : size;
         return await this.files.write(key, { ...checked, source, size: known }, signal);
@@ -95,7 +95,7 @@ export abstract class Storage extends Subsystem {
         if (!(source instanceof Uint8Array)) await source.return();
       }
     });
-    return markHandled(closedAfterRefusal(putting, content));
+    return markHandled(closeAfterRefusal(putting, content));
   }
 
   /**
@@ -108,8 +108,8 @@ export abstract class Storage extends Subsystem {
     return this.run("get", options, GET_NAMES, async (signal) => {
       checkStorageKey(key);
       checkRange(options.range);
-      const opened = present(await this.files.open(key, options.range, signal));
-      endWith(opened.body, signal);
+      const opened = requireFile(await this.files.open(key, options.range, signal));
+      destroyOnAbort(opened.body, signal);
       return opened;
     });
   }
@@ -182,7 +182,7 @@ export abstract class Storage extends Subsystem {
    */
   download(key: string, options: StorageDownloadOptions = {}): Promise<Reply> {
     const request = options.request ?? currentWorkScope()?.incoming;
-    return markHandled(downloadReply(this, key, dispositionOf(options), request));
+    return markHandled(createDownloadReply(this, key, toDisposition(options), request));
   }
 
   /** The URL of a public file; it works while the file is public. @throws FrameworkError `E_STORAGE_URL`; StorageKeyError */
@@ -195,8 +195,8 @@ export abstract class Storage extends Subsystem {
   async signedUrl(key: string, options: SignedUrlOptions): Promise<string> {
     checkOptionNames(options, URL_NAMES, "signedUrl");
     checkStorageKey(key);
-    const expires = deadlineOf(this.clock.now(), options.expiresMs);
-    return this.files.signedUrl(key, { expires, disposition: dispositionOf(options) });
+    const expires = toDeadline(this.clock.now(), options.expiresMs);
+    return this.files.signedUrl(key, { expires, disposition: toDisposition(options) });
   }
 
   /**
@@ -210,7 +210,7 @@ export abstract class Storage extends Subsystem {
     const { type, size, expiresMs } = options;
     checkMediaType(type);
     checkSize(size);
-    return this.files.signedUpload(key, { type, size, expires: deadlineOf(this.clock.now(), expiresMs) });
+    return this.files.signedUpload(key, { type, size, expires: toDeadline(this.clock.now(), expiresMs) });
   }
 
   /**
@@ -237,8 +237,8 @@ export abstract class Storage extends Subsystem {
       checkStorageKey(to);
       const { visibility } = options;
       if (visibility !== undefined) checkVisibility(visibility);
-      if (from === to && visibility === undefined) return present(await this.files.stat(from, signal));
-      return present(await this.files[operation](from, to, visibility, signal));
+      if (from === to && visibility === undefined) return requireFile(await this.files.stat(from, signal));
+      return requireFile(await this.files[operation](from, to, visibility, signal));
     });
   }
 
@@ -248,23 +248,23 @@ export abstract class Storage extends Subsystem {
     names: OptionNames<O>,
     work: (signal: AbortSignal | undefined) => Promise<T>,
   ): Promise<T> {
-    const begin = async (): Promise<T> => {
+    const runChecked = async (): Promise<T> => {
       checkOptionNames(options, names, operation);
-      const signal = bothOf(currentWorkScope()?.signal, options.signal);
+      const signal = joinSignals(currentWorkScope()?.signal, options.signal);
       signal?.throwIfAborted();
       return work(signal);
     };
-    return markHandled(this.operations === undefined ? begin() : this.operations.run(operation, begin));
+    return markHandled(this.operations === undefined ? runChecked() : this.operations.run(operation, runChecked));
   }
 }
 
-function bothOf(request: AbortSignal | undefined, own: AbortSignal | undefined): AbortSignal | undefined {
+function joinSignals(request: AbortSignal | undefined, own: AbortSignal | undefined): AbortSignal | undefined {
   if (request === undefined || own === undefined) return request ?? own;
   return AbortSignal.any([request, own]);
 }
 
 /** Ends the stream with the signal. An error of a stream that is not read yet must not end the process. */
-function endWith(body: Readable, signal: AbortSignal | undefined): void {
+function destroyOnAbort(body: Readable, signal: AbortSignal | undefined): void {
   body.on("error", () => {});
   if (signal === undefined) return;
   // The reason of a signal may be any value; those of the framework are errors.
@@ -274,7 +274,7 @@ function endWith(body: Readable, signal: AbortSignal | undefined): void {
   body.once("close", () => signal.removeEventListener("abort", end));
 }
 
-function present<T>(found: T | undefined): T {
+function requireFile<T>(found: T | undefined): T {
   if (found === undefined) throw new StoredFileMissingError();
   return found;
 }

@@ -21,12 +21,12 @@ export class CapturedTracing {
   private readonly subscriber = tracing.registry().with(this.log).with(this.spans);
 
   /** The log sink and the filter for classes that inject one. */
-  fallbacks(): readonly Binding[] {
+  defaultBindings(): readonly Binding[] {
     return [provide(LogSink).useValue(this.sink), provide(Filter).useValue(Filter.upTo("TRACE"))];
   }
 
   /** A `FakeClock` stamps the lines from now on, so that they agree with everything else that the application times. */
-  stampBy(clock: Clock): void {
+  useClock(clock: Clock): void {
     if (clock instanceof FakeClock) this.log.clock = clock;
   }
 
@@ -53,15 +53,15 @@ class CapturedSpans implements TracingLayer {
   readonly #texts: string[] = [];
 
   onNewSpan(span: SpanData): void {
-    this.#texts.push(`${span.target} ${span.name} ${textOfFields(span.fields)}`);
+    this.#texts.push(`${span.target} ${span.name} ${formatFields(span.fields)}`);
   }
 
   onRecord(span: SpanData, fields: Fields): void {
-    this.#texts.push(`${span.target} ${span.name} ${textOfFields(fields)}`);
+    this.#texts.push(`${span.target} ${span.name} ${formatFields(fields)}`);
   }
 
   onClose(span: SpanData, outcome: SpanOutcome): void {
-    if (!outcome.ok) this.#texts.push(`${span.target} ${span.name} ${textOfValue(errorWriter, outcome.error)}`);
+    if (!outcome.ok) this.#texts.push(`${span.target} ${span.name} ${formatValue(errorWriter, outcome.error)}`);
   }
 
   /** One text for each new span, for each later record of fields, and for each error that ended a span. */
@@ -70,12 +70,12 @@ class CapturedSpans implements TracingLayer {
   }
 }
 
-function textOfFields(fields: Fields): string {
+function formatFields(fields: Fields): string {
   return Object.entries(fields)
-    .map(([name, value]) => `${name}=${textOfValue(fieldWriter, value)}`)
+    .map(([name, value]) => `${name}=${formatValue(fieldWriter, value)}`)
     .join(" ");
 }
 
-function textOfValue(writer: FieldWriter, value: unknown): string {
+function formatValue(writer: FieldWriter, value: unknown): string {
   return typeof value === "string" ? value : (writer.value(value) ?? "");
 }

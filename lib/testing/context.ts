@@ -62,10 +62,10 @@ export function context<Names extends string = never>(options: ContextOptions<Na
     proxies,
     readLimit: DEFAULT_READ_LIMIT,
   });
-  const incoming = fakeRequest(request);
+  const incoming = createFakeRequest(request);
   let ctx: Context | undefined;
-  requestHandler.setHandler((made) => (ctx = made));
-  requestHandler.request(incoming, new ServerResponse(incoming));
+  requestHandler.setChain((handled) => (ctx = handled));
+  requestHandler.handleRequest(incoming, new ServerResponse(incoming));
   if (ctx === undefined) throw new TypeError("the server would refuse this request before a handler runs");
   if (params !== undefined) ctx.bindParams(params);
   // `bindParams` has bound these names.
@@ -73,26 +73,26 @@ export function context<Names extends string = never>(options: ContextOptions<Na
 }
 
 /** Node's request object without a connection. */
-function fakeRequest(options: FakeRequestOptions): IncomingMessage {
+function createFakeRequest(options: FakeRequestOptions): IncomingMessage {
   const { method = "GET", url = "/", headers = {}, ip = "127.0.0.1", ...body } = options;
   const { content, type } = encodeBody(body);
-  const incoming = new IncomingMessage(socketOf(ip));
+  const incoming = new IncomingMessage(createSocket(ip));
   Object.assign(incoming, { method, url, httpVersion: "1.1", httpVersionMajor: 1, httpVersionMinor: 1 });
   const fields: readonly HeaderField[] = [
     ["Host", "localhost"],
-    ...bodyFields(content, type),
+    ...listBodyFields(content, type),
     ...Object.entries(headers),
   ];
-  Object.assign(incoming, headersOf(fields));
+  Object.assign(incoming, toNodeHeaders(fields));
   feed(incoming, content);
   return incoming;
 }
 
-function socketOf(ip: string): Socket {
+function createSocket(ip: string): Socket {
   return Object.defineProperty(new Socket(), "remoteAddress", { value: ip });
 }
 
-function bodyFields(content: Buffer | Readable | undefined, type: string | undefined): HeaderField[] {
+function listBodyFields(content: Buffer | Readable | undefined, type: string | undefined): HeaderField[] {
   const fields: HeaderField[] = type === undefined ? [] : [["Content-Type", type]];
   if (content instanceof Readable) fields.push(["Transfer-Encoding", "chunked"]);
   else if (content !== undefined) fields.push(["Content-Length", String(content.length)]);
@@ -100,11 +100,11 @@ function bodyFields(content: Buffer | Readable | undefined, type: string | undef
 }
 
 /** Node's three views of a request's headers. A later field replaces an earlier field of the same name. */
-function headersOf(
+function toNodeHeaders(
   fields: readonly HeaderField[],
 ): Pick<IncomingMessage, "headers" | "headersDistinct" | "rawHeaders"> {
   const distinct = new Map(fields.map(([name, value]) => [name.toLowerCase(), [value].flat()]));
-  const joined = [...distinct].map(([name, values]) => [name, joinedValue(name, values)]);
+  const joined = [...distinct].map(([name, values]) => [name, joinValues(name, values)]);
   return {
     headers: Object.assign(Object.create(null), Object.fromEntries(joined)),
     headersDistinct: Object.assign(Object.create(null), Object.fromEntries(distinct)),
@@ -112,7 +112,7 @@ function headersOf(
   };
 }
 
-function joinedValue(name: string, values: readonly string[]): string | readonly string[] {
+function joinValues(name: string, values: readonly string[]): string | readonly string[] {
   return name === "set-cookie" ? values : values.join(name === "cookie" ? "; " : ", ");
 }
 

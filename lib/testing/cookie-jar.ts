@@ -41,22 +41,22 @@ export class CookieJar {
   /** Stores the cookie of one `Set-Cookie` line in the response for `path` (RFC 6265 section 5.3). */
   store(line: string, path: string): void {
     const [pair = "", ...attributes] = line.split(";");
-    const [name, value] = pairOf(pair);
+    const [name, value] = parsePair(pair);
     if (value === undefined || name === "") return;
-    const cookie = { name, value, ...this.scopeOf(attributes.map(pairOf), path) };
+    const cookie = { name, value, ...this.readScope(attributes.map(parsePair), path) };
     const key = `${name};${cookie.path}`;
     if (cookie.expiresAt > this.clock.now()) this.cookies.set(key, cookie);
     else this.cookies.delete(key);
   }
 
-  private scopeOf(attributes: readonly Pair[], requestPath: string): Pick<Cookie, "path" | "expiresAt"> {
+  private readScope(attributes: readonly Pair[], requestPath: string): Pick<Cookie, "path" | "expiresAt"> {
     const byName = new Map(attributes.map(([name, value = ""]) => [name.toLowerCase(), value]));
     const path = byName.get("path") ?? "";
-    return { path: path.startsWith("/") ? path : defaultPath(requestPath), expiresAt: this.expiryOf(byName) };
+    return { path: path.startsWith("/") ? path : defaultPath(requestPath), expiresAt: this.readExpiry(byName) };
   }
 
   /** `Max-Age` takes precedence over `Expires`; without both the cookie does not expire. */
-  private expiryOf(attributes: ReadonlyMap<string, string>): number {
+  private readExpiry(attributes: ReadonlyMap<string, string>): number {
     const seconds = Number.parseInt(attributes.get("max-age") ?? "", 10);
     if (!Number.isNaN(seconds)) return seconds <= 0 ? 0 : this.clock.now() + seconds * 1000;
     const date = Date.parse(attributes.get("expires") ?? "");
@@ -64,7 +64,7 @@ export class CookieJar {
   }
 }
 
-function pairOf(text: string): Pair {
+function parsePair(text: string): Pair {
   const equals = text.indexOf("=");
   return equals < 0 ? [text.trim(), undefined] : [text.slice(0, equals).trim(), text.slice(equals + 1).trim()];
 }

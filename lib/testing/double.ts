@@ -10,8 +10,8 @@
  * const links = new LinksController(double(LinkStore, { find: () => undefined }).value);
  */
 import { Binding } from "../di/provide.js";
-import { nameOf, type InjectionToken } from "../di/token.js";
-import { failure } from "./failure.js";
+import { describeToken, type InjectionToken } from "../di/token.js";
+import { createFailure } from "./failure.js";
 
 /** A binding for `testApp`, and the double itself for a unit test. */
 export class Double<T> extends Binding<T> {
@@ -34,7 +34,8 @@ export function double<T extends object>(
 ): Double<T> {
   const value = new Proxy(members, {
     get(target, name, receiver): unknown {
-      if (typeof name === "string" && !Reflect.has(target, name) && !PROBED.has(name)) throw missing(token, name);
+      if (typeof name === "string" && !Reflect.has(target, name) && !PROBED.has(name))
+        throw createMissingMemberError(token, name);
       return Reflect.get(target, name, receiver);
     },
   });
@@ -45,7 +46,9 @@ export function double<T extends object>(
 /** The language and `JSON.stringify` read these from every object, to see whether it is a promise or writes its own JSON. */
 const PROBED: ReadonlySet<string> = new Set(["then", "toJSON"]);
 
-function missing(token: unknown, name: string): Error {
-  const of = nameOf(token);
-  return failure(`the double of ${of} has no member ${name}: add it, double(${of}, { ${name}: … })`);
+function createMissingMemberError(token: unknown, name: string): Error {
+  const tokenName = describeToken(token);
+  return createFailure(
+    `the double of ${tokenName} has no member ${name}: add it, double(${tokenName}, { ${name}: … })`,
+  );
 }

@@ -13,7 +13,7 @@ export function expectExposition(text: string): void {
   let before = "";
   for (const family of parseExposition(text)) {
     if (family.name <= before)
-      throw faultAt(family.line, `${family.name} comes after ${before}: once each, in name order`);
+      throw createFault(family.line, `${family.name} comes after ${before}: once each, in name order`);
     before = family.name;
     for (const sample of family.samples) expectLabelOrder(sample);
     if (family.kind === "histogram") expectHistogram(family);
@@ -24,23 +24,23 @@ export function expectExposition(text: string): void {
 function expectLabelOrder({ labels, line }: Sample): void {
   const names = labels.map(({ name }) => name).filter((name, index) => name !== "le" || index < labels.length - 1);
   const sorted = [...new Set(names)].toSorted();
-  if (names.join() !== sorted.join()) throw faultAt(line, "labels are sorted by name, each once, le last");
+  if (names.join() !== sorted.join()) throw createFault(line, "labels are sorted by name, each once, le last");
 }
 
 function expectValues({ name, kind, samples }: Family): void {
   expectSeriesOrder(samples);
   for (const sample of samples) {
-    if (sample.name !== name) throw faultAt(sample.line, `the sample does not belong to ${name}`);
+    if (sample.name !== name) throw createFault(sample.line, `the sample does not belong to ${name}`);
     const isCount = Number(sample.value) >= 0 && sample.value !== "+Inf";
-    if (kind === "counter" && !isCount) throw faultAt(sample.line, "a counter is a finite number of at least 0");
+    if (kind === "counter" && !isCount) throw createFault(sample.line, "a counter is a finite number of at least 0");
   }
 }
 
 function expectSeriesOrder(samples: readonly Sample[]): void {
   let before: string | undefined;
   for (const { labels, line } of samples) {
-    const text = textOf(labels);
-    if (before !== undefined && text <= before) throw faultAt(line, "series are sorted by their labels, each once");
+    const text = joinLabels(labels);
+    if (before !== undefined && text <= before) throw createFault(line, "series are sorted by their labels, each once");
     before = text;
   }
 }
@@ -56,37 +56,37 @@ function expectHistogram({ name, line, samples }: Family): void {
       expectBuckets(buckets, sum, sample);
       sums.push(sum);
       [buckets, sum] = [[], undefined];
-    } else throw faultAt(sample.line, `expected the buckets of a series of ${name}, its _sum, its _count`);
+    } else throw createFault(sample.line, `expected the buckets of a series of ${name}, its _sum, its _count`);
   }
   if (buckets.length > 0 || sum !== undefined)
-    throw faultAt(line, `the last series of ${name} has no _sum or no _count`);
+    throw createFault(line, `the last series of ${name} has no _sum or no _count`);
   expectSeriesOrder(sums);
 }
 
 function expectBuckets(buckets: readonly Sample[], sum: Sample, count: Sample): void {
-  const labels = textOf(sum.labels);
+  const labels = joinLabels(sum.labels);
   let bound = -Infinity;
   let total = 0;
-  for (const { labels: own, value, line } of buckets) {
-    const le = own.at(-1);
-    if (le?.name !== "le" || textOf(own.slice(0, -1)) !== labels)
-      throw faultAt(line, "a bucket has the labels of its series and le");
-    const next = boundOf(le);
-    if (!(next > bound)) throw faultAt(line, "bucket bounds ascend");
-    if (!/^\d+$/u.test(value) || Number(value) < total) throw faultAt(line, "buckets are cumulative counts");
+  for (const { labels: bucketLabels, value, line } of buckets) {
+    const le = bucketLabels.at(-1);
+    if (le?.name !== "le" || joinLabels(bucketLabels.slice(0, -1)) !== labels)
+      throw createFault(line, "a bucket has the labels of its series and le");
+    const next = readBound(le);
+    if (!(next > bound)) throw createFault(line, "bucket bounds ascend");
+    if (!/^\d+$/u.test(value) || Number(value) < total) throw createFault(line, "buckets are cumulative counts");
     [bound, total] = [next, Number(value)];
   }
-  if (bound !== Infinity) throw faultAt(sum.line, 'the buckets before it do not end with le="+Inf"');
-  if (textOf(count.labels) !== labels) throw faultAt(count.line, "_sum and _count have the same labels");
+  if (bound !== Infinity) throw createFault(sum.line, 'the buckets before it do not end with le="+Inf"');
+  if (joinLabels(count.labels) !== labels) throw createFault(count.line, "_sum and _count have the same labels");
   if (Number(count.value) !== total)
-    throw faultAt(count.line, `_count differs from the +Inf bucket, which is ${total}`);
+    throw createFault(count.line, `_count differs from the +Inf bucket, which is ${total}`);
 }
 
-function boundOf({ value }: Label): number {
+function readBound({ value }: Label): number {
   return value === "+Inf" ? Infinity : Number(value);
 }
 
-function textOf(labels: readonly Label[]): string {
+function joinLabels(labels: readonly Label[]): string {
   return labels.map(({ text }) => text).join(",");
 }
 
@@ -122,62 +122,62 @@ interface Line {
   readonly text: string;
 }
 
-function faultAt({ number, text }: Line, fault: string): Error {
+function createFault({ number, text }: Line, fault: string): Error {
   return new Error(`exposition line ${number}: ${fault}\n  ${JSON.stringify(text)}`);
 }
 
 function parseExposition(text: string): readonly Family[] {
   const families: Family[] = [];
   let help: string | undefined;
-  for (const line of linesOf(text)) {
+  for (const line of splitLines(text)) {
     const family = families.at(-1);
     if (line.text.startsWith("# HELP ")) {
-      if (help !== undefined) throw faultAt(line, `no # TYPE follows the # HELP of ${help}`);
+      if (help !== undefined) throw createFault(line, `no # TYPE follows the # HELP of ${help}`);
       help = readHelp(line);
     } else if (line.text.startsWith("# TYPE ")) {
       families.push(readType(line, help));
       help = undefined;
     } else if (help !== undefined || family === undefined) {
-      throw faultAt(line, `a # TYPE line must come before this line${help === undefined ? "" : `, for ${help}`}`);
+      throw createFault(line, `a # TYPE line must come before this line${help === undefined ? "" : `, for ${help}`}`);
     } else family.samples.push(readSample(line));
   }
   if (help !== undefined) throw new Error(`exposition ends after the # HELP of ${help}, without its # TYPE`);
   return families;
 }
 
-function linesOf(text: string): readonly Line[] {
+function splitLines(text: string): readonly Line[] {
   if (text === "") return [];
   const lines = text.split("\n").map((each, index) => ({ number: index + 1, text: each }));
   const last = lines.pop();
-  if (last !== undefined && last.text !== "") throw faultAt(last, "the last line does not end with a newline");
+  if (last !== undefined && last.text !== "") throw createFault(last, "the last line does not end with a newline");
   return lines;
 }
 
 function readHelp(line: Line): string {
   const [, name = "", help] = /^# HELP ([a-zA-Z_:][a-zA-Z0-9_:]*) ([^\n]+)$/u.exec(line.text) ?? [];
-  if (help === undefined) throw faultAt(line, "expected # HELP, a metric name and a help text");
+  if (help === undefined) throw createFault(line, "expected # HELP, a metric name and a help text");
   if (/\\(?!n)/u.test(help.replaceAll("\\\\", "")))
-    throw faultAt(line, "a help text writes a backslash as \\\\ and a line break as \\n");
+    throw createFault(line, "a help text writes a backslash as \\\\ and a line break as \\n");
   return name;
 }
 
 function readType(line: Line, help: string | undefined): Family {
   const type = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (counter|gauge|histogram)$/u.exec(line.text);
   const [, name = "", kind = ""] = type ?? [];
-  if (type === null) throw faultAt(line, "expected # TYPE, a metric name, and counter, gauge or histogram");
-  if (help !== undefined && help !== name) throw faultAt(line, `the # HELP line before it names ${help}`);
+  if (type === null) throw createFault(line, "expected # TYPE, a metric name, and counter, gauge or histogram");
+  if (help !== undefined && help !== name) throw createFault(line, `the # HELP line before it names ${help}`);
   return { name, kind, line, samples: [] };
 }
 
 function readSample(line: Line): Sample {
   const [start = "", name = "", brace] = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{)?/u.exec(line.text) ?? [];
-  if (name === "") throw faultAt(line, "expected a metric name");
+  if (name === "") throw createFault(line, "expected a metric name");
   const labels = brace === undefined ? [] : readLabels(line, start.length);
   const end = start.length + labels.reduce((length, { text }) => length + text.length + 1, 0);
   const [, value] = /^ (\S+)$/u.exec(line.text.slice(end)) ?? [];
-  if (value === undefined) throw faultAt(line, "expected one space and a value at the end");
-  const isShortest = ["NaN", "+Inf", "-Inf"].includes(value) || JSON.stringify(Number(value)) === value;
-  if (!isShortest) throw faultAt(line, `the value ${value} is not in its shortest form`);
+  if (value === undefined) throw createFault(line, "expected one space and a value at the end");
+  const isCanonical = ["NaN", "+Inf", "-Inf"].includes(value) || JSON.stringify(Number(value)) === value;
+  if (!isCanonical) throw createFault(line, `the value ${value} is not in its shortest form`);
   return { name, labels, value, line };
 }
 
@@ -189,7 +189,7 @@ function readLabels(line: Line, start: number): readonly Label[] {
   for (;;) {
     const [text = "", name = "", value = "", next] = label.exec(line.text) ?? [];
     if (text === "")
-      throw faultAt(line, `label ${labels.length + 1} is not name="value" with \\\\, \\" and \\n escaped`);
+      throw createFault(line, `label ${labels.length + 1} is not name="value" with \\\\, \\" and \\n escaped`);
     labels.push({ name, value, text: text.slice(0, -1) });
     if (next === "}") return labels;
   }

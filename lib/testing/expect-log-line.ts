@@ -6,7 +6,7 @@
  * for (const line of app.logs.lines()) expectLogLine(line);
  */
 import { isSensitive, REDACTED } from "../observe/logging/redaction.js";
-import { failure, shown } from "./failure.js";
+import { createFailure, describeValue } from "./failure.js";
 
 export interface LogLine {
   readonly timestamp: string;
@@ -37,38 +37,42 @@ const PUNCTUATION: ReadonlySet<number> = new Set([0x2b, 0x2d, 0x2e]);
  * @throws AssertionError naming the fault and the line
  */
 export function expectLogLine(line: string): LogLine {
-  const value = parsed(line);
-  for (const name of REQUIRED) if (!Object.hasOwn(value, name)) throw wrong(line, `has no ${name}`);
+  const value = parseLine(line);
+  for (const name of REQUIRED) if (!Object.hasOwn(value, name)) throw createFault(line, `has no ${name}`);
   for (const [name, each] of Object.entries(value)) {
     const hasForm = Object.hasOwn(FORMS, name) ? FORMS[name] : undefined;
     if (hasForm === undefined)
-      throw wrong(line, `has the key ${shown(name)}, but only these exist: ${Object.keys(FORMS).join(", ")}`);
-    if (!hasForm(each)) throw wrong(line, `has ${shown(each)} as its ${name}`);
+      throw createFault(
+        line,
+        `has the key ${describeValue(name)}, but only these exist: ${Object.keys(FORMS).join(", ")}`,
+      );
+    if (!hasForm(each)) throw createFault(line, `has ${describeValue(each)} as its ${name}`);
   }
   checkKeys(line);
   // The loop above has checked each member.
   return value as unknown as LogLine;
 }
 
-function parsed(line: string): Record<string, unknown> {
-  if (/[\r\n]/.test(line)) throw wrong(line, "contains a line break");
+function parseLine(line: string): Record<string, unknown> {
+  if (/[\r\n]/.test(line)) throw createFault(line, "contains a line break");
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (error) {
-    throw wrong(line, `is not JSON (${String(error)})`);
+    throw createFault(line, `is not JSON (${String(error)})`);
   }
-  if (!isObject(value)) throw wrong(line, "is not an object");
+  if (!isObject(value)) throw createFault(line, "is not an object");
   return value;
 }
 
 function checkKeys(line: string): void {
-  const keys = writtenKeys(line);
-  if (keys === undefined) throw wrong(line, "has whitespace between its tokens");
+  const keys = listWrittenKeys(line);
+  if (keys === undefined) throw createFault(line, "has whitespace between its tokens");
   for (const { key, before, scalar } of keys) {
-    if (before !== undefined && before >= key) throw wrong(line, `has the key ${shown(key)} after ${shown(before)}`);
+    if (before !== undefined && before >= key)
+      throw createFault(line, `has the key ${describeValue(key)} after ${describeValue(before)}`);
     if (isSensitive(key) && scalar !== JSON.stringify(REDACTED)) {
-      throw wrong(line, `does not redact the value of ${shown(key)}: ${scalar ?? "an object or a list"}`);
+      throw createFault(line, `does not redact the value of ${describeValue(key)}: ${scalar ?? "an object or a list"}`);
     }
   }
 }
@@ -82,8 +86,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function wrong(line: string, what: string): Error {
-  return failure(`the log line ${what}: ${shown(line)}`);
+function createFault(line: string, what: string): Error {
+  return createFailure(`the log line ${what}: ${describeValue(line)}`);
 }
 
 interface WrittenKey {
@@ -100,12 +104,12 @@ interface WrittenKey {
  *
  * @param text valid JSON
  */
-function writtenKeys(text: string): readonly WrittenKey[] | undefined {
+function listWrittenKeys(text: string): readonly WrittenKey[] | undefined {
   const keys: WrittenKey[] = [];
   /** The last key of each open object, the innermost object at the end. */
   const last: (string | undefined)[] = [];
   for (let at = 0; at < text.length;) {
-    const end = endOfToken(text, at);
+    const end = findTokenEnd(text, at);
     const token = text.slice(at, end);
     if (token.trim() === "") return undefined;
     if (token === "{") last.push(undefined);
@@ -113,7 +117,7 @@ function writtenKeys(text: string): readonly WrittenKey[] | undefined {
     else if (text[end] === ":") {
       // In valid JSON the token before a colon is a string.
       const key = JSON.parse(token) as string;
-      keys.push({ key, before: last.at(-1), scalar: scalarAt(text, end + 1) });
+      keys.push({ key, before: last.at(-1), scalar: readScalar(text, end + 1) });
       last[last.length - 1] = key;
     }
     at = end;
@@ -121,19 +125,19 @@ function writtenKeys(text: string): readonly WrittenKey[] | undefined {
   return keys;
 }
 
-function scalarAt(text: string, start: number): string | undefined {
-  return text[start] === "{" || text[start] === "[" ? undefined : text.slice(start, endOfToken(text, start));
+function readScalar(text: string, start: number): string | undefined {
+  return text[start] === "{" || text[start] === "[" ? undefined : text.slice(start, findTokenEnd(text, start));
 }
 
-function endOfToken(text: string, start: number): number {
-  if (text[start] === '"') return endOfString(text, start);
+function findTokenEnd(text: string, start: number): number {
+  if (text[start] === '"') return findStringEnd(text, start);
   let end = start + 1;
   if (!isPlain(text.charCodeAt(start))) return end;
   while (end < text.length && isPlain(text.charCodeAt(end))) end += 1;
   return end;
 }
 
-function endOfString(text: string, start: number): number {
+function findStringEnd(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
   while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
   return quote + 1;

@@ -11,7 +11,7 @@
  */
 import type { RouteDescriptor } from "../routing/route.js";
 import { Metrics, PROMETHEUS_CONTENT_TYPE } from "../observe/metrics/metrics.js";
-import { failure, shown } from "./failure.js";
+import { createFailure, describeValue } from "./failure.js";
 import type { TestApp } from "./test-app.js";
 import type { RequestOptions } from "./transport.js";
 
@@ -29,22 +29,23 @@ const METHODS_WITHOUT_BODY: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIO
  * @throws TypeError for a canary that is not 8 to 64 letters and digits: other characters have several encodings
  */
 export async function expectNoLeak(app: TestApp, canary: string): Promise<void> {
-  if (!CANARY.test(canary)) throw new TypeError(`a canary is 8 to 64 letters and digits, not ${shown(canary)}`);
-  const answers: Evidence[] = [];
-  for (const request of canaryRequests(canary, app.application.routes().descriptors())) {
-    answers.push(...(await evidenceOf(app, request)));
+  if (!CANARY.test(canary)) throw new TypeError(`a canary is 8 to 64 letters and digits, not ${describeValue(canary)}`);
+  const responses: Evidence[] = [];
+  for (const request of createCanaryRequests(canary, app.application.routes().descriptors())) {
+    responses.push(...(await collectEvidence(app, request)));
   }
-  if (answers.length === 0)
-    throw failure("no request was answered, so there was nothing to search: is the application stopped?");
-  for (const bytes of canaryRawRequests(canary))
-    answers.push(["an answer of Node's parser", String(await app.raw(bytes, { quietMs: 20 }))]);
-  if (app.logs.lines().length === 0) throw failure("the application logged no line, so there was nothing to search");
+  if (responses.length === 0)
+    throw createFailure("no request was answered, so there was nothing to search: is the application stopped?");
+  for (const bytes of createRawRequests(canary))
+    responses.push(["an answer of Node's parser", String(await app.raw(bytes, { quietMs: 20 }))]);
+  if (app.logs.lines().length === 0)
+    throw createFailure("the application logged no line, so there was nothing to search");
 
-  const found = [...answers, ...observedBy(app)].filter(([, text]) => indexIn(text, canary) >= 0);
-  if (found.length > 0) throw leaked(canary, found);
+  const found = [...responses, ...listObservations(app)].filter(([, text]) => findCanary(text, canary) >= 0);
+  if (found.length > 0) throw createLeakError(canary, found);
 }
 
-async function evidenceOf(app: TestApp, { method, path, options }: CanaryRequest): Promise<readonly Evidence[]> {
+async function collectEvidence(app: TestApp, { method, path, options }: CanaryRequest): Promise<readonly Evidence[]> {
   const request = `${method} ${path.split(/[?#]/, 1)[0] ?? ""}`;
   try {
     const signal = AbortSignal.timeout(RESPONSE_LIMIT_MS);
@@ -68,7 +69,7 @@ function isSearched({ status, headers }: Response): boolean {
   return status >= 400 || headers.get("content-type") === PROMETHEUS_CONTENT_TYPE;
 }
 
-function observedBy(app: TestApp): readonly Evidence[] {
+function listObservations(app: TestApp): readonly Evidence[] {
   return [
     ...app.logs.lines().map((line): Evidence => ["a log line", line]),
     ...app.captured.spans.texts().map((text): Evidence => ["a span", text]),
@@ -77,24 +78,24 @@ function observedBy(app: TestApp): readonly Evidence[] {
 }
 
 /** The position of the canary, -1 if it is absent. A host name may change its case; `Basic` credentials encode it. */
-function indexIn(text: string, canary: string): number {
+function findCanary(text: string, canary: string): number {
   const at = text.toLowerCase().indexOf(canary.toLowerCase());
-  return at < 0 ? text.indexOf(basicCredentials(canary)) : at;
+  return at < 0 ? text.indexOf(formatBasicCredentials(canary)) : at;
 }
 
-function around(text: string, canary: string): string {
-  const at = indexIn(text, canary);
+function getExcerpt(text: string, canary: string): string {
+  const at = findCanary(text, canary);
   return text.slice(Math.max(0, at - 100), at + 150);
 }
 
-function leaked(canary: string, found: readonly Evidence[]): Error {
+function createLeakError(canary: string, found: readonly Evidence[]): Error {
   // One text of each origin, the first.
   const origins = [...new Map(found.toReversed())]
     .toReversed()
-    .map(([origin, text]) => `\n  - ${origin}: ${shown(around(text, canary))}`);
+    .map(([origin, text]) => `\n  - ${origin}: ${describeValue(getExcerpt(text, canary))}`);
   const more = origins.length > MAX_SHOWN_ORIGINS ? `\n  … and ${origins.length - MAX_SHOWN_ORIGINS} more places` : "";
   const list = origins.slice(0, MAX_SHOWN_ORIGINS).join("");
-  return failure(`the canary ${canary} was found in ${found.length} place(s):${list}${more}`, {
+  return createFailure(`the canary ${canary} was found in ${found.length} place(s):${list}${more}`, {
     expected: [],
     actual: found,
   });
@@ -110,58 +111,58 @@ interface CanaryRequest {
  * Requests to every route, to an unknown path and by a wrong method. The canary is not in the path and not in a name of a header or a
  * field, because logs and messages quote those.
  */
-export function* canaryRequests(canary: string, routes: readonly RouteDescriptor[]): Iterable<CanaryRequest> {
+export function* createCanaryRequests(canary: string, routes: readonly RouteDescriptor[]): Iterable<CanaryRequest> {
   const targets = routes.map(({ method, path }) => ({
     method: method === "ANY" ? "POST" : method,
-    path: filled(path),
+    path: fillTemplate(path),
   }));
   for (const { method, path } of [...targets, { method: "GET", path: NO_ROUTE }, { method: "POST", path: NO_ROUTE }]) {
-    const target = `${path}?${queryOf(canary)}`;
-    yield { method, path: target, options: { headers: headersOf(canary) } };
-    yield { method, path: target, options: { headers: { Authorization: `Basic ${basicCredentials(canary)}` } } };
-    yield { method: "TRACE", path: target, options: { headers: headersOf(canary) } };
+    const target = `${path}?${formatQuery(canary)}`;
+    yield { method, path: target, options: { headers: createHeaders(canary) } };
+    yield { method, path: target, options: { headers: { Authorization: `Basic ${formatBasicCredentials(canary)}` } } };
+    yield { method: "TRACE", path: target, options: { headers: createHeaders(canary) } };
     if (METHODS_WITHOUT_BODY.has(method)) continue;
-    for (const body of bodiesOf(canary)) yield { method, path: target, options: withHeaders(canary, body) };
+    for (const body of createBodies(canary)) yield { method, path: target, options: withHeaders(canary, body) };
   }
-  yield { method: "GET", path: `${NO_ROUTE}%zz?${queryOf(canary)}`, options: { headers: headersOf(canary) } };
-  yield { method: "OPTIONS", path: targets[0]?.path ?? NO_ROUTE, options: { headers: preflightOf(canary) } };
-  for (const path of unusualTargets(canary)) {
-    yield { method: "GET", path, options: { headers: headersOf(canary) } };
-    yield { method: "OPTIONS", path, options: { headers: headersOf(canary) } };
+  yield { method: "GET", path: `${NO_ROUTE}%zz?${formatQuery(canary)}`, options: { headers: createHeaders(canary) } };
+  yield { method: "OPTIONS", path: targets[0]?.path ?? NO_ROUTE, options: { headers: createPreflightHeaders(canary) } };
+  for (const path of createUnusualTargets(canary)) {
+    yield { method: "GET", path, options: { headers: createHeaders(canary) } };
+    yield { method: "OPTIONS", path, options: { headers: createHeaders(canary) } };
   }
 }
 
 /** Requests that Node's parser refuses. */
-export function canaryRawRequests(canary: string): readonly string[] {
+export function createRawRequests(canary: string): readonly string[] {
   return [
-    `GET /?${queryOf(canary)} HTTP/1.1\r\nHost: x\r\nX-Canary: ${canary.repeat(20_000 / canary.length)}\r\n\r\n`,
-    `GET /?${queryOf(canary)} HTTP/1.1\r\nHost: x\r\nX Canary: ${canary}\r\n\r\n`,
-    `POST /?${queryOf(canary)} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${canary}\r\n`,
+    `GET /?${formatQuery(canary)} HTTP/1.1\r\nHost: x\r\nX-Canary: ${canary.repeat(20_000 / canary.length)}\r\n\r\n`,
+    `GET /?${formatQuery(canary)} HTTP/1.1\r\nHost: x\r\nX Canary: ${canary}\r\n\r\n`,
+    `POST /?${formatQuery(canary)} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${canary}\r\n`,
     `GET / HTTP/1.1\r\nHost: x\r\nExpect: ${canary}\r\n\r\n`,
   ];
 }
 
 /** The canary as a password of the `Basic` scheme (RFC 7617). */
-export function basicCredentials(canary: string): string {
+export function formatBasicCredentials(canary: string): string {
   return Buffer.from(`canary:${canary}`).toString("base64");
 }
 
-function filled(template: string): string {
+function fillTemplate(template: string): string {
   return template.replaceAll(/\{[^}]*\}/g, "1");
 }
 
 /** Targets without a leading slash, with credentials, and with a fragment, which a request target may not have (RFC 9112 section 3.2). */
-function unusualTargets(canary: string): readonly string[] {
-  const query = queryOf(canary);
+function createUnusualTargets(canary: string): readonly string[] {
+  const query = formatQuery(canary);
   const absolute = [`http://x?${query}`, `http://x#${query}`, `http://user:${canary}@x${NO_ROUTE}?${query}`];
   return [...absolute, `*?${query}`, `*#${query}`, `${NO_ROUTE}#${query}`, `${NO_ROUTE}?${query}#${query}`];
 }
 
-function queryOf(canary: string): string {
+function formatQuery(canary: string): string {
   return `canary=${canary}&token=${canary}&q=${canary}`;
 }
 
-function headersOf(canary: string): Record<string, string> {
+function createHeaders(canary: string): Record<string, string> {
   const secrets = ["Proxy-Authorization", "X-Api-Key", "X-Auth-Token", "X-Canary", "X-CSRF-Token", "X-XSRF-Token"];
   const descriptions = ["Accept", "Accept-Language", "From", "User-Agent", "Via", "X-Inertia-Version"];
   const forwarded = ["Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP"];
@@ -181,11 +182,11 @@ function headersOf(canary: string): Record<string, string> {
   };
 }
 
-function preflightOf(canary: string): Record<string, string> {
-  return { ...headersOf(canary), "Access-Control-Request-Method": "PUT" };
+function createPreflightHeaders(canary: string): Record<string, string> {
+  return { ...createHeaders(canary), "Access-Control-Request-Method": "PUT" };
 }
 
-function bodiesOf(canary: string): readonly RequestOptions[] {
+function createBodies(canary: string): readonly RequestOptions[] {
   const fields = { canary, password: canary, note: canary, name: canary, title: canary, id: canary };
   const json = { "Content-Type": "application/json" };
   return [
@@ -201,5 +202,5 @@ function bodiesOf(canary: string): readonly RequestOptions[] {
 }
 
 function withHeaders(canary: string, { headers, ...body }: RequestOptions): RequestOptions {
-  return { ...body, headers: { ...headersOf(canary), ...(headers as Record<string, string> | undefined) } };
+  return { ...body, headers: { ...createHeaders(canary), ...(headers as Record<string, string> | undefined) } };
 }

@@ -7,7 +7,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { PROBLEM_CONTENT_TYPE } from "../errors/problem.js";
-import { failure, shown } from "./failure.js";
+import { createFailure, describeValue } from "./failure.js";
 
 export interface ExpectedProblem {
   readonly status: number;
@@ -39,19 +39,22 @@ const TYPE_PREFIX = "urn:framework:problem:";
  */
 export async function expectProblem(response: Response, expected: ExpectedProblem): Promise<ProblemDocument> {
   const text = await response.clone().text();
-  const summary = `${response.status} ${shown(response.headers.get("content-type"))} ${shown(text)}`;
+  const summary = `${response.status} ${describeValue(response.headers.get("content-type"))} ${describeValue(text)}`;
   const check = (what: string, wanted: unknown, actual: unknown): void => {
-    if (agrees(wanted, actual)) return;
-    throw failure(`${what} is ${shown(actual)}, not ${shown(wanted)}; the answer was ${summary}`, {
-      expected: wanted,
-      actual,
-    });
+    if (isEqual(wanted, actual)) return;
+    throw createFailure(
+      `${what} is ${describeValue(actual)}, not ${describeValue(wanted)}; the answer was ${summary}`,
+      {
+        expected: wanted,
+        actual,
+      },
+    );
   };
   check("the status", expected.status, response.status);
   check("the media type", PROBLEM_CONTENT_TYPE, response.headers.get("content-type"));
-  const document = parsed(text, summary);
+  const document = parseDocument(text, summary);
   check("the member status", response.status, document.status);
-  check("the member order", inOrder(Object.keys(document)), Object.keys(document));
+  check("the member order", sortMembers(Object.keys(document)), Object.keys(document));
   const { slug, title, detail, extensions = {} } = expected;
   if (slug !== undefined) check("the type", slug === "about:blank" ? slug : TYPE_PREFIX + slug, document.type);
   if (title !== undefined) check("the title", title, document.title);
@@ -60,21 +63,21 @@ export async function expectProblem(response: Response, expected: ExpectedProble
   return document;
 }
 
-function agrees(wanted: unknown, actual: unknown): boolean {
+function isEqual(wanted: unknown, actual: unknown): boolean {
   return wanted instanceof RegExp
     ? typeof actual === "string" && wanted.test(actual)
     : isDeepStrictEqual(wanted, actual);
 }
 
-function parsed(text: string, summary: string): ProblemDocument {
+function parseDocument(text: string, summary: string): ProblemDocument {
   let document: unknown;
   try {
     document = JSON.parse(text);
   } catch (cause) {
-    throw Object.assign(failure(`the body is not JSON; the answer was ${summary}`), { cause });
+    throw Object.assign(createFailure(`the body is not JSON; the answer was ${summary}`), { cause });
   }
   if (isProblem(document)) return document;
-  throw failure(`the document lacks a type, a title or a status; the answer was ${summary}`);
+  throw createFailure(`the document lacks a type, a title or a status; the answer was ${summary}`);
 }
 
 function isProblem(document: unknown): document is ProblemDocument {
@@ -84,7 +87,7 @@ function isProblem(document: unknown): document is ProblemDocument {
 }
 
 /** The standard members in the order of RFC 9457 section 3.1, then the extensions by name. */
-function inOrder(names: readonly string[]): readonly string[] {
+function sortMembers(names: readonly string[]): readonly string[] {
   const extensions = names.filter((name) => !STANDARD_MEMBERS.includes(name)).toSorted();
   return [...STANDARD_MEMBERS.filter((name) => names.includes(name)), ...extensions];
 }

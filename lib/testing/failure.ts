@@ -10,18 +10,18 @@ export interface Difference {
 const MAX_SHOWN_CHARACTERS = 300;
 
 /** Returns the error for the caller to throw. `message` names the actual value too, because some runners print only the message. */
-export function failure(message: string, difference?: Difference): AssertionError {
+export function createFailure(message: string, difference?: Difference): AssertionError {
   return new AssertionError({ message, ...difference });
 }
 
 /** A value as text for a message: at most 300 characters of it. */
-export function shown(value: unknown): string {
-  const text = typeof value === "string" ? JSON.stringify(value) : inspected(value);
+export function describeValue(value: unknown): string {
+  const text = typeof value === "string" ? JSON.stringify(value) : inspectValue(value);
   if (text.length <= MAX_SHOWN_CHARACTERS) return text;
   return `${text.slice(0, MAX_SHOWN_CHARACTERS)}… (${text.length} characters)`;
 }
 
-function inspected(value: unknown): string {
+function inspectValue(value: unknown): string {
   try {
     if (value instanceof Error) return String(value);
     return inspect(value, { breakLength: Infinity, depth: 4 });

@@ -64,7 +64,7 @@ export class FakeClock extends Clock {
     // On Node 20 `AsyncResource.bind` takes 16 µs, this 0.3 µs.
     const context = new AsyncResource("FakeClock");
     const due = this.elapsed + Math.max(0, delayMs);
-    const timer: PendingTimer = { due: options?.isPoll === true ? this.jumped(due) : due, callback, context };
+    const timer: PendingTimer = { due: options?.isPoll === true ? this.postponePoll(due) : due, callback, context };
     this.timers.add(timer);
     return { cancel: () => void this.timers.delete(timer) };
   }
@@ -86,32 +86,32 @@ export class FakeClock extends Clock {
    * @throws RangeError for a negative `ms`, after 100 000 timers of the same time, and after 1 000 000 timers
    */
   advance(ms: number): void {
-    const advance = this.begin(ms);
+    const advance = this.startAdvance(ms);
     while (this.fireNext(advance));
-    this.end(advance);
+    this.finishAdvance(advance);
   }
 
   /** As `advance`, and lets promises settle before the first timer, after each timer and at the end. */
   async advanceAsync(ms: number): Promise<void> {
-    const advance = this.begin(ms);
+    const advance = this.startAdvance(ms);
     await settle();
     while (this.fireNext(advance)) await settle();
-    this.end(advance);
+    this.finishAdvance(advance);
     await settle();
   }
 
-  private begin(ms: number): Advance {
+  private startAdvance(ms: number): Advance {
     if (!(ms >= 0)) throw new RangeError(`cannot advance by ${ms} ms: time only moves forward`);
     return (this.advancing = { from: this.elapsed, to: this.elapsed + ms, fired: 0, firedNow: 0 });
   }
 
-  private end({ to }: Advance): void {
+  private finishAdvance({ to }: Advance): void {
     this.elapsed = to;
     this.advancing = undefined;
   }
 
   /** When a poll is called that would be due at `due`: in a long advance later, and once more at its end. */
-  private jumped(due: number): number {
+  private postponePoll(due: number): number {
     const { advancing, elapsed } = this;
     if (advancing === undefined || due >= advancing.to) return due;
     const { from, to } = advancing;
@@ -119,7 +119,7 @@ export class FakeClock extends Clock {
   }
 
   private fireNext(advance: Advance): boolean {
-    const next = this.earliest();
+    const next = this.findEarliest();
     if (next === undefined || next.due > advance.to) return false;
     if (next.due > this.elapsed) advance.firedNow = 0;
     advance.fired += 1;
@@ -136,7 +136,7 @@ export class FakeClock extends Clock {
     return true;
   }
 
-  private earliest(): PendingTimer | undefined {
+  private findEarliest(): PendingTimer | undefined {
     let earliest: PendingTimer | undefined;
     for (const timer of this.timers) if (earliest === undefined || timer.due < earliest.due) earliest = timer;
     return earliest;

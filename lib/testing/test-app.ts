@@ -12,17 +12,17 @@ import { ApplicationBuilder } from "../app/builder.js";
 import type { Binding } from "../di/provide.js";
 import type { InjectionToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
-import type { Flight } from "../http/connection/connection.js";
+import type { InFlightRequest } from "../http/connection/connection.js";
 import type { CaptureSink } from "../observe/logging/sink.js";
 import { Clock } from "../runtime/clock.js";
 import { CsrfLayer } from "../stages/csrf/csrf-layer.js";
 import { SessionCookie } from "../stages/session/session-cookie.js";
 import { SessionLayer } from "../stages/session/session-layer.js";
-import { storeKey } from "../stages/session/session.js";
-import { textOfValue } from "../stages/session/session-value.js";
+import { toStoreKey } from "../stages/session/session.js";
+import { serializeValue } from "../stages/session/session-value.js";
 import { CapturedTracing } from "./captured-tracing.js";
 import { CookieJar } from "./cookie-jar.js";
-import { failure } from "./failure.js";
+import { createFailure } from "./failure.js";
 import { advancingInRealTime } from "./fake-clock.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
 import { type CsrfNames, TestClient } from "./test-client.js";
@@ -42,10 +42,10 @@ export async function testApp(root: Class | ApplicationBuilder, ...overrides: re
   return captured.run(async () => {
     const builder = root instanceof ApplicationBuilder ? root : Application.create(root);
     const application = builder
-      .testDefaults(...captured.fallbacks())
+      .testDefaults(...captured.defaultBindings())
       .testOverrides(...overrides)
       .build();
-    captured.stampBy(application.resolve(Clock));
+    captured.useClock(application.resolve(Clock));
     return new TestApp(application, await application.start(), captured);
   });
 }
@@ -55,7 +55,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
   readonly url: string;
   /** Every event of the application from level TRACE on, as lines of JSON. */
   readonly logs: CaptureSink;
-  private ending: Promise<void> | undefined;
+  private stopping: Promise<void> | undefined;
 
   /** @internal Use `testApp`. */
   constructor(
@@ -64,7 +64,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
     /** @internal */
     readonly captured: CapturedTracing,
   ) {
-    super(new Transport(portOf(started)), application.resolve(Clock));
+    super(new Transport(getPort(started)), application.resolve(Clock));
     this.url = started.url;
     this.logs = captured.sink;
   }
@@ -81,8 +81,8 @@ export class TestApp extends TestClient implements AsyncDisposable {
    * @throws AssertionError if the application has no CSRF protection
    */
   withCsrf(): TestClient {
-    const csrf = namesOf(this.application);
-    if (csrf === undefined) throw failure("the application has no CSRF protection: turn it on with .csrf(…)");
+    const csrf = findCsrfNames(this.application);
+    if (csrf === undefined) throw createFailure("the application has no CSRF protection: turn it on with .csrf(…)");
     return new TestClient(this.transport, this.clock, new CookieJar(this.clock), csrf);
   }
 
@@ -96,13 +96,13 @@ export class TestApp extends TestClient implements AsyncDisposable {
    */
   async withSession(values: Readonly<Record<string, unknown>>): Promise<TestClient> {
     const jar = new CookieJar(this.clock);
-    jar.store(await beginSession(this.application, this.clock, values), "/");
-    return new TestClient(this.transport, this.clock, jar, namesOf(this.application));
+    jar.store(await createSession(this.application, this.clock, values), "/");
+    return new TestClient(this.transport, this.clock, jar, findCsrfNames(this.application));
   }
 
   /** Writes the bytes to a new connection and resolves to the bytes of the answer. `RawOptions` says when the answer counts as complete. */
   raw(bytes: string | Uint8Array, options?: RawOptions): Promise<Buffer> {
-    return rawExchange(portOf(this.started), bytes, options);
+    return rawExchange(getPort(this.started), bytes, options);
   }
 
   /**
@@ -111,38 +111,38 @@ export class TestApp extends TestClient implements AsyncDisposable {
    * @throws AssertionError naming the requests that had no answer after 2 s.
    */
   stop(): Promise<void> {
-    return (this.ending ??= this.end());
+    return (this.stopping ??= this.stopOnce());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     // A test that called `stop()` has already received its error.
-    if (this.ending === undefined) await this.stop();
-    else await this.ending.catch(() => {});
+    if (this.stopping === undefined) await this.stop();
+    else await this.stopping.catch(() => {});
   }
 
-  private async end(): Promise<void> {
+  private async stopOnce(): Promise<void> {
     this.transport.destroyUnread();
     const { forced, cut } = await this.captured.run(() =>
       advancingInRealTime(this.clock, () => this.started.stopWithin(STOP_DEADLINE_MS)),
     );
-    if (forced > 0) throw unanswered(forced, cut);
+    if (forced > 0) throw createStopError(forced, cut);
   }
 }
 
-function portOf({ address }: Started): number {
+function getPort({ address }: Started): number {
   // `Application.start()` listens on TCP, so the address is an object.
   return typeof address === "object" ? (address?.port ?? 0) : 0;
 }
 
-function unanswered(forced: number, cut: readonly Flight[]): Error {
+function createStopError(forced: number, cut: readonly InFlightRequest[]): Error {
   const requests = cut.map(({ incoming: { method, url } }) => `${String(method)} ${String(url)}`);
   const what = requests.length === 0 ? "they carried no request" : `unanswered: ${requests.join(", ")}`;
   const message = `the application stopped with ${forced} connection(s) destroyed after ${STOP_DEADLINE_MS} ms; ${what}`;
-  return failure(message, { expected: [], actual: requests });
+  return createFailure(message, { expected: [], actual: requests });
 }
 
 /** The names of the CSRF cookie and header; `undefined` without the protection. */
-function namesOf(application: Application): CsrfNames | undefined {
+function findCsrfNames(application: Application): CsrfNames | undefined {
   const [layer] = application.layersAt("csrf");
   return layer instanceof CsrfLayer ? layer.names : undefined;
 }
@@ -152,17 +152,18 @@ function namesOf(application: Application): CsrfNames | undefined {
  *
  * @throws AssertionError if the application has no sessions
  */
-async function beginSession(
+async function createSession(
   application: Application,
   clock: Clock,
   values: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const [layer] = application.layersAt("session");
-  if (!(layer instanceof SessionLayer)) throw failure("the application has no sessions: turn them on with .session(…)");
+  if (!(layer instanceof SessionLayer))
+    throw createFailure("the application has no sessions: turn them on with .session(…)");
   const { cookie, store, idleMs, absoluteMs } = layer.settings;
-  const id = SessionCookie.newId();
-  const texts = new Map(Object.entries(values).map(([name, value]) => [name, textOfValue(name, value)]));
+  const id = SessionCookie.createId();
+  const texts = new Map(Object.entries(values).map(([name, value]) => [name, serializeValue(name, value)]));
   const now = clock.now();
-  await store.create(storeKey(id), texts, { now, startedAt: now, idleMs, absoluteMs });
-  return cookie.line(id, Math.min(idleMs, absoluteMs));
+  await store.create(toStoreKey(id), texts, { now, startedAt: now, idleMs, absoluteMs });
+  return cookie.formatLine(id, Math.min(idleMs, absoluteMs));
 }

@@ -9,7 +9,7 @@
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Clock } from "../runtime/clock.js";
 import { CookieJar } from "./cookie-jar.js";
-import { fieldsOf, type RequestOptions, type Transport } from "./transport.js";
+import { toFields, type RequestOptions, type Transport } from "./transport.js";
 
 export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
@@ -98,7 +98,7 @@ export class TestClient {
     { cookie, header }: CsrfNames,
   ): Promise<RequestOptions> {
     const headers = new Headers();
-    for (const [name, value] of fieldsOf(options.headers))
+    for (const [name, value] of toFields(options.headers))
       for (const each of [value].flat()) headers.append(name, each);
     if (headers.has(header)) return options;
     if (this.jar?.value(cookie, path) === undefined) await (await this.send("GET", NO_PAGE, {})).arrayBuffer();

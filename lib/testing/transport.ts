@@ -48,11 +48,11 @@ export class Transport {
     const { headers, signal, ...body } = options;
     const { content, type } = encodeBody(body);
     const request = http.request({ ...this.target(path), method, ...(signal !== undefined && { signal }) });
-    setFields(request, [...fieldsOf(headers)]);
+    setFields(request, [...toFields(headers)]);
     if (type !== undefined && !request.hasHeader("Content-Type")) request.setHeader("Content-Type", type);
     if (cookies !== undefined && !request.hasHeader("Cookie")) request.setHeader("Cookie", cookies);
     const incoming = await exchange(request, content);
-    return this.responseOf(method, incoming);
+    return this.trackResponse(method, incoming);
   }
 
   /** Destroys the connections of responses whose body the test has not begun to read. They would delay the stop of the application. */
@@ -69,8 +69,8 @@ export class Transport {
     return { agent: this.agent, host: "127.0.0.1", port: this.port, path: target };
   }
 
-  private responseOf(method: string, incoming: http.IncomingMessage): Response {
-    const open = { response: newResponse(method, incoming), incoming };
+  private trackResponse(method: string, incoming: http.IncomingMessage): Response {
+    const open = { response: createResponse(method, incoming), incoming };
     this.open.add(open);
     incoming.once("close", () => this.open.delete(open));
     return open.response;
@@ -78,7 +78,7 @@ export class Transport {
 }
 
 /** The lines of the headers; a list repeats its name. */
-export function fieldsOf(headers: RequestOptions["headers"] = {}): Iterable<HeaderField> {
+export function toFields(headers: RequestOptions["headers"] = {}): Iterable<HeaderField> {
   return headers instanceof Headers ? headers : Object.entries(headers);
 }
 
@@ -103,15 +103,15 @@ function sendStream(request: http.ClientRequest, content: Readable): void {
   content.once("error", (error) => request.destroy(error)).pipe(request);
 }
 
-function newResponse(method: string, incoming: http.IncomingMessage): Response {
+function createResponse(method: string, incoming: http.IncomingMessage): Response {
   // Node sets both on every response.
   const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = incoming;
   const headers = new Headers();
   for (let at = 0; at < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "");
-  return new Response(bodyOf(method, status, incoming), { status, statusText, headers });
+  return new Response(toBody(method, status, incoming), { status, statusText, headers });
 }
 
-function bodyOf(method: string, status: number, incoming: http.IncomingMessage): BodyInit | null {
+function toBody(method: string, status: number, incoming: http.IncomingMessage): BodyInit | null {
   if (method === "HEAD" || STATUSES_WITHOUT_BODY.has(status)) {
     incoming.resume();
     return null;
@@ -134,7 +134,7 @@ export function encodeBody({ json, form, body }: BodyOptions): EncodedBody {
     throw new TypeError("a request has one body: give one of json, form and body");
   }
   if (json !== undefined) return { content: Buffer.from(JSON.stringify(json)), type: "application/json" };
-  if (form !== undefined) return encodeFetchBody(searchParamsOf(form));
+  if (form !== undefined) return encodeFetchBody(toSearchParams(form));
   return body === undefined ? { content: undefined, type: undefined } : encodeFetchBody(body);
 }
 
@@ -149,7 +149,7 @@ function encodeFetchBody(body: FetchBody | Readable): EncodedBody {
   return { content: Readable.fromWeb(encoder.body as NodeReadableStream), type };
 }
 
-function searchParamsOf(form: NonNullable<BodyOptions["form"]>): URLSearchParams {
+function toSearchParams(form: NonNullable<BodyOptions["form"]>): URLSearchParams {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(form)) {
     for (const each of typeof value === "string" ? [value] : value) params.append(name, each);

@@ -53,11 +53,11 @@ const collected = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {
   interestVersion++;
 });
 
-function handleOf(subscriber: Subscriber): SubscriberHandle {
-  return handles.get(subscriber) ?? makeHandle(subscriber);
+function getHandle(subscriber: Subscriber): SubscriberHandle {
+  return handles.get(subscriber) ?? createHandle(subscriber);
 }
 
-function makeHandle(subscriber: Subscriber): SubscriberHandle {
+function createHandle(subscriber: Subscriber): SubscriberHandle {
   const handle = new SubscriberHandle(subscriber);
   const reference = new WeakRef(subscriber);
   handles.set(subscriber, handle);
@@ -81,7 +81,7 @@ export function currentSubscriber(): Subscriber | undefined {
 }
 
 /** The verbosity that `subscriber` wants from `target`; 0 if it throws or returns no level. */
-export function verbosityOf(subscriber: Subscriber, target: string): number {
+export function getVerbosity(subscriber: Subscriber, target: string): number {
   try {
     return VERBOSITY[subscriber.maxLevel(target)] ?? 0;
   } catch {
@@ -90,13 +90,13 @@ export function verbosityOf(subscriber: Subscriber, target: string): number {
 }
 
 /** The highest verbosity that a subscriber of the process wants from `target`. */
-export function highestInterest(target: string): number {
-  let highest = installed === undefined ? 0 : verbosityOf(installed.subscriber, target);
+export function getMaxInterest(target: string): number {
+  let max = installed === undefined ? 0 : getVerbosity(installed.subscriber, target);
   for (const reference of scoped) {
     const subscriber = reference.deref();
-    if (subscriber !== undefined) highest = Math.max(highest, verbosityOf(subscriber, target));
+    if (subscriber !== undefined) max = Math.max(max, getVerbosity(subscriber, target));
   }
-  return highest;
+  return max;
 }
 
 /** The flow of the running code. */
@@ -111,7 +111,7 @@ export function currentHandle(flow: Flow | undefined): SubscriberHandle | undefi
 
 /** Runs `fn` with `subscriber` and outside any span, together with everything asynchronous that `fn` starts. */
 export function withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
-  return flows.run(new Flow(handleOf(subscriber), undefined), fn);
+  return flows.run(new Flow(getHandle(subscriber), undefined), fn);
 }
 
 /** Runs `fn` inside `span`. */
@@ -125,7 +125,7 @@ export function runInSpan<T>(handle: SubscriberHandle, span: SpanData, fn: () =>
  * @internal
  */
 export function enterRequest<A, T>(run: (argument: A) => T, argument: A, subscriber?: Subscriber): T {
-  const handle = subscriber === undefined ? currentHandle(currentFlow()) : handleOf(subscriber);
+  const handle = subscriber === undefined ? currentHandle(currentFlow()) : getHandle(subscriber);
   if (handle === undefined) return run(argument);
   return flows.run(new Flow(handle, undefined, "this"), run, argument);
 }
@@ -139,8 +139,8 @@ export function ensureFlow<A, T>(run: (argument: A, flow: Flow | undefined) => T
   const flow = currentFlow();
   const handle = currentHandle(flow);
   if (handle === undefined || flow?.isRequestFlow === true) return run(argument, flow);
-  const made = new Flow(handle, flow?.span, "this");
-  return flows.run(made, run, argument, made);
+  const requestFlow = new Flow(handle, flow?.span, "this");
+  return flows.run(requestFlow, run, argument, requestFlow);
 }
 
 /**
@@ -175,7 +175,7 @@ export function callSubscriber<A>(
  * request. The framework calls it for Node's request and response, when the application asks for them, and for a streamed body.
  * @internal
  */
-export function keepFlow(emitter: EventEmitter): void {
+export function bindFlow(emitter: EventEmitter): void {
   const flow = currentFlow()?.request;
   if (flow === undefined) return;
   const emit = emitter.emit.bind(emitter);

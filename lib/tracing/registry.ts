@@ -76,37 +76,38 @@ export class Registry implements Subscriber {
     const wanted = this.#entries.map(({ layer, filter }) =>
       layer.onEvent === undefined ? "OFF" : (filter?.maxLevel(target) ?? "TRACE"),
     );
-    const most = wanted.reduce<LevelFilter>((a, b) => (VERBOSITY[b] > VERBOSITY[a] ? b : a), "OFF");
-    return lower(most, this.#filter?.maxLevel(target) ?? "TRACE");
+    const max = wanted.reduce<LevelFilter>((a, b) => (VERBOSITY[b] > VERBOSITY[a] ? b : a), "OFF");
+    return getLower(max, this.#filter?.maxLevel(target) ?? "TRACE");
   }
 
   onNewSpan(span: SpanData): void {
-    const parents = statesOf(span.parent);
+    const parents = getStates(span.parent);
     const states: unknown[] = [];
     for (let i = 0; i < this.#entries.length; i++) states.push(this.#stateFor(i, span, parents?.[i]));
     span.subscriberState = states;
   }
 
   onRecord(span: SpanData, fields: Fields): void {
-    const states = statesOf(span);
-    for (let i = 0; i < this.#entries.length; i++) recordTo(this.#entries[i], span, fields, states?.[i]);
+    const states = getStates(span);
+    for (let i = 0; i < this.#entries.length; i++) sendRecord(this.#entries[i], span, fields, states?.[i]);
   }
 
   onEvent(event: LogEvent): void {
-    const states = statesOf(event.span);
+    const states = getStates(event.span);
     for (let i = 0; i < this.#entries.length; i++) {
       const entry = this.#entries[i];
-      if (entry !== undefined && (this.#isUnfiltered || wants(entry, event))) eventTo(entry.layer, event, states?.[i]);
+      if (entry !== undefined && (this.#isUnfiltered || wants(entry, event)))
+        sendEvent(entry.layer, event, states?.[i]);
     }
   }
 
   onClose(span: SpanData, outcome: SpanOutcome): void {
-    const states = statesOf(span);
-    for (let i = 0; i < this.#entries.length; i++) closeTo(this.#entries[i], span, outcome, states?.[i]);
+    const states = getStates(span);
+    for (let i = 0; i < this.#entries.length; i++) sendClose(this.#entries[i], span, outcome, states?.[i]);
   }
 
   #filtered(): readonly Entry[] {
-    return this.#entries.map(({ layer, filter }) => ({ layer, filter: narrower(filter, this.#filter) }));
+    return this.#entries.map(({ layer, filter }) => ({ layer, filter: narrowFilter(filter, this.#filter) }));
   }
 
   #stateFor(index: number, span: SpanData, parent: unknown): unknown {
@@ -118,7 +119,7 @@ export class Registry implements Subscriber {
   }
 }
 
-function eventTo(layer: TracingLayer, event: LogEvent, state: unknown): void {
+function sendEvent(layer: TracingLayer, event: LogEvent, state: unknown): void {
   try {
     layer.onEvent?.(event, state);
   } catch {
@@ -126,7 +127,7 @@ function eventTo(layer: TracingLayer, event: LogEvent, state: unknown): void {
   }
 }
 
-function recordTo(entry: Entry | undefined, span: SpanData, fields: Fields, state: unknown): void {
+function sendRecord(entry: Entry | undefined, span: SpanData, fields: Fields, state: unknown): void {
   try {
     entry?.layer.onRecord?.(span, fields, state);
   } catch {
@@ -134,7 +135,7 @@ function recordTo(entry: Entry | undefined, span: SpanData, fields: Fields, stat
   }
 }
 
-function closeTo(entry: Entry | undefined, span: SpanData, outcome: SpanOutcome, state: unknown): void {
+function sendClose(entry: Entry | undefined, span: SpanData, outcome: SpanOutcome, state: unknown): void {
   try {
     entry?.layer.onClose?.(span, outcome, state);
   } catch {
@@ -146,16 +147,16 @@ function wants({ filter }: Entry, event: LogEvent): boolean {
   return filter === undefined || VERBOSITY[event.level] <= VERBOSITY[filter.maxLevel(event.target)];
 }
 
-function narrower(one: TargetFilter | undefined, other: TargetFilter | undefined): TargetFilter | undefined {
+function narrowFilter(one: TargetFilter | undefined, other: TargetFilter | undefined): TargetFilter | undefined {
   if (one === undefined || other === undefined) return one ?? other;
-  return { maxLevel: (target) => lower(one.maxLevel(target), other.maxLevel(target)) };
+  return { maxLevel: (target) => getLower(one.maxLevel(target), other.maxLevel(target)) };
 }
 
-function lower(one: LevelFilter, other: LevelFilter): LevelFilter {
+function getLower(one: LevelFilter, other: LevelFilter): LevelFilter {
   return VERBOSITY[one] < VERBOSITY[other] ? one : other;
 }
 
 // All spans of a flow have the same subscriber, so this registry has set the state of every span around an event.
-function statesOf(span: SpanData | undefined): States | undefined {
+function getStates(span: SpanData | undefined): States | undefined {
   return span?.subscriberState as States | undefined;
 }

@@ -11,8 +11,8 @@ import {
   currentFlow,
   callSubscriber,
   interestVersion,
-  highestInterest,
-  verbosityOf,
+  getMaxInterest,
+  getVerbosity,
   type SubscriberHandle,
   type Flow,
   withSubscriber,
@@ -65,9 +65,9 @@ export class Target {
   }
 
   /** Emits at INFO in the given flow and span: an access log line is outside the span that it reports on. @internal */
-  infoIn(flow: Flow | undefined, span: SpanData | undefined, message: string, fields: Fields): void {
+  emitInfo(flow: Flow | undefined, span: SpanData | undefined, message: string, fields: Fields): void {
     this.#refresh();
-    if (this.#interest >= INFO) this.#emitIn(flow, span, INFO, "INFO", message, fields);
+    if (this.#interest >= INFO) this.#emitInFlow(flow, span, INFO, "INFO", message, fields);
   }
 
   /** Creates a span; see `Span`. */
@@ -86,10 +86,10 @@ export class Target {
     this.#refresh();
     if (this.#interest < verbosity) return;
     const flow = currentFlow();
-    this.#emitIn(flow, flow?.span, verbosity, level, message, fields);
+    this.#emitInFlow(flow, flow?.span, verbosity, level, message, fields);
   }
 
-  #emitIn(
+  #emitInFlow(
     flow: Flow | undefined,
     span: SpanData | undefined,
     verbosity: number,
@@ -105,13 +105,13 @@ export class Target {
   #refresh(): void {
     if (this.#version === interestVersion) return;
     this.#version = interestVersion;
-    this.#interest = highestInterest(this.name);
+    this.#interest = getMaxInterest(this.name);
   }
 
   #wants(handle: SubscriberHandle, verbosity: number): boolean {
     if (this.#handleId !== handle.id) {
       this.#handleId = handle.id;
-      this.#wantedByHandle = verbosityOf(handle.subscriber, this.name);
+      this.#wantedByHandle = getVerbosity(handle.subscriber, this.name);
     }
     return this.#wantedByHandle >= verbosity;
   }

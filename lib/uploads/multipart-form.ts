@@ -9,15 +9,15 @@ import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
 import type { Busboy, FieldInfo, FileInfo } from "busboy";
 import { BadRequestError, FrameworkError, PayloadTooLargeError } from "../errors/framework-error.js";
-import { tooLarge } from "../http/body/body-reader.js";
+import { createTooLargeError } from "../http/body/body-reader.js";
 import type { Exchange } from "../http/request/exchange.js";
 import { nestFields } from "../http/body/form-fields.js";
-import { spareConnection } from "../http/connection/unread-body.js";
-import { unsupportedType } from "../http/body/unsupported-type.js";
+import { keepConnectionOpen } from "../http/connection/unread-body.js";
+import { createUnsupportedTypeError } from "../http/body/unsupported-type.js";
 import type { UploadFields, UploadValue } from "../http/body/uploads.js";
 import { markHandled } from "../runtime/mark-handled.js";
-import { makeParser, ParserFeed } from "./multipart-parser.js";
-import { PatienceWithClient } from "./patience.js";
+import { createParser, ParserFeed } from "./multipart-parser.js";
+import { FormTimeouts } from "./form-timeouts.js";
 import type { RequestFiles } from "./received-file.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
 
@@ -51,8 +51,8 @@ export class MultipartForm {
     const { incoming } = exchange;
     // Each file that is being written listens.
     setMaxListeners(0, this.stop.signal);
-    this.parser = makeParser(incoming.headers, limits);
-    if (Number(incoming.headers["content-length"] ?? 0) > this.mostBytes) throw tooLarge(this.mostBytes);
+    this.parser = createParser(incoming.headers, limits);
+    if (Number(incoming.headers["content-length"] ?? 0) > this.maxBytes) throw createTooLargeError(this.maxBytes);
     if (incoming.readableEnded || incoming.destroyed || incoming.readableFlowing !== null) throw wasRead();
   }
 
@@ -70,7 +70,7 @@ export class MultipartForm {
 
   /** For a form that was read under other limits. @throws PayloadTooLargeError */
   expectWithin({ bytes, parts, fileBytes, fieldBytes }: CompleteUploadLimits): void {
-    if (this.bytes > bytes) throw tooLarge(bytes);
+    if (this.bytes > bytes) throw createTooLargeError(bytes);
     if (this.parts.length > parts) throw new PayloadTooLargeError(`More than ${parts} parts.`);
     for (const { value } of this.parts) {
       if (typeof value === "string" && Buffer.byteLength(value) > fieldBytes) throw tooLargePart("text", fieldBytes);
@@ -95,14 +95,14 @@ export class MultipartForm {
   private async receive(): Promise<void> {
     const { incoming, abortSignal } = this.exchange;
     this.listen();
-    const patience = new PatienceWithClient(this.exchange, this.limits, (error) => this.fail(error));
+    const timeouts = new FormTimeouts(this.exchange, this.limits, (error) => this.fail(error));
     const aborted = (): void => this.fail(abortSignal.reason);
     const take = (chunk: Buffer): void => {
-      patience.refresh();
+      timeouts.refresh();
       this.take(chunk.length);
     };
     // The answer to a failure needs the connection.
-    spareConnection(incoming);
+    keepConnectionOpen(incoming);
     const feed = new ParserFeed(this.parser);
     if (abortSignal.aborted) aborted();
     abortSignal.addEventListener("abort", aborted);
@@ -110,9 +110,9 @@ export class MultipartForm {
     try {
       await pipeline(incoming, feed, { signal: this.stop.signal });
     } catch (error) {
-      this.fail(this.meaningOf(error));
+      this.fail(this.toFormError(error));
     } finally {
-      patience.end();
+      timeouts.stop();
       incoming.off("data", take);
       abortSignal.removeEventListener("abort", aborted);
     }
@@ -134,54 +134,56 @@ export class MultipartForm {
 
   /** Before the stream of the request is destroyed with the same error, which then looks like one of the request. */
   private parserFailed(error: unknown): void {
-    if (this.exchange.incoming.errored === null) this.fail(this.meaningOf(error));
+    if (this.exchange.incoming.errored === null) this.fail(this.toFormError(error));
   }
 
   private take(length: number): void {
     this.bytes += length;
-    if (this.bytes > this.mostBytes) this.fail(tooLarge(this.mostBytes));
+    if (this.bytes > this.maxBytes) this.fail(createTooLargeError(this.maxBytes));
   }
 
   private file(name: string, content: Readable, { filename, encoding }: FileInfo): void {
     // In the same tick as the event: the parser destroys the stream with an error when the body is malformed.
     content.on("error", () => {});
     content.on("limit", () => this.fail(tooLargePart("file", this.limits.fileBytes)));
-    const part = this.begin(name, encoding);
+    const part = this.addPart(name, encoding);
     if (part === undefined) return void content.resume();
-    const received = this.files.receive(content, plainName(filename), this.stop.signal);
-    const kept = received.then(
+    const received = this.files.receive(content, toPlainName(filename), this.stop.signal);
+    const stored = received.then(
       (file) => {
         // A browser sends an empty file input as a file without name and content.
         if (file.size > 0 || filename !== undefined) part.value = file;
       },
-      (error: unknown) => this.fail(this.meaningOf(error)),
+      (error: unknown) => this.fail(this.toFormError(error)),
     );
-    this.receiving.push(markHandled(kept));
+    this.receiving.push(markHandled(stored));
   }
 
   /** @param value `undefined` where the parser does not know the charset of the part */
   private field(name: string, value: string | undefined, { valueTruncated, encoding }: FieldInfo): void {
-    const part = this.begin(name, encoding);
+    const part = this.addPart(name, encoding);
     if (part === undefined) return;
     if (valueTruncated) this.fail(tooLargePart("text", this.limits.fieldBytes));
     if (value === undefined)
-      this.fail(unsupportedType("charset=another", "utf-8", "A part has a charset that is not read; send utf-8."));
+      this.fail(
+        createUnsupportedTypeError("charset=another", "utf-8", "A part has a charset that is not read; send utf-8."),
+      );
     part.value = value;
   }
 
   /** The part, in its place; `undefined` for one that ends the reading. */
-  private begin(name: string | undefined, encoding: string): FormPart | undefined {
-    const fault = this.failure?.error ?? this.faultOf(name, encoding);
+  private addPart(name: string | undefined, encoding: string): FormPart | undefined {
+    const fault = this.failure?.error ?? this.findFault(name, encoding);
     if (fault !== undefined || name === undefined) {
       this.fail(fault);
       return undefined;
     }
-    const part: FormPart = { name: unescaped(name), value: undefined };
+    const part: FormPart = { name: unescapeName(name), value: undefined };
     this.parts.push(part);
     return part;
   }
 
-  private faultOf(name: string | undefined, encoding: string): FrameworkError | undefined {
+  private findFault(name: string | undefined, encoding: string): FrameworkError | undefined {
     if (this.parts.length >= this.limits.parts)
       return new PayloadTooLargeError(`More than ${this.limits.parts} parts.`);
     if (name === undefined) return malformed("a part has no name");
@@ -190,7 +192,7 @@ export class MultipartForm {
     }
     if (IDENTITY.has(encoding)) return undefined;
     const detail = "A part has a Content-Transfer-Encoding, and none is read.";
-    return unsupportedType(encoding, [...IDENTITY].join(", "), detail);
+    return createUnsupportedTypeError(encoding, [...IDENTITY].join(", "), detail);
   }
 
   /** Ends the reading. The first error counts. */
@@ -202,7 +204,7 @@ export class MultipartForm {
   }
 
   /** Turns the failure of a stream into an error with a status. The parser throws plain errors, whose messages hold no part of the body. */
-  private meaningOf(error: unknown): unknown {
+  private toFormError(error: unknown): unknown {
     const { isClientGone, abortSignal, incoming } = this.exchange;
     if (isClientGone) return abortSignal.reason;
     if (error instanceof FrameworkError) return error;
@@ -211,23 +213,23 @@ export class MultipartForm {
     return malformed(error instanceof Error ? error.message : "the parser failed", error);
   }
 
-  private get mostBytes(): number {
+  private get maxBytes(): number {
     return Math.min(this.limits.bytes, this.exchange.bodyLimit ?? Number.POSITIVE_INFINITY);
   }
 }
 
 /** Browsers escape these three characters in names, and no others (HTML, multipart/form-data encoding algorithm). */
-function unescaped(name: string): string {
+function unescapeName(name: string): string {
   return name.replaceAll(/%(?:22|0d|0a)/gi, decodeURIComponent);
 }
 
 /** The joiners of scripts and emoji are a part of the name; other characters of their kind show a name that it is not. */
-const UNSHOWN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
+const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
 /** The client's name of a file as data to show, as one spelling: the parser has removed the folders. */
-function plainName(name: string | undefined): string {
-  const shown = unescaped(name ?? "")
-    .replaceAll(UNSHOWN, "")
+function toPlainName(name: string | undefined): string {
+  const shown = unescapeName(name ?? "")
+    .replaceAll(HIDDEN, "")
     .normalize("NFC")
     .slice(0, MAX_FILE_NAME_LENGTH);
   // The cut may have divided a character.

@@ -7,8 +7,8 @@ import { finished, Writable } from "node:stream";
 import type { Busboy, BusboyConfig } from "busboy";
 import { BadRequestError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
-import { codedBody } from "../http/body/body-reader.js";
-import { unsupportedType } from "../http/body/unsupported-type.js";
+import { createCodedBodyError } from "../http/body/body-reader.js";
+import { createUnsupportedTypeError } from "../http/body/unsupported-type.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
 
 const PEER = { entry: "@stagecraft/framework/uploads", name: "busboy", from: "1.6.0", install: "busboy" };
@@ -66,11 +66,11 @@ export class ParserFeed extends Writable {
 }
 
 /** @throws UnsupportedMediaTypeError for another media type or a coded body; BadRequestError `E_UPLOAD_MALFORMED` for the boundary */
-export function makeParser(headers: IncomingHttpHeaders, limits: CompleteUploadLimits): Busboy {
+export function createParser(headers: IncomingHttpHeaders, limits: CompleteUploadLimits): Busboy {
   const type = headers["content-type"] ?? "";
   const coding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
-  if (!TYPE.test(type)) throw unsupportedType(headers["content-type"], EXPECTED, `Expected ${EXPECTED}.`);
-  if (coding !== "identity") throw codedBody(coding);
+  if (!TYPE.test(type)) throw createUnsupportedTypeError(headers["content-type"], EXPECTED, `Expected ${EXPECTED}.`);
+  if (coding !== "identity") throw createCodedBodyError(coding);
   const [, quoted, boundary = quoted] = BOUNDARY.exec(type) ?? [];
   if (boundary === undefined) {
     throw new BadRequestError("The multipart form is malformed: its Content-Type has no valid boundary.", {

@@ -19,7 +19,7 @@ const FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
 export class RequestFiles {
   private readonly paths = new Set<string>();
-  private isOver = false;
+  private isClosed = false;
 
   constructor(private readonly directory: Pick<TemporaryDirectory, "newPath" | "makeAgain">) {}
 
@@ -30,17 +30,17 @@ export class RequestFiles {
     try {
       await pipeline(content, file.createWriteStream(), { signal });
     } catch (error) {
-      throw diskFault(error);
+      throw toDiskFault(error);
     } finally {
       // The response may have ended while the file was opened or written.
-      if (this.isOver) await this.remove(path);
+      if (this.isClosed) await this.remove(path);
     }
     return new ReceivedFile(this, path, name, head.size, sniff(head.bytes));
   }
 
   /** Removes all files that were not moved. */
   async removeAll(): Promise<void> {
-    this.isOver = true;
+    this.isClosed = true;
     const paths = [...this.paths];
     this.paths.clear();
     for (const path of paths) await this.remove(path);
@@ -76,7 +76,7 @@ export class RequestFiles {
     try {
       return { path, file: await open(path, "wx", READABLE_BY_OWNER) };
     } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw diskFault(error);
+      if (getCode(error) !== "ENOENT") throw toDiskFault(error);
       // A cleaner of temporary files has removed the directory.
       await this.directory.makeAgain();
       return { path, file: await open(path, "wx", READABLE_BY_OWNER) };
@@ -88,7 +88,7 @@ export class RequestFiles {
 class FileHead {
   size = 0;
   private readonly chunks: Buffer[] = [];
-  private kept = 0;
+  private headLength = 0;
 
   constructor(content: Readable) {
     content.on("data", (chunk: Buffer) => this.take(chunk));
@@ -100,10 +100,10 @@ class FileHead {
 
   private take(chunk: Buffer): void {
     this.size += chunk.length;
-    if (this.kept >= SNIFFED_BYTES) return;
+    if (this.headLength >= SNIFFED_BYTES) return;
     // A copy: the chunk is a part of a larger buffer, which would stay in memory.
-    const part = Buffer.from(chunk.subarray(0, SNIFFED_BYTES - this.kept));
-    this.kept += part.length;
+    const part = Buffer.from(chunk.subarray(0, SNIFFED_BYTES - this.headLength));
+    this.headLength += part.length;
     this.chunks.push(part);
   }
 }
@@ -155,7 +155,7 @@ class ReceivedFile extends UploadedFile {
       await rename(this.path, path);
       this.files.release(this.path);
     } catch (error) {
-      if (codeOf(error) !== "EXDEV") throw diskFault(error);
+      if (getCode(error) !== "EXDEV") throw toDiskFault(error);
       await this.copyTo(path);
     }
   }
@@ -168,18 +168,18 @@ class ReceivedFile extends UploadedFile {
       await rename(part, path);
     } catch (error) {
       await rm(part, { force: true });
-      throw diskFault(error);
+      throw toDiskFault(error);
     }
   }
 }
 
-function codeOf(error: unknown): unknown {
+function getCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
 /** An error of the file system as one with a status; any other error as it is. */
-function diskFault(error: unknown): unknown {
-  if (FULL.has(codeOf(error))) {
+function toDiskFault(error: unknown): unknown {
+  if (FULL.has(getCode(error))) {
     return new FrameworkError("There is no space for the files.", { code: "E_UPLOAD_FULL", status: 507, cause: error });
   }
   const isOfDisk = error instanceof Error && "syscall" in error;

@@ -94,28 +94,28 @@ const CONTROL = /(?![\t\n\v\f\r])\p{Cc}/u;
 /** @param head the first `SNIFFED_BYTES` of the file, or all of a shorter one */
 export function sniff(head: Buffer): SniffedType {
   const text = head.toString("latin1");
-  return bySignature(text) ?? byContainer(text) ?? asText(head) ?? UNKNOWN;
+  return findBySignature(text) ?? findByContainer(text) ?? detectText(head) ?? UNKNOWN;
 }
 
-function bySignature(text: string): SniffedType | undefined {
+function findBySignature(text: string): SniffedType | undefined {
   const row = SIGNATURES.find(([at, bytes]) => text.startsWith(bytes, at));
   return row === undefined ? undefined : { type: row[2], extension: row[3] };
 }
 
-function byContainer(text: string): SniffedType | undefined {
-  if (text.startsWith("PK\x03\x04")) return inArchive(text);
+function findByContainer(text: string): SniffedType | undefined {
+  if (text.startsWith("PK\x03\x04")) return findInArchive(text);
   const inner = text.slice(8, 12);
-  if (text.startsWith("ftyp", 4)) return firstOf(BRANDS, (brand) => inner.startsWith(brand));
-  if (text.startsWith("RIFF")) return firstOf(FORMS, (form) => inner === form);
+  if (text.startsWith("ftyp", 4)) return findType(BRANDS, (brand) => inner.startsWith(brand));
+  if (text.startsWith("RIFF")) return findType(FORMS, (form) => inner === form);
   const isBitmap = text.startsWith("BM") && text.startsWith("\0\0\0\0", 6);
   return isBitmap ? { type: "image/bmp", extension: ".bmp" } : undefined;
 }
 
-function inArchive(text: string): SniffedType {
-  return firstOf(DOCUMENTS, (name) => name.test(text)) ?? { type: "application/zip", extension: ".zip" };
+function findInArchive(text: string): SniffedType {
+  return findType(DOCUMENTS, (name) => name.test(text)) ?? { type: "application/zip", extension: ".zip" };
 }
 
-function firstOf<N>(
+function findType<N>(
   rows: readonly (readonly [N, string, string])[],
   matches: (name: N) => boolean,
 ): SniffedType | undefined {
@@ -124,7 +124,7 @@ function firstOf<N>(
 }
 
 /** Text in UTF-8. The last bytes may be the beginning of a character. */
-function asText(head: Buffer): SniffedType | undefined {
+function detectText(head: Buffer): SniffedType | undefined {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text: string;
   try {

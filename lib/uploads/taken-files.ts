@@ -10,7 +10,7 @@ type UploadMember = UploadFields[string];
 
 /** A field of the form, or of an object in it, that holds files. */
 interface FilePlace {
-  readonly owner: UploadFields;
+  readonly container: UploadFields;
   readonly name: string;
   readonly path: string;
   readonly files: UploadMember;
@@ -18,12 +18,12 @@ interface FilePlace {
 
 /** The schema's output. @throws ValidationError for a value that the schema refuses, and for files that it does not take */
 export async function validateForm(schema: Schema, form: UploadFields): Promise<unknown> {
-  const places = [...placesIn(form, "")];
+  const places = [...findPlaces(form, "")];
   const unread = new Set(places);
   for (const place of places) define(place, { get: () => (unread.delete(place), place.files) });
   try {
     const output = await validate(schema, form);
-    for (const place of unread) if (isReachable(place.owner, output)) unread.delete(place);
+    for (const place of unread) if (isReachable(place.container, output)) unread.delete(place);
     if (unread.size > 0) throw untaken(unread);
     return output;
   } finally {
@@ -31,22 +31,22 @@ export async function validateForm(schema: Schema, form: UploadFields): Promise<
   }
 }
 
-function* placesIn(owner: UploadFields, prefix: string): Generator<FilePlace> {
-  for (const [name, member] of Object.entries(owner)) {
+function* findPlaces(container: UploadFields, prefix: string): Generator<FilePlace> {
+  for (const [name, member] of Object.entries(container)) {
     const path = prefix + name;
-    if (holdsFile(member)) yield { owner, name, path, files: member };
-    yield* placesBelow(member, path);
+    if (holdsFile(member)) yield { container, name, path, files: member };
+    yield* findPlacesBelow(member, path);
   }
 }
 
-function* placesBelow(member: UploadMember, path: string): Generator<FilePlace> {
+function* findPlacesBelow(member: UploadMember, path: string): Generator<FilePlace> {
   if (typeof member === "string" || member instanceof UploadedFile) return;
   if (!Array.isArray(member)) {
     // The compiler does not tell a readonly list from an object.
-    yield* placesIn(member as UploadFields, `${path}.`);
+    yield* findPlaces(member as UploadFields, `${path}.`);
     return;
   }
-  for (const [at, element] of member.entries()) yield* placesBelow(element as UploadMember, `${path}.${at}`);
+  for (const [at, element] of member.entries()) yield* findPlacesBelow(element as UploadMember, `${path}.${at}`);
 }
 
 /** A file, or a list with one. */
@@ -56,14 +56,14 @@ function holdsFile(member: UploadMember): boolean {
   );
 }
 
-function define({ owner, name }: FilePlace, member: PropertyDescriptor): void {
-  Object.defineProperty(owner, name, { ...member, configurable: true, enumerable: true });
+function define({ container, name }: FilePlace, member: PropertyDescriptor): void {
+  Object.defineProperty(container, name, { ...member, configurable: true, enumerable: true });
 }
 
-function isReachable(owner: object, output: unknown): boolean {
+function isReachable(container: object, output: unknown): boolean {
   const seen = new Set([output]);
   for (const value of seen) {
-    if (value === owner) return true;
+    if (value === container) return true;
     if (typeof value !== "object" || value === null || value instanceof UploadedFile) continue;
     for (const member of Object.values(value)) seen.add(member);
   }

@@ -18,16 +18,16 @@ import { tracing } from "../tracing/tracing.js";
 
 const log = tracing.target("framework::uploads");
 
-const TOUCH_MS = 60_000;
-const LEFT_AFTER_MS = 600_000;
+const TOUCH_INTERVAL_MS = 60_000;
+const ABANDONED_AFTER_MS = 600_000;
 const WRITABLE_BY_OTHERS = 0o022;
 /** The parts of a name: host, process, start of the process, random. */
 const NAME = /^([0-9a-f]{12})-(\d+)-(\d+)-[0-9a-f]{16}$/;
 
 export class TemporaryDirectory {
   readonly path: string;
-  private readonly host = hostOfProcess();
-  private made: Promise<void> | undefined = undefined;
+  private readonly host = getHostId();
+  private created: Promise<void> | undefined = undefined;
   private timer: Timer | undefined = undefined;
 
   /**
@@ -39,30 +39,30 @@ export class TemporaryDirectory {
     private readonly isPublic: boolean,
     private readonly clock: Clock,
   ) {
-    this.path = join(base, `${this.host}-${process.pid}-${startOfProcess()}-${randomBytes(8).toString("hex")}`);
+    this.path = join(base, `${this.host}-${process.pid}-${getProcessStart()}-${randomBytes(8).toString("hex")}`);
   }
 
   /** Makes the directory, once. @throws FrameworkError `E_UPLOADS_DIRECTORY` */
-  make(): Promise<void> {
-    return (this.made ??= this.makeBoth());
+  create(): Promise<void> {
+    return (this.created ??= this.createBoth());
   }
 
   /** A path that no file has yet. */
   async newPath(): Promise<string> {
-    await this.make();
+    await this.create();
     return join(this.path, randomBytes(16).toString("hex"));
   }
 
   /** Makes the directory again: a cleaner of temporary files has removed it. */
   makeAgain(): Promise<void> {
-    return (this.made = this.makeBoth());
+    return (this.created = this.createBoth());
   }
 
   /** Removes the directories that processes have left. Returns their number. */
   async sweep(): Promise<number> {
     let removed = 0;
     for (const name of await readdir(this.base)) {
-      if (!(await this.isLeft(name))) continue;
+      if (!(await this.isAbandoned(name))) continue;
       await rm(join(this.base, name), { recursive: true, force: true });
       removed += 1;
     }
@@ -71,15 +71,15 @@ export class TemporaryDirectory {
   }
 
   /** Touches the directory from now on, so that other hosts see that its process is alive. */
-  keep(): void {
+  startTouching(): void {
     this.timer = this.clock.setTimeout(
       () => {
         const now = new Date(this.clock.now());
         // A failure shows when the next file is written.
         utimes(this.path, now, now).catch(() => {});
-        this.keep();
+        this.startTouching();
       },
-      TOUCH_MS,
+      TOUCH_INTERVAL_MS,
       { background: true },
     );
   }
@@ -87,30 +87,30 @@ export class TemporaryDirectory {
   /** Removes the directory and its files. */
   async remove(): Promise<void> {
     this.timer?.cancel();
-    this.made = undefined;
+    this.created = undefined;
     await rm(this.path, { recursive: true, force: true });
   }
 
-  private async makeBoth(): Promise<void> {
+  private async createBoth(): Promise<void> {
     try {
       await mkdir(this.base, { recursive: true, mode: 0o700 });
-      if (this.isPublic) await expectOwn(this.base);
+      if (this.isPublic) await expectOwnDirectory(this.base);
       await mkdir(this.path, { recursive: true, mode: 0o700 });
     } catch (error) {
-      this.made = undefined;
+      this.created = undefined;
       if (error instanceof FrameworkError) throw error;
       throw unusable(this.base, "cannot be made", error);
     }
   }
 
-  private async isLeft(name: string): Promise<boolean> {
+  private async isAbandoned(name: string): Promise<boolean> {
     const [, host, pid, start] = NAME.exec(name) ?? [];
     if (host === undefined) return false;
-    if (host === this.host && Number(pid) === process.pid) return start !== startOfProcess();
+    if (host === this.host && Number(pid) === process.pid) return start !== getProcessStart();
     if (host === this.host && !isAlive(Number(pid))) return true;
     try {
       const { mtimeMs } = await lstat(join(this.base, name));
-      return this.clock.now() - mtimeMs > LEFT_AFTER_MS;
+      return this.clock.now() - mtimeMs > ABANDONED_AFTER_MS;
     } catch (error) {
       log.debug("a directory was removed by another process", describeThrown(error));
       return false;
@@ -119,11 +119,11 @@ export class TemporaryDirectory {
 }
 
 /** Another user of the machine could read or replace the files. @throws FrameworkError `E_UPLOADS_DIRECTORY` */
-async function expectOwn(base: string): Promise<void> {
-  const own = process.getuid?.();
-  if (own === undefined) return;
+async function expectOwnDirectory(base: string): Promise<void> {
+  const uid = process.getuid?.();
+  if (uid === undefined) return;
   const found = await lstat(base);
-  if (found.uid !== own) throw unusable(base, "belongs to another user");
+  if (found.uid !== uid) throw unusable(base, "belongs to another user");
   if (found.isSymbolicLink() || (found.mode & WRITABLE_BY_OTHERS) !== 0) {
     throw unusable(base, "may be changed by other users");
   }
@@ -146,16 +146,16 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function startOfProcess(): string {
+function getProcessStart(): string {
   return String(Math.trunc(performance.timeOrigin));
 }
 
 /** The host, and in Linux the namespace of process numbers, as a short text. */
-function hostOfProcess(): string {
-  return createHash("sha256").update(`${hostname()} ${namespaceOf()}`).digest("hex").slice(0, 12);
+function getHostId(): string {
+  return createHash("sha256").update(`${hostname()} ${readNamespace()}`).digest("hex").slice(0, 12);
 }
 
-function namespaceOf(): string {
+function readNamespace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
   } catch {

@@ -4,7 +4,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { UploadLimits } from "../http/body/uploads.js";
-import { LONGEST_TIMER_MS } from "../runtime/clock.js";
+import { MAX_TIMER_MS } from "../runtime/clock.js";
 
 export type CompleteUploadLimits = Readonly<Required<UploadLimits>>;
 
@@ -44,15 +44,15 @@ export function completeLimits(
   if (given === undefined) return base;
   checkOptionNames(given, LIMIT_NAMES, where);
   const complete = { ...base };
-  for (const name of NAMES) complete[name] = checked(name, given[name] ?? base[name]);
+  for (const name of NAMES) complete[name] = checkLimit(name, given[name] ?? base[name]);
   return complete;
 }
 
-function checked(name: keyof UploadLimits, value: number): number {
-  const most = name.endsWith("Ms") ? LONGEST_TIMER_MS : Number.MAX_SAFE_INTEGER - 1;
-  if (Number.isSafeInteger(value) && value > 0 && value <= most) return value;
+function checkLimit(name: keyof UploadLimits, value: number): number {
+  const max = name.endsWith("Ms") ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER - 1;
+  if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
   throw setupError(
-    new FrameworkError(`the limit ${name} of uploads is a whole number from 1 to ${most}, not ${valueText(value)}`, {
+    new FrameworkError(`the limit ${name} of uploads is a whole number from 1 to ${max}, not ${valueText(value)}`, {
       code: "E_UPLOADS_LIMIT",
     }),
   );

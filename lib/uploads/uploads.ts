@@ -18,7 +18,7 @@ import { join, resolve } from "node:path";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Exchange } from "../http/request/exchange.js";
 import { Extension } from "../http/request/extension.js";
-import { isJsonType, readBytes, readJson, tooLarge } from "../http/body/body-reader.js";
+import { isJsonType, readBytes, readJson, createTooLargeError } from "../http/body/body-reader.js";
 import type { Schema } from "../http/body/schema.js";
 import type { UploadLimits } from "../http/body/uploads.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
@@ -65,21 +65,21 @@ export class Uploads extends Subsystem {
     this.limits = completeLimits(limits, DEFAULT_UPLOAD_LIMITS, "new Uploads");
     this.isPublic = directory === undefined;
     this.base = resolve(directory ?? join(tmpdir(), `framework-uploads-${process.getuid?.() ?? "user"}`));
-    this.directory = this.directoryOf(new SystemClock());
+    this.directory = this.createDirectory(new SystemClock());
   }
 
   override prepare(host: SubsystemHost): void {
     this.operations = new Operations({ target: "framework::uploads", span: "framework.uploads.read" }, host);
     host.metrics.describeCounter(UPLOAD_BYTES, "Bytes of multipart forms that were read.");
     this.counter = host.metrics.counter(UPLOAD_BYTES, { subsystem: host.name });
-    this.directory = this.directoryOf(host.clock);
+    this.directory = this.createDirectory(host.clock);
   }
 
   /** Removes what killed processes have left, and makes the directory. @throws FrameworkError `E_UPLOADS_DIRECTORY` */
   override async start(): Promise<void> {
-    await this.directory.make();
+    await this.directory.create();
     await this.directory.sweep();
-    this.directory.keep();
+    this.directory.startTouching();
   }
 
   override async stop(): Promise<void> {
@@ -119,7 +119,7 @@ export class Uploads extends Subsystem {
   private async readJson(exchange: Exchange, schema: Schema | undefined, { bytes }: UploadLimits): Promise<unknown> {
     const { length } = await readBytes(exchange);
     this.counter.value += length;
-    if (bytes !== undefined && length > bytes) throw tooLarge(bytes);
+    if (bytes !== undefined && length > bytes) throw createTooLargeError(bytes);
     return readJson(exchange, schema);
   }
 
@@ -133,7 +133,7 @@ export class Uploads extends Subsystem {
     return form;
   }
 
-  private directoryOf(clock: Clock): TemporaryDirectory {
+  private createDirectory(clock: Clock): TemporaryDirectory {
     return new TemporaryDirectory(this.base, this.isPublic, clock);
   }
 }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Application, Module, provide, Subsystem } from "@stagecraft/framework";
 import { expect } from "chai";
-import { cannotListen } from "../../lib/server/listener.js";
+import { createListenError } from "../../lib/server/listener.js";
 import { Layer, type Run } from "../../lib/http/middleware.js";
 import { freePort } from "../support/free-port.js";
 import { listening } from "../support/listening.js";
@@ -112,7 +112,7 @@ describe("run(), if it cannot listen", () => {
 
   it("explains why it may not listen on a port", () => {
     // Which ports need a privilege depends on the machine, so the error is made here.
-    const refused = cannotListen({ host: "127.0.0.1", port: 80 }, Object.assign(new Error(), { code: "EACCES" }));
+    const refused = createListenError({ host: "127.0.0.1", port: 80 }, Object.assign(new Error(), { code: "EACCES" }));
 
     expect(refused.message).to.equal(
       "cannot listen on 127.0.0.1:80: permission denied; ports below 1024 need a privilege",

@@ -5,7 +5,7 @@ import { Metrics } from "@stagecraft/framework/observe";
 import { expectNoLeak, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { z } from "zod";
-import { shownKey } from "../../lib/cache/cache-value.js";
+import { redactKey } from "../../lib/cache/cache-value.js";
 import { Gate } from "../support/gate.js";
 
 const HOUR_MS = 3_600_000;
@@ -134,7 +134,7 @@ describe("a key in a message", () => {
     [`${"x".repeat(65)}:7`, "… (67 characters)"],
   ] as const) {
     it(`is ${shown} for ${key.slice(0, 20)}`, () => {
-      expect(shownKey(key)).to.equal(shown);
+      expect(redactKey(key)).to.equal(shown);
     });
   }
 });

@@ -1,5 +1,5 @@
 /** Pages of a query, by number and by cursor. */
-import { after, Database, pageOf } from "@stagecraft/framework/db";
+import { after, Database, paginate } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
 import { CamelCasePlugin } from "kysely";
@@ -12,12 +12,12 @@ class LinkDatabase extends Database<{ readonly links: { readonly createdAt: stri
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
 const articles = (db: ShopDatabase) => db.query.selectFrom("articles").select(["id", "stock"]);
 
-describe("pageOf", () => {
+describe("paginate", () => {
   it("returns the rows of a page and the number of all", async () => {
     await using db = await shopDatabase();
     for (const name of ["a", "b", "c"]) await db.add(name);
 
-    const page = await pageOf(articles(db).orderBy("id"), { page: 2, size: 2 });
+    const page = await paginate(articles(db).orderBy("id"), { page: 2, size: 2 });
 
     expect(page).to.deep.equal({ rows: [{ id: 3, stock: 1 }], page: 2, size: 2, total: 3, pages: 2 });
   });
@@ -36,7 +36,7 @@ describe("pageOf", () => {
 
     const totals: Record<string, unknown> = {};
     for (const [name, query] of Object.entries(queries)) {
-      const { rows, total, pages } = await pageOf(query.orderBy("stock"), { page: 1, size: 10 });
+      const { rows, total, pages } = await paginate(query.orderBy("stock"), { page: 1, size: 10 });
       totals[name] = [rows.length, total, pages];
     }
 
@@ -58,7 +58,7 @@ describe("pageOf", () => {
       { page: 1, size: 100_000 },
       { page: NaN, size: 1 },
     ])
-      expect(await rejectionOf(pageOf(articles(db), wrong))).to.include({ code: "E_DB_PAGE", status: 400 });
+      expect(await rejectionOf(paginate(articles(db), wrong))).to.include({ code: "E_DB_PAGE", status: 400 });
   });
 });
 

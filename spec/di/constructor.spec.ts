@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { expect } from "chai";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { constructorOf, parameterNames } from "../../lib/di/constructor.js";
+import { readConstructor, readParameterNames } from "../../lib/di/constructor.js";
 import { Inject, Injectable } from "../../lib/di/injectable.js";
 import { token } from "../../lib/di/token.js";
 import type { Class } from "../../lib/runtime/class.js";
@@ -164,7 +164,7 @@ class Destructured {
 }
 
 function tokens(target: Class): readonly unknown[] {
-  return constructorOf(target).parameters.map(({ token: named, reason }) => named ?? reason);
+  return readConstructor(target).parameters.map(({ token: named, reason }) => named ?? reason);
 }
 
 describe("constructorOf", () => {
@@ -202,7 +202,7 @@ describe("constructorOf", () => {
   }
 
   it("runs no constructor of a parent, sets no field and leaves the class as it was", () => {
-    constructorOf(NestedTemplatesAndConstructor);
+    readConstructor(NestedTemplatesAndConstructor);
 
     expect(ran).to.deep.equal([]);
     expect(Object.getPrototypeOf(NestedTemplatesAndConstructor)).to.equal(Parent);
@@ -211,13 +211,13 @@ describe("constructorOf", () => {
   });
 
   it("counts positions from 1", () => {
-    const { parameters } = constructorOf(Plain);
+    const { parameters } = readConstructor(Plain);
 
     expect(parameters.map(({ position }) => position)).to.deep.equal([1, 2]);
   });
 
   it("tells a missing decorator from dropped metadata", () => {
-    const states = [Undecorated, ChildOfUndecorated, Dropped].map(constructorOf);
+    const states = [Undecorated, ChildOfUndecorated, Dropped].map(readConstructor);
 
     expect(states.map(({ unreadableBecause }) => unreadableBecause)).to.deep.equal([
       "undecorated",
@@ -247,7 +247,7 @@ describe("parameterNames", () => {
 
   for (const [target, names] of rows) {
     it(`reads [${names.join(", ")}] of ${(target as Function).name}`, () => {
-      const actual = parameterNames(target);
+      const actual = readParameterNames(target);
 
       expect(actual).to.deep.equal(names);
     });

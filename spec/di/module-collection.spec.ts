@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Module, moduleOf } from "../../lib/di/module.js";
+import { Module, findModuleDefinition } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
 import type { Class } from "../../lib/runtime/class.js";
 import { diagnosticsOf, LinkService, LinkStore, MemoryLinks, onlyDiagnostic } from "./fixtures/links.js";
@@ -24,7 +24,7 @@ describe("collectModules", () => {
     class Child extends Parent {}
 
     expect(onlyDiagnostic({ root: Child }).code).to.equal("E_NOT_A_MODULE");
-    expect(moduleOf(Child)).to.equal(undefined);
+    expect(findModuleDefinition(Child)).to.equal(undefined);
   });
 
   it("names the place of an import that is not loaded yet", () => {

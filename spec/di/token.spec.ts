@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isInjectionToken, nameOf, token } from "../../lib/di/token.js";
+import { isInjectionToken, describeToken, token } from "../../lib/di/token.js";
 
 abstract class Store {}
 class WithStaticName {
@@ -24,7 +24,7 @@ describe("nameOf", () => {
 
   for (const [value, expected] of rows) {
     it(`is ${expected}`, () => {
-      const actual = nameOf(value);
+      const actual = describeToken(value);
 
       expect(actual).to.equal(expected);
     });

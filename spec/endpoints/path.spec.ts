@@ -140,7 +140,7 @@ describe("Path", () => {
     ];
     for (const [source, koa] of translated) {
       it(`translates ${source} to ${koa}`, () => {
-        expect(Path.of(source).forKoaRouter()).to.equal(koa);
+        expect(Path.of(source).toKoaRouterPath()).to.equal(koa);
       });
     }
   });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { canonicalPath, canonicalSegment, decoded } from "../../lib/endpoints/percent-encoding.js";
+import { toCanonicalPath, toCanonicalSegment, decodePart } from "../../lib/endpoints/percent-encoding.js";
 
 describe("percent encoding of paths", () => {
   const rows: readonly (readonly [raw: string, canonical: string | undefined])[] = [
@@ -33,17 +33,17 @@ describe("percent encoding of paths", () => {
   ];
   for (const [raw, canonical] of rows) {
     it(`${canonical === undefined ? "refuses" : `spells ${canonical} for`} ${JSON.stringify(raw)}`, () => {
-      expect(canonicalPath(raw)).to.equal(canonical);
+      expect(toCanonicalPath(raw)).to.equal(canonical);
     });
   }
 
   it("keeps a canonical path as it is", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii" }), (path) => {
-        const canonical = canonicalPath(path);
+        const canonical = toCanonicalPath(path);
         fc.pre(canonical !== undefined);
 
-        expect(canonicalPath(canonical)).to.equal(canonical);
+        expect(toCanonicalPath(canonical)).to.equal(canonical);
       }),
     );
   });
@@ -53,8 +53,8 @@ describe("percent encoding of paths", () => {
       fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
         fc.pre(!text.includes("\0"));
 
-        expect(decoded(canonicalSegment(text) ?? "")).to.equal(text);
-        expect(canonicalPath(encodeURIComponent(text))).to.equal(canonicalSegment(text));
+        expect(decodePart(toCanonicalSegment(text) ?? "")).to.equal(text);
+        expect(toCanonicalPath(encodeURIComponent(text))).to.equal(toCanonicalSegment(text));
       }),
     );
   });

@@ -1,7 +1,7 @@
 /** The classes of the public interface and those that refusals without an error stand for. */
 import { expect } from "chai";
 import * as main from "../../lib/entries/main.js";
-import { errorOfProblem } from "../../lib/errors/error-of-status.js";
+import { toFrameworkError } from "../../lib/errors/problem-error.js";
 
 const { FrameworkError, MethodNotAllowedError, Problem, StartupError, ValidationError } = main;
 
@@ -20,7 +20,7 @@ describe("the error of a refusal", () => {
     it(`is ${Class.name} for its status`, () => {
       const { status } = new Class("detail");
 
-      const error = errorOfProblem(Problem.of(status, "the detail"), "");
+      const error = toFrameworkError(Problem.of(status, "the detail"), "");
 
       expect(error).to.be.instanceOf(Class).with.property("constructor", Class);
       expect(error).to.include({ status, message: "the detail" });
@@ -28,13 +28,13 @@ describe("the error of a refusal", () => {
   }
 
   it("has ten classes, and one for 405", () => {
-    const allowed = errorOfProblem(Problem.of(405, "no"), "GET, HEAD");
+    const allowed = toFrameworkError(Problem.of(405, "no"), "GET, HEAD");
 
     expect(classesWithStatus()).to.have.length(10);
     expect(allowed).to.be.instanceOf(MethodNotAllowedError).with.deep.property("headers", { Allow: "GET, HEAD" });
   });
 
   it("is a FrameworkError for another status", () => {
-    expect(errorOfProblem(Problem.of(418, "teapot"), "")).to.have.property("constructor", FrameworkError);
+    expect(toFrameworkError(Problem.of(418, "teapot"), "")).to.have.property("constructor", FrameworkError);
   });
 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import {
   causeText,
   describeThrown,
-  fieldNames,
+  listFieldNames,
   inspectThrown,
   readField,
   UNREADABLE_FIELD,
@@ -100,11 +100,11 @@ describe("readField", () => {
 
 describe("fieldNames", () => {
   it("gives the names in order", () => {
-    expect(fieldNames({ b: 1, a: 2 })).to.deep.equal(["b", "a"]);
+    expect(listFieldNames({ b: 1, a: 2 })).to.deep.equal(["b", "a"]);
   });
 
   it("gives none where there are no fields or a proxy does not list them", () => {
-    expect(fieldNames(undefined)).to.deep.equal([]);
-    expect(fieldNames(hostile as Record<string, unknown>)).to.deep.equal([]);
+    expect(listFieldNames(undefined)).to.deep.equal([]);
+    expect(listFieldNames(hostile as Record<string, unknown>)).to.deep.equal([]);
   });
 });

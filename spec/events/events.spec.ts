@@ -57,14 +57,14 @@ class Announcer {
 class Indexer {
   constructor(private readonly journal: Journal) {}
 
-  @On(created, { afterAnswer: true })
+  @On(created, { afterResponse: true })
   async index({ id }: { id: string }): Promise<void> {
     this.journal.answered.open();
     await this.journal.gate.passed;
     this.journal.steps.push(`indexed ${id}`);
   }
 
-  @On(created, { afterAnswer: true })
+  @On(created, { afterResponse: true })
   fail(): void {
     throw new Error("no index");
   }
@@ -198,7 +198,7 @@ describe("a listener after the answer", () => {
     const answer = await app.get("/");
     await journal.answered.passed;
     journal.gate.open();
-    await app.resolve(Events).idle(1000);
+    await app.resolve(Events).waitUntilIdle(1000);
 
     const line = app.logs.lines().find((each) => each.includes("event listener failed"));
     expect(journal.steps).to.deep.equal(["indexed 7"]);
@@ -225,7 +225,7 @@ describe("a listener after the answer", () => {
     await events.emit(created, { id: "7" });
     await app.resolve(Journal).answered.passed;
     app.resolve(Journal).gate.open();
-    await events.idle(1000);
+    await events.waitUntilIdle(1000);
 
     expect(steps(app)).to.deep.equal(["indexed 7"]);
   });
@@ -343,8 +343,8 @@ describe("event and @On", () => {
     ["a name with a blank", () => event("link created"), "E_EVENT_NAME"],
     ["a name of 101 characters", () => event("x".repeat(101)), "E_EVENT_NAME"],
     ["no event", () => On(undefined as never), "E_EVENT_LISTENER"],
-    ["both times", () => On(warmed, { afterAnswer: true, inTransaction: true }), "E_EVENT_LISTENER"],
-    ["a queued listener after the answer", () => On(warmed, { afterAnswer: true, queued: true }), "E_EVENT_LISTENER"],
+    ["both times", () => On(warmed, { afterResponse: true, inTransaction: true }), "E_EVENT_LISTENER"],
+    ["a queued listener after the answer", () => On(warmed, { afterResponse: true, queued: true }), "E_EVENT_LISTENER"],
     ["a static method", () => On(warmed)(class Shop {}, "listen", {} as never), "E_EVENT_LISTENER"],
     ["an unknown option", () => On(warmed, { later: true } as never), "E_OPTION"],
   ];

@@ -28,7 +28,7 @@ class AnyDatabase extends Database<object> {}
 class Listener {
   heard = 0;
 
-  @On(warmed, { afterAnswer: true })
+  @On(warmed, { afterResponse: true })
   hear(): void {
     this.heard++;
   }

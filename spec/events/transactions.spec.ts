@@ -52,7 +52,7 @@ class Listener {
     if (name.startsWith("refused")) throw new Error("refused by a listener");
   }
 
-  @On(added, { afterAnswer: true })
+  @On(added, { afterResponse: true })
   index({ name }: { readonly name: string }): void {
     this.heard.push(`${name} indexed`);
   }

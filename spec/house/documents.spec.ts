@@ -203,7 +203,7 @@ describe("the guide to the lifecycle", () => {
   });
 
   it("names the limits of the servers that the framework makes", () => {
-    const server = createServer({ request: () => {}, continue: () => {} });
+    const server = createServer({ handleRequest: () => {}, handleContinue: () => {} });
     const [head, whole, idle] = [server.headersTimeout, server.requestTimeout, server.keepAliveTimeout].map(seconds);
     // Node sets the member, and its types lack it.
     const { maxHeaderSize } = server as unknown as { readonly maxHeaderSize: number };

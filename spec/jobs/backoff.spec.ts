@@ -1,4 +1,4 @@
-import { checkBackoff, retryDelay } from "../../lib/jobs/retry-delay.js";
+import { checkBackoff, getRetryDelay } from "../../lib/jobs/retry-delay.js";
 import { job } from "@stagecraft/framework/jobs";
 import { expect } from "chai";
 import { assert, double, integer, property } from "fast-check";
@@ -7,7 +7,7 @@ import { errorOf } from "../support/error-of.js";
 const FAILURE = new Error("not yet");
 
 function waits(backoff: Parameters<typeof checkBackoff>[0], attempts: readonly number[]): readonly number[] {
-  return attempts.map((attempt) => retryDelay(checkBackoff(backoff), attempt, FAILURE));
+  return attempts.map((attempt) => getRetryDelay(checkBackoff(backoff), attempt, FAILURE));
 }
 
 function throwing(): number {

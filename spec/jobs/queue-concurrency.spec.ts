@@ -3,7 +3,7 @@ import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { DatabaseJobs, job, type JobStore, MemoryJobs } from "@stagecraft/framework/jobs";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { handlerOf } from "../../lib/testing/contracts/queue-trial.js";
+import { createHandler } from "../../lib/testing/contracts/queue-trial.js";
 import { temporaryFolder } from "../db/shop-database.js";
 import { jobsDatabase, makeTables, passSlowly } from "./jobs-database.js";
 import { preparedJobs } from "./prepared-jobs.js";
@@ -18,14 +18,14 @@ const RUN_MS = 300;
 async function limitedRuns(store: JobStore, clock: FakeClock, pass: (ms: number) => Promise<void>) {
   const seen = { now: 0, most: 0, slow: 0, fast: 0 };
   const handlers = [
-    handlerOf(slow, async () => {
+    createHandler(slow, async () => {
       seen.now += 1;
       seen.most = Math.max(seen.most, seen.now);
       await new Promise<void>((resolve) => clock.setTimeout(resolve, RUN_MS));
       seen.now -= 1;
       seen.slow += 1;
     }),
-    handlerOf(fast, () => void (seen.fast += 1)),
+    createHandler(fast, () => void (seen.fast += 1)),
   ];
   const { jobs } = preparedJobs(handlers, { store, concurrency: 10, queueConcurrency: { slow: LIMIT } }, clock);
   for (let each = 0; each < JOBS; each++) await jobs.dispatch(slow, undefined, { priority: each % 3 });

@@ -82,7 +82,7 @@ const ordered = event("ordered");
 
 @Injectable()
 class Listener {
-  @On(ordered, { afterAnswer: true })
+  @On(ordered, { afterResponse: true })
   hear(): Promise<void> {
     return hang("listener");
   }

@@ -27,7 +27,7 @@ import {
 } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink, ConsoleLog, JsonLog, Metrics } from "../../lib/entries/observe.js";
-import { canaryRawRequests, canaryRequests, basicCredentials } from "../../lib/testing/expect-no-leak.js";
+import { createRawRequests, createCanaryRequests, formatBasicCredentials } from "../../lib/testing/expect-no-leak.js";
 import { expectLogLine } from "../../lib/testing/expect-log-line.js";
 import { rawExchange } from "../../lib/testing/raw-exchange.js";
 import { Transport } from "../../lib/testing/transport.js";
@@ -153,7 +153,7 @@ class Haunted implements AsyncDisposable {
   /** Sends every request with the canary at every place, and keeps all answers: heads and bodies, of successes too. */
   async ask(): Promise<void> {
     const transport = new Transport(this.port);
-    for (const { method, path, options } of canaryRequests(CANARY, this.application.routes().descriptors())) {
+    for (const { method, path, options } of createCanaryRequests(CANARY, this.application.routes().descriptors())) {
       const signal = AbortSignal.timeout(ANSWER_MS);
       const asked = `${method} ${path} with ${Object.keys(options).join()}`;
       const response = await inTime(transport.send(method, path, { ...options, signal }), asked);
@@ -163,7 +163,7 @@ class Haunted implements AsyncDisposable {
       );
       this.answers.push(`${response.status} ${inspect([...response.headers])} ${body}`);
     }
-    for (const bytes of canaryRawRequests(CANARY)) {
+    for (const bytes of createRawRequests(CANARY)) {
       this.answers.push(String(await rawExchange(this.port, bytes, { quietMs: 20 })));
     }
   }
@@ -174,7 +174,9 @@ class Haunted implements AsyncDisposable {
     const fields = witness.spans.map((span) => inspect(span.fields, { depth: null }));
     const events = witness.events.map((event) => inspect(event, { depth: null }));
     const places = [...events, ...fields, ...json.lines(), ...text.lines(), metrics.render(), ...answers];
-    return places.filter((place) => place.toLowerCase().includes(CANARY) || place.includes(basicCredentials(CANARY)));
+    return places.filter(
+      (place) => place.toLowerCase().includes(CANARY) || place.includes(formatBasicCredentials(CANARY)),
+    );
   }
 
   statuses(): ReadonlySet<unknown> {

@@ -15,7 +15,7 @@ import type { AnyRequestOptions } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { createServer } from "node:http";
 import * as fc from "fast-check";
-import { answerWith } from "../../lib/http/response/returned-value.js";
+import { respondWith } from "../../lib/http/response/returned-value.js";
 import { Layer as KernelLayer } from "../../lib/http/middleware.js";
 import { errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
@@ -51,10 +51,10 @@ async function walk(order: readonly Slot[], ends: Slot): Promise<readonly string
   const seen: string[] = [];
   const pipeline = new Pipeline();
   for (const slot of order) if (slot !== "router") pipeline.put(slot, marker(slot, seen));
-  const fallback = pipeline.composeFallback((ctx) => answerWith(ctx, "done"));
+  const fallback = pipeline.composeFallback((ctx) => respondWith(ctx, "done"));
   const router: Run = (ctx) => {
     seen.push("router");
-    return ends === "router" ? answerWith(ctx, "done") : fallback(ctx);
+    return ends === "router" ? respondWith(ctx, "done") : fallback(ctx);
   };
   const chain = pipeline.compose(router, { boundary: (inner) => errorBoundary(inner, () => {}) });
   const layer: Layer = new Whole(chain);

@@ -3,7 +3,7 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { html, Mail, type MailAttachment, MemoryMailer } from "../../lib/entries/mail.js";
-import { quotedPrintable } from "../../lib/mail/quoted-printable.js";
+import { encodeQuotedPrintable } from "../../lib/mail/quoted-printable.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
 interface Parts {
@@ -301,7 +301,7 @@ describe("quoted-printable", function () {
   it("decodes to the same text, in lines of at most 76 characters without a space at their end", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...Array.from("a =.\t\nä\u{1F600}")), maxLength: 400 }), (text) => {
-        const encoded = quotedPrintable(text);
+        const encoded = encodeQuotedPrintable(text);
         expect(decode(encoded)).to.equal(text.replaceAll("\n", "\r\n"));
         for (const line of encoded.split("\r\n")) expect(line).to.match(/^$|^.{0,75}[^ \t]$/);
       }),

@@ -5,14 +5,14 @@ import type { Next } from "../../lib/http/middleware.js";
 import type { AnyClass } from "../../lib/endpoints/handler.js";
 import { Controller } from "../../lib/routing/controller.js";
 import { ControllerPlan } from "../../lib/routing/controller-routes.js";
-import { endpoint, Get, Post, type Method } from "../../lib/endpoints/endpoint.js";
+import { createEndpoint, Get, Post, type Method } from "../../lib/endpoints/endpoint.js";
 import { routes } from "../../lib/endpoints/endpoint-table.js";
-import { constructing, type InstanceOf, Middleware, middleware } from "../../lib/routing/middleware.js";
+import { createInstanceCache, type GetInstance, Middleware, middleware } from "../../lib/routing/middleware.js";
 import { resource } from "../../lib/endpoints/resource.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
 import { Routes } from "../../lib/routing/routes.js";
-import { sharedEndpoints } from "../../lib/routing/controller-diagnostics.js";
+import { findSharedEndpoints } from "../../lib/routing/controller-diagnostics.js";
 import { errorOf } from "../support/error-of.js";
 import { template } from "../endpoints/templates.js";
 
@@ -116,8 +116,8 @@ describe("ControllerPlan", () => {
       }
     }
     const made: unknown[] = [];
-    const construct = constructing();
-    const instanceOf: InstanceOf = (each) => {
+    const construct = createInstanceCache();
+    const instanceOf: GetInstance = (each) => {
       made.push(each);
       return construct(each);
     };
@@ -303,7 +303,7 @@ describe("ControllerPlan", () => {
         @Get("/y") @Middleware(missing) y() {}
       }
 
-      const diagnostics = new Routes([ControllerPlan.of(Cyclic).group(constructing())]).diagnostics();
+      const diagnostics = new Routes([ControllerPlan.of(Cyclic).group(createInstanceCache())]).diagnostics();
 
       expect(diagnostics.map(({ code, what }) => [code, what])).to.deep.equal([
         ["E_MIDDLEWARE_INVALID", "undefined is given as middleware of GET /x/y, and is not middleware"],
@@ -344,7 +344,7 @@ describe("ControllerPlan", () => {
         "GET /a/{id} OfA.show undefined",
         "GET /b/{id} OfB.show undefined",
       ]);
-      expect(sharedEndpoints([OfA, OfB])).to.deep.equal([]);
+      expect(findSharedEndpoints([OfA, OfB])).to.deep.equal([]);
     });
 
     it("is a diagnostic where each of them decorates a method of its own with it", () => {
@@ -362,8 +362,8 @@ describe("ControllerPlan", () => {
         @show show() {}
       }
 
-      expect(sharedEndpoints([Left, Again])).to.deep.equal([]);
-      expect(sharedEndpoints([Left, Right])).to.deep.equal([
+      expect(findSharedEndpoints([Left, Again])).to.deep.equal([]);
+      expect(findSharedEndpoints([Left, Right])).to.deep.equal([
         {
           code: "E_ENDPOINT_SHARED",
           what: "GET /{id} is handled at /a/{id} and at /b/{id}, so its URL could be either",
@@ -390,8 +390,8 @@ describe("ControllerPlan", () => {
         const built = builtRoutes(start, entries, whole);
 
         expect(decorated.descriptors()).to.deep.equal(built.descriptors());
-        expect(decorated.flattened().map((each) => each.around)).to.deep.equal(
-          built.flattened().map((each) => each.around),
+        expect(decorated.flatten().map((each) => each.around)).to.deep.equal(
+          built.flatten().map((each) => each.around),
         );
         expect(decorated.diagnostics()).to.deep.equal(built.diagnostics());
       }),
@@ -414,18 +414,18 @@ function decoratedRoutes(prefix: string, entries: readonly Entry[], whole: boole
     const descriptor = { value: () => at };
     Object.defineProperty(Made.prototype, key, descriptor);
     const options = { ...(name !== undefined && { name }), ...(page !== undefined && { page }) };
-    endpoint(method, path, options)(Made.prototype, key, descriptor);
+    createEndpoint(method, path, options)(Made.prototype, key, descriptor);
     if (guarded) Middleware(A, koa)(Made.prototype, key);
   }
   if (whole) Middleware(B)(Made);
   Controller(prefix)(Made);
-  return new Routes([ControllerPlan.of(Made).group(constructing())]).middleware(C);
+  return new Routes([ControllerPlan.of(Made).group(createInstanceCache())]).middleware(C);
 }
 
 function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean): Routes {
   const members = entries.map(({ method, path, name, page, guarded }, at) => {
     const pages = page === undefined ? [] : [page];
-    const route = Route.ofMethod({ method, path, name, pages }, () => at, `Made.h${at}`);
+    const route = Route.forMethod({ method, path, name, pages }, () => at, `Made.h${at}`);
     return guarded ? route.middleware(A).layer(koa) : route;
   });
   const group = new RouteGroup(prefix, members);
@@ -435,7 +435,7 @@ function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean):
 // These handlers read nothing of it.
 const ctx = {} as Context;
 
-function flat(plan: ControllerPlan, instanceOf = constructing()): ReturnType<Routes["served"]> {
+function flat(plan: ControllerPlan, instanceOf = createInstanceCache()): ReturnType<Routes["served"]> {
   return new Routes([plan.group(instanceOf)]).served();
 }
 

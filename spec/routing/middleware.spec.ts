@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Context } from "../../lib/http/request/context.js";
-import { middlewareName, type Next } from "../../lib/http/middleware.js";
+import { getMiddlewareName, type Next } from "../../lib/http/middleware.js";
 import { isMiddleware, isMiddlewareClass, middleware, type Middleware } from "../../lib/routing/middleware.js";
 import { errorOf } from "../support/error-of.js";
 
@@ -83,7 +83,7 @@ describe("isMiddleware and isMiddlewareClass", () => {
       expect(isMiddleware(input)).to.equal(is);
       if (!isMiddleware(input)) return;
       expect(isMiddlewareClass(input)).to.equal(isClass);
-      expect(middlewareName(input)).to.equal(name);
+      expect(getMiddlewareName(input)).to.equal(name);
     });
   }
 });

@@ -2,7 +2,7 @@
  * The rules of matching in their simplest form: it tries every template, sorts those that match, and compares the method last. It is
  * slow; the specs compare the matcher with it.
  */
-import { canonicalPath, decoded } from "../../lib/endpoints/percent-encoding.js";
+import { toCanonicalPath, decodePart } from "../../lib/endpoints/percent-encoding.js";
 import type { BoundRoute } from "../../lib/routing/matcher.js";
 
 export type Expected =
@@ -11,7 +11,7 @@ export type Expected =
   | { readonly kind: "options" | "method-not-allowed"; readonly allow: string };
 
 export function naiveMatch(routes: readonly BoundRoute[], method: string, path: string): Expected {
-  const canonical = canonicalPath(path);
+  const canonical = toCanonicalPath(path);
   if (canonical === undefined) return { kind: "malformed" };
   const matching = routes.filter((route) => captures(route, canonical) !== undefined);
   if (matching.length === 0) return { kind: "not-found" };
@@ -46,9 +46,9 @@ function captures({ path }: BoundRoute, request: string): Record<string, string>
     const part = kind === "catch-all" ? parts.slice(at).join("/") : parts[at];
     if (part === undefined || (kind !== "literal" && part === "")) return undefined;
     if (kind === "literal") {
-      if (canonicalPath(part) !== text) return undefined;
+      if (toCanonicalPath(part) !== text) return undefined;
     } else {
-      params.push([text, decoded(part) ?? part]);
+      params.push([text, decodePart(part) ?? part]);
     }
     if (kind === "catch-all") return Object.fromEntries(params);
   }

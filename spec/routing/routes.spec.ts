@@ -4,7 +4,7 @@ import type { Context } from "../../lib/http/request/context.js";
 import { NotFoundError } from "../../lib/errors/framework-error.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
-import { healthCollisions } from "../../lib/routing/route-diagnostics.js";
+import { findHealthCollisions } from "../../lib/routing/route-diagnostics.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { errorOf } from "../support/error-of.js";
 
@@ -174,7 +174,7 @@ describe("Routes", () => {
       Route.get("/up/", home),
     );
 
-    const diagnostics = healthCollisions(routes.flattened(), ["/up", "/up/live", "/up/ready"]);
+    const diagnostics = findHealthCollisions(routes.flatten(), ["/up", "/up/live", "/up/ready"]);
 
     expect(diagnostics.map(({ code, where }) => [code, where])).to.deep.equal([
       ["E_ROUTE_HEALTH", "home"],

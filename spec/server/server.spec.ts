@@ -134,7 +134,10 @@ describe("the parser", () => {
 
 describe("the server", () => {
   it("waits 60 s for a head, 300 s for a request and 65 s for the next request", () => {
-    const { headersTimeout, requestTimeout, keepAliveTimeout } = createServer({ request() {}, continue() {} });
+    const { headersTimeout, requestTimeout, keepAliveTimeout } = createServer({
+      handleRequest() {},
+      handleContinue() {},
+    });
 
     expect([headersTimeout, requestTimeout, keepAliveTimeout]).to.deep.equal([60_000, 300_000, 65_000]);
   });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { BodyLimitLayer } from "../../lib/stages/body-limit.js";
 import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
 import { ErrorMapping } from "../../lib/stages/error-mapping.js";
-import { answerWith } from "../../lib/http/response/returned-value.js";
+import { respondWith } from "../../lib/http/response/returned-value.js";
 import { compose } from "../../lib/http/compose.js";
 import type { Context } from "../../lib/http/request/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
@@ -65,7 +65,7 @@ const readers: readonly (readonly [string, Handler])[] = [
 
 /** Composes middleware like that of a route, from the outermost to the innermost. */
 function routed(middleware: readonly Middleware[], handler: Handler): Handler {
-  return compose(middleware, async (ctx) => answerWith(ctx, await handler(ctx)));
+  return compose(middleware, async (ctx) => respondWith(ctx, await handler(ctx)));
 }
 
 function chunked(length: number, size = 100): string {

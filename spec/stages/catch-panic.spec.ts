@@ -32,7 +32,7 @@ const unhandled: readonly (readonly [what: string, handler: (ctx: Context) => un
 ];
 
 describe("CatchPanicLayer", () => {
-  it("obeys the layer contract", () => obeysLayerContract(new CatchPanicLayer(), { answersErrors: true }));
+  it("obeys the layer contract", () => obeysLayerContract(new CatchPanicLayer(), { respondsToErrors: true }));
 
   for (const [what, handler] of unhandled) {
     it(`shows ${what} to the stages further out as an answer with status 500`, async () => {

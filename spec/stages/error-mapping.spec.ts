@@ -7,7 +7,7 @@ import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-cont
 import { Stack } from "../support/stack.js";
 
 async function answerOf(mapping: ErrorMapping, handler: (ctx: Context) => unknown, method = "GET") {
-  const catching = new CatchPanicLayer((ctx, thrown) => mapping.answerByMapper(ctx, thrown));
+  const catching = new CatchPanicLayer((ctx, thrown) => mapping.respondWithMapper(ctx, thrown));
   await using stack = await Stack.of([catching, mapping], handler);
   return await stack.ask("/", { method });
 }

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { checkHealthPrefix, Health, type HealthAnswer, HealthLayer } from "../../lib/stages/health.js";
+import { checkHealthPrefix, Health, type HealthResponse, HealthLayer } from "../../lib/stages/health.js";
 import { Lifecycle, type LifecycleState } from "../../lib/lifecycle/state.js";
 import { Readiness } from "../../lib/lifecycle/readiness.js";
 import type { Profile } from "../../lib/runtime/profile.js";
@@ -27,8 +27,8 @@ function setUp({ state = "ready", subsystems = [], profile = "debug", prefix = "
   return { clock, lifecycle, readiness, health: new Health(readiness, prefix) };
 }
 
-async function ask(health: Health, path: string, method = "GET"): Promise<HealthAnswer> {
-  const answer = await health.answer(method, path);
+async function ask(health: Health, path: string, method = "GET"): Promise<HealthResponse> {
+  const answer = await health.findResponse(method, path);
   if (answer === undefined) throw new Error(`${path} is not a health path`);
   return answer;
 }
@@ -107,7 +107,7 @@ describe("Health", () => {
 
   for (const path of ["/", "", "/u", "/up/", "/up/x", "/upload", "/UP", "/up/live/", "/up/Live", "//up", "/up//live"]) {
     it(`does not answer ${JSON.stringify(path)}`, () => {
-      expect(setUp().health.answer("GET", path)).to.equal(undefined);
+      expect(setUp().health.findResponse("GET", path)).to.equal(undefined);
     });
   }
 
@@ -117,18 +117,18 @@ describe("Health", () => {
     const answer = await ask(health, "/internal/health/live");
 
     expect(answer.status).to.equal(200);
-    expect(Health.pathsBelow("/internal/health")).to.deep.equal([
+    expect(Health.listPaths("/internal/health")).to.deep.equal([
       "/internal/health",
       "/internal/health/live",
       "/internal/health/ready",
     ]);
-    expect(health.answer("GET", "/up")).to.equal(undefined);
+    expect(health.findResponse("GET", "/up")).to.equal(undefined);
   });
 
   it("answers without a promise when there is nothing to probe", () => {
     const { health } = setUp({ subsystems: [new Recorded("database")] });
 
-    const answers = ["/up", "/up/live", "/up/ready"].map((path) => health.answer("GET", path));
+    const answers = ["/up", "/up/live", "/up/ready"].map((path) => health.findResponse("GET", path));
 
     for (const answer of answers) expect(answer).to.not.be.instanceOf(Promise);
   });

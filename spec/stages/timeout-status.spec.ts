@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Application, FrameworkError, Route, Routes, type Context } from "@stagecraft/framework";
 import { testApp, FakeClock } from "@stagecraft/framework/testing";
 import { compose } from "../../lib/http/compose.js";
-import { answerWith } from "../../lib/http/response/returned-value.js";
+import { respondWith } from "../../lib/http/response/returned-value.js";
 import { TimeoutLayer } from "../../lib/stages/timeout.js";
 import { Conversation } from "../support/conversation.js";
 import { eventsOf } from "../support/events-of.js";
@@ -43,7 +43,7 @@ async function timedOut(layer: TimeoutLayer, request: string, handler: (ctx: Con
 
 /** As a route's middleware stands: inside the stage. */
 function routed(layer: TimeoutLayer): (ctx: Context) => unknown {
-  return compose([layer], async (ctx) => answerWith(ctx, await forever()));
+  return compose([layer], async (ctx) => respondWith(ctx, await forever()));
 }
 
 const HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nContent-Type: text/plain\r\n";

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { CatchPanicLayer } from "../../lib/stages/catch-panic.js";
 import { ErrorMapping } from "../../lib/stages/error-mapping.js";
 import { TimeoutLayer } from "../../lib/stages/timeout.js";
-import { answerWith, answerReturned } from "../../lib/http/response/returned-value.js";
+import { respondWith, respondWithReturned } from "../../lib/http/response/returned-value.js";
 import { compose } from "../../lib/http/compose.js";
 import type { Context } from "../../lib/http/request/context.js";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
@@ -58,7 +58,7 @@ function isUnexpected(line: string): boolean {
 
 /** As a route's middleware stands: inside the stage. */
 function routed(limitMs: number, handler: (ctx: Context) => unknown): (ctx: Context) => unknown {
-  return compose([new TimeoutLayer(limitMs)], async (ctx) => answerWith(ctx, await handler(ctx)));
+  return compose([new TimeoutLayer(limitMs)], async (ctx) => respondWith(ctx, await handler(ctx)));
 }
 
 /** A stage that is at work after the handler. */
@@ -116,7 +116,7 @@ describe("TimeoutLayer", () => {
 
   it("sets no timer for a request that waits for nothing", async () => {
     const clock = new FakeClock();
-    const chain = compose([new TimeoutLayer(5000)], (ctx) => answerWith(ctx, "at once"));
+    const chain = compose([new TimeoutLayer(5000)], (ctx) => respondWith(ctx, "at once"));
     await using stack = await Stack.of([], (ctx) => chain(ctx), clock);
 
     expect((await stack.ask()).text).to.equal("at once");
@@ -232,7 +232,7 @@ describe("TimeoutLayer", () => {
       const hold = new Hold();
       const source = new PassThrough();
       const events = await eventsOf(async () => {
-        const handler = (ctx: Context): Promise<void> => hold.wait().then(() => answerReturned(ctx, source));
+        const handler = (ctx: Context): Promise<void> => hold.wait().then(() => respondWithReturned(ctx, source));
         await using stack = await Stack.of([new TimeoutLayer(5000)], handler, clock);
         const asking = stack.ask();
         await hold.entered;
@@ -254,7 +254,7 @@ describe("TimeoutLayer", () => {
       const source = new PassThrough();
       const hold = new Hold();
       const layers = [new TimeoutLayer(5000), heldAfterwards(hold)];
-      await using stack = await Stack.of(layers, (ctx) => answerReturned(ctx, source), clock);
+      await using stack = await Stack.of(layers, (ctx) => respondWithReturned(ctx, source), clock);
 
       const asking = stack.ask();
       await until(() => clock.pending === 2);

@@ -1,6 +1,6 @@
 /** A cache without values. Its scripts give the answer of the spec, and it records the calls of its lifecycle. */
 import { Cache, type CacheScript } from "../../lib/cache/cache.js";
-import type { CacheEntries, CacheLook, Claim } from "../../lib/cache/cache-entries.js";
+import type { CacheEntries, CacheLookup, Claim } from "../../lib/cache/cache-entries.js";
 
 class NoEntries implements CacheEntries {
   read(): void {}
@@ -9,7 +9,7 @@ class NoEntries implements CacheEntries {
     return false;
   }
   invalidate(): void {}
-  look(): CacheLook {
+  readOrClaim(): CacheLookup {
     return { state: "claimed" };
   }
   complete(_claim: Claim, value: unknown): unknown {

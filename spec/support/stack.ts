@@ -8,7 +8,7 @@ import net from "node:net";
 import Koa from "koa";
 import { RequestHandler } from "../../lib/server/request-handler.js";
 import { createServer } from "../../lib/server/server.js";
-import { answerWith } from "../../lib/http/response/returned-value.js";
+import { respondWith } from "../../lib/http/response/returned-value.js";
 import { TrustedProxies } from "../../lib/http/request/client-address.js";
 import { type Clock, SystemClock } from "../../lib/runtime/clock.js";
 import { compose } from "../../lib/http/compose.js";
@@ -44,12 +44,12 @@ export class Stack implements AsyncDisposable {
     clock: Clock = new SystemClock(),
   ): Promise<Stack> {
     const routed = errorBoundary(
-      async (ctx) => answerWith(ctx, await handler(ctx)),
+      async (ctx) => respondWith(ctx, await handler(ctx)),
       () => {},
     );
     const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
     const requestHandler = new RequestHandler(shared);
-    requestHandler.setHandler(lastResortHandler(compose(layers, routed)));
+    requestHandler.setChain(lastResortHandler(compose(layers, routed)));
     const { server, port } = await listening(createServer(requestHandler));
     return new Stack(server, port);
   }

@@ -99,7 +99,7 @@ export class StageProbes implements AsyncDisposable {
       requestId: RequestId.of(ctx) !== undefined,
       trace: TraceContext.of(ctx) !== undefined,
       limited: ctx.bodyLimit !== undefined,
-      timed: ctx.timeKeeper !== undefined,
+      timed: ctx.activeTimeout !== undefined,
       contracts: PageContracts.find(ctx) !== undefined,
       session: Session.find(ctx) !== undefined,
     });
@@ -112,7 +112,7 @@ export class StageProbes implements AsyncDisposable {
     }
   }
 
-  private answerState({ raw, naturalType }: Context, status: number | undefined): AnswerState {
+  private answerState({ raw, inferredType: naturalType }: Context, status: number | undefined): AnswerState {
     return {
       status,
       type: naturalType,
@@ -131,7 +131,7 @@ export class StageProbes implements AsyncDisposable {
 
 /** Puts a probe into each slot. The chain is composed when the application starts, so it includes them. */
 function withProbes(parts: ApplicationParts, probe: (gap: Slot) => (ctx: Context, next: Next) => unknown): Application {
-  for (const gap of GAPS) if (parts.pipeline.isOn(gap)) parts.pipeline.put(gap, probe(gap));
+  for (const gap of GAPS) if (parts.pipeline.isEnabled(gap)) parts.pipeline.put(gap, probe(gap));
   // The constructor is internal. It only keeps the parts.
   return Reflect.construct(Application, [parts]) as Application;
 }

@@ -60,5 +60,5 @@ export function muchLater(): FakeClock {
 }
 
 function nothing(ctx: Context): void {
-  ctx.answerStatus(404);
+  ctx.setStatus(404);
 }

@@ -372,7 +372,7 @@ describe("tracing", () => {
           log.info("handler");
           log.span("own").run(() => log.info("in a span of its own"));
           closeSpan(access);
-          log.infoIn(flow, trace, "access line", {});
+          log.emitInfo(flow, trace, "access line", {});
           closeSpan(trace, { error: new Error("no") });
           expect(currentFlow()).to.equal(flow);
         }, undefined),

@@ -117,9 +117,9 @@ describe("the directory of uploads", function () {
 
   it("keeps the files of a living process, and another directory of its own process", async () => {
     const [one, other] = [directoryOf(), directoryOf()];
-    await one.make();
+    await one.create();
     writeFileSync(await one.newPath(), "");
-    await other.make();
+    await other.create();
 
     expect(await other.sweep()).to.equal(0);
     expect(filesIn(base)).to.equal(1);
@@ -152,7 +152,7 @@ describe("the directory of uploads", function () {
 
   it("can be read by its user only", async () => {
     const directory = directoryOf();
-    await directory.make();
+    await directory.create();
 
     expect(statSync(directory.path).mode & 0o777).to.equal(0o700);
   });
@@ -160,9 +160,9 @@ describe("the directory of uploads", function () {
   it("that is shared with other users is refused where one of them could change it", async () => {
     chmodSync(base, 0o777);
 
-    expect(await rejectionOf(directoryOf(true).make())).to.have.property("code", "E_UPLOADS_DIRECTORY");
+    expect(await rejectionOf(directoryOf(true).create())).to.have.property("code", "E_UPLOADS_DIRECTORY");
     chmodSync(base, 0o700);
-    await directoryOf(true).make();
+    await directoryOf(true).create();
   });
 
   it("that cannot be made stops the start", async () => {

@@ -18,7 +18,7 @@ import type { Redis as Client, RedisOptions } from "ioredis";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../../errors/optional-package.js";
 import { Cache, type CacheScript } from "../cache.js";
-import { LONGEST_TIMER_MS } from "../../runtime/clock.js";
+import { MAX_TIMER_MS } from "../../runtime/clock.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
 import { isReadOnly, openClient } from "./redis-connection.js";
@@ -81,7 +81,7 @@ export class RedisCache extends Cache {
     const settings = clientSettings(options);
     this.#client = url === undefined ? new Redis(settings) : new Redis(url, settings);
     this.#monitor = new RedisConnectionMonitor(this.#client);
-    this.entries = new RedisEntries(`${this.namespace}:`, (source) => this.prepared(source));
+    this.entries = new RedisEntries(`${this.namespace}:`, (source) => this.prepareScript(source));
   }
 
   /**
@@ -93,13 +93,13 @@ export class RedisCache extends Cache {
     try {
       await openClient(this.#client, this.clock, "RedisCache");
     } catch (error) {
-      throw error instanceof FrameworkError ? error : this.#monitor.unavailable(error);
+      throw error instanceof FrameworkError ? error : this.#monitor.toUnavailable(error);
     }
   }
 
   /** Waits for the commands in flight, and disconnects. */
   override async stop(): Promise<void> {
-    this.#monitor.stopping();
+    this.#monitor.expectClose();
     if (this.#client.status === "ready") await this.#client.quit().catch(() => {});
     this.#client.disconnect();
   }
@@ -109,12 +109,12 @@ export class RedisCache extends Cache {
   }
 
   override script(source: string): CacheScript {
-    const script = this.prepared(source);
+    const script = this.prepareScript(source);
     return { run: (keys, args) => markHandled(this.report.run("script", () => script.run(keys, args))) };
   }
 
   /** A script that runs as a part of another operation. */
-  private prepared(source: string): CacheScript {
+  private prepareScript(source: string): CacheScript {
     return new RedisScript(this.#client, this.#monitor, `${this.namespace}:`, source);
   }
 
@@ -122,7 +122,7 @@ export class RedisCache extends Cache {
     try {
       return await command(this.#client);
     } catch (error) {
-      throw this.#monitor.unavailable(error);
+      throw this.#monitor.toUnavailable(error);
     }
   }
 }
@@ -151,10 +151,10 @@ function readUrl({ url, client }: RedisCacheOptions): string | undefined {
 /** @throws FrameworkError `E_CACHE_TIMEOUT` */
 function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): ClientOptions {
   const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
-  if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > LONGEST_TIMER_MS) {
+  if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > MAX_TIMER_MS) {
     throw setupError(
       new FrameworkError(
-        `the command timeout is a whole number of milliseconds from 1 to ${LONGEST_TIMER_MS}, not ${valueText(commandTimeout)}`,
+        `the command timeout is a whole number of milliseconds from 1 to ${MAX_TIMER_MS}, not ${valueText(commandTimeout)}`,
         { code: "E_CACHE_TIMEOUT" },
       ),
     );
@@ -166,7 +166,7 @@ function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): Client
     lazyConnect: true,
     commandTimeout,
     // Closes the connection of a silent server, so that later commands fail at once.
-    socketTimeout: Math.min(commandTimeout * 2, LONGEST_TIMER_MS),
+    socketTimeout: Math.min(commandTimeout * 2, MAX_TIMER_MS),
     // A command without a connection fails at once. A command without a reply fails and is not sent again, because it may have been executed.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -26,7 +26,7 @@ export class RedisConnectionMonitor {
   }
 
   /** The error of a failed command. Without a connection it names the error of the connection, which is the cause. */
-  unavailable(error: unknown): CacheUnavailableError {
+  toUnavailable(error: unknown): CacheUnavailableError {
     if (this.#client.status === "ready") return new CacheUnavailableError(error);
     const { lastError } = this;
     const reason = lastError instanceof Error ? lastError.message : "the connection was closed";
@@ -34,7 +34,7 @@ export class RedisConnectionMonitor {
   }
 
   /** The next close is intended and is not logged. */
-  stopping(): void {
+  expectClose(): void {
     this.isStopping = true;
   }
 
@@ -80,7 +80,7 @@ export class RedisScript implements CacheScript {
   private runByDigest(keys: number, rest: readonly (string | number)[]): Promise<unknown> {
     return this.#client.evalsha(this.digest, keys, ...rest).catch((error: unknown) => {
       if (error instanceof Error && error.message.startsWith("NOSCRIPT")) return this.runSource(keys, rest);
-      throw this.#monitor.unavailable(error);
+      throw this.#monitor.toUnavailable(error);
     });
   }
 
@@ -88,7 +88,7 @@ export class RedisScript implements CacheScript {
     try {
       return await this.#client.call("EVAL", this.source, keys, ...rest);
     } catch (error) {
-      throw this.#monitor.unavailable(error);
+      throw this.#monitor.toUnavailable(error);
     }
   }
 }

@@ -9,7 +9,7 @@
 import { randomUUID } from "node:crypto";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { CacheScript } from "../cache.js";
-import { CLAIM_LEASE_MS, type CacheEntries, type CacheLook, type Claim } from "../cache-entries.js";
+import { CLAIM_LEASE_MS, type CacheEntries, type CacheLookup, type Claim } from "../cache-entries.js";
 import {
   type CacheLifetime,
   MAX_CACHE_TAGS,
@@ -192,11 +192,11 @@ export class RedisEntries implements CacheEntries {
     await this.scripts.invalidate.run(tags.map(tagKey), []);
   }
 
-  async look({ key, token }: Claim, { ttlMs, staleMs, tags }: CacheLifetime): Promise<CacheLook> {
+  async readOrClaim({ key, token }: Claim, { ttlMs, staleMs, tags }: CacheLifetime): Promise<CacheLookup> {
     const keys = [entryKey(key), claimKey(key), failureKey(key), ...tags.map(tagKey)];
     const tagLife = ttlMs + staleMs + CLAIM_LEASE_MS + TAG_MARGIN_MS;
     const args = [this.tagPrefix, token, CLAIM_LEASE_MS, randomUUID(), tagLife, ...tags];
-    return readLook(key, await this.run("look", key, keys, args));
+    return readLookup(key, await this.run("look", key, keys, args));
   }
 
   async complete({ key, token }: Claim, value: unknown, lifetime: CacheLifetime): Promise<unknown> {
@@ -246,7 +246,7 @@ function isForeignValue(error: unknown): boolean {
 }
 
 /** @throws FrameworkError `E_CACHE_VALUE` for a reply that the script does not give */
-function readLook(key: string, reply: unknown): CacheLook {
+function readLookup(key: string, reply: unknown): CacheLookup {
   const [state, text, claimed] = Array.isArray(reply) ? (reply as unknown[]) : [];
   if (state === "claimed" || state === "held" || state === "failed") return { state };
   if (typeof text !== "string") throw unreadableValue(key);

@@ -7,11 +7,14 @@ export interface Cancelling<T> {
   /** Resolves when the connection can be used again or is destroyed. */
   readonly cancel: (running: Promise<T>) => Promise<void>;
   /** What the caller gets for an error of the statement. */
-  readonly errorOf: (error: unknown, isCancelled: boolean) => unknown;
+  readonly translateError: (error: unknown, isCancelled: boolean) => unknown;
 }
 
 /** Settles as the statement does. If the statement is cancelled, waits for the end of the cancel first. */
-export function cancellable<T>(work: Abortable, { running, cancel, errorOf }: Cancelling<T>): Promise<T> {
+export function cancellable<T>(
+  work: Abortable,
+  { running, cancel, translateError: errorOf }: Cancelling<T>,
+): Promise<T> {
   const listener = new CancelOnAbort(() => cancel(running));
   onAbort(work, listener);
   return running.then(

@@ -24,15 +24,15 @@ export interface ServerClient {
 }
 
 /** Where a connection goes after its use. */
-export interface ServerConnectionOwner<Connection> {
-  giveBack(connection: Connection): void;
+export interface ServerConnectionReleaser<Connection> {
+  release(connection: Connection): void;
   discard(connection: Connection): void;
 }
 
 export abstract class ServerConnection implements PoolMember {
   lastStatement: string | undefined = undefined;
   protected abstract readonly client: ServerClient;
-  protected abstract readonly owner: ServerConnectionOwner<this>;
+  protected abstract readonly releaser: ServerConnectionReleaser<this>;
   protected abstract readonly clock: Clock;
 
   get transactionStatus(): TransactionStatus {
@@ -55,12 +55,12 @@ export abstract class ServerConnection implements PoolMember {
   }
 
   release(): void {
-    this.owner.giveBack(this);
+    this.releaser.release(this);
   }
 
   destroy(): void {
     this.client.destroy();
-    this.owner.discard(this);
+    this.releaser.discard(this);
   }
 
   close(): void {

@@ -6,14 +6,14 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { SubsystemHost } from "../../lifecycle/operations.js";
-import type { AtOnce } from "../at-once.js";
+import type { MaybePromise } from "../maybe-promise.js";
 import { type ConnectOptions, DatabaseDriver, type DriverConnection } from "../driver.js";
 import { DriverError } from "../driver-error.js";
 import { ConnectionPool } from "../pool/pool.js";
 import type { PoolLimits } from "../pool/pool-options.js";
-import type { ServerClient, ServerConnection, ServerConnectionOwner } from "./server-connection.js";
-import { addressOf, type ServerUrl } from "./server-url.js";
-import { standaloneHost } from "../standalone-host.js";
+import type { ServerClient, ServerConnection, ServerConnectionReleaser } from "./server-connection.js";
+import { formatAddress, type ServerUrl } from "./server-url.js";
+import { createStandaloneHost } from "../standalone-host.js";
 
 /** How long users of connections may go on when the application stops. */
 const STOP_GRACE_MS = 2000;
@@ -23,9 +23,9 @@ const PROBE_TRUST_MS = 1000;
 /** A server that restarts or pauses for a moment must not end the start of the application. No try begins later. */
 const START_LIMIT_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 1000;
 /** The codes of a server that is not reached, is starting or stopping, or closes the connection: of Node, the drivers and the engines. */
-const PASSING =
+const TRANSIENT_CODES =
   /^(?:E(?:CONN\w+|PIPE|TIMEDOUT|HOST\w+|NET\w+|AI_AGAIN|NOTFOUND)|ENOENT|CONNECT(?:_TIMEOUT|ION_CLOSED)|57P0[123]|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN)$/;
 
 export interface ServerSettings {
@@ -43,7 +43,7 @@ export abstract class ServerDriver<
   Connection extends ServerConnection & DriverConnection,
 > extends DatabaseDriver {
   readonly address: string;
-  protected host: SubsystemHost = standaloneHost("database");
+  protected host: SubsystemHost = createStandaloneHost("database");
   /** Whether the reads of one request may share a connection. */
   protected readonly canBatch: boolean = false;
   // Not `private`: printing the driver would show the password that the clients hold.
@@ -52,7 +52,7 @@ export abstract class ServerDriver<
 
   constructor(protected readonly settings: Settings) {
     super();
-    this.address = addressOf(settings.server);
+    this.address = formatAddress(settings.server);
   }
 
   /** Rejects when the signal aborts, and leaves no socket behind. */
@@ -61,7 +61,7 @@ export abstract class ServerDriver<
   protected abstract newConnection(
     use: ConnectionUse,
     client: Client,
-    owner: ServerConnectionOwner<Connection>,
+    releaser: ServerConnectionReleaser<Connection>,
   ): Connection;
 
   override prepare(host: SubsystemHost): void {
@@ -75,11 +75,11 @@ export abstract class ServerDriver<
    */
   override async start(): Promise<void> {
     const lastTryAt = performance.now() + START_LIMIT_MS;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
         return (await this.pool.take()).release();
       } catch (error) {
-        if (!mayPass(error) || performance.now() + pauseMs > lastTryAt) throw error;
+        if (!isTransient(error) || performance.now() + pauseMs > lastTryAt) throw error;
       }
       await pause(pauseMs);
     }
@@ -100,7 +100,7 @@ export abstract class ServerDriver<
     }
   }
 
-  override connect(options: ConnectOptions): AtOnce<Connection> {
+  override connect(options: ConnectOptions): MaybePromise<Connection> {
     if (options.isMigration === true) return this.connectForMigration(options.signal);
     return this.pool.takeNow() ?? this.pool.take(options, this.canBatch ? options.batch : undefined);
   }
@@ -109,10 +109,10 @@ export abstract class ServerDriver<
   protected async openAlone(use: ConnectionUse, signal?: AbortSignal): Promise<Client> {
     const { connectMs } = this.settings.pool;
     const limit = new AbortController();
-    const address = use === "migration" ? addressOf(this.settings.migrationServer) : this.address;
+    const address = use === "migration" ? formatAddress(this.settings.migrationServer) : this.address;
     const text = `no connection to ${address} within ${connectMs} ms`;
-    const tooSlow = (): void => limit.abort(new DriverError({ kind: "connection", code: "CONNECT_TIMEOUT", text }));
-    const timer = this.host.clock.setTimeout(tooSlow, connectMs);
+    const abort = (): void => limit.abort(new DriverError({ kind: "connection", code: "CONNECT_TIMEOUT", text }));
+    const timer = this.host.clock.setTimeout(abort, connectMs);
     try {
       return await this.open(use, signal === undefined ? limit.signal : AbortSignal.any([limit.signal, signal]));
     } finally {
@@ -127,12 +127,12 @@ export abstract class ServerDriver<
   private newPool(): ConnectionPool<Connection> {
     const { settings, host } = this;
     const pool = new ConnectionPool<Connection>(settings.pool, host, this.address, async (signal) =>
-      this.newConnection("application", await this.open("application", signal), owner),
+      this.newConnection("application", await this.open("application", signal), releaser),
     );
-    const owner: ServerConnectionOwner<Connection> = {
-      giveBack: (connection) => {
+    const releaser: ServerConnectionReleaser<Connection> = {
+      release: (connection) => {
         if (connection.isReusable) this.lastUse = host.clock.monotonic();
-        pool.giveBack(connection);
+        pool.release(connection);
       },
       discard: (connection) => pool.discard(connection),
     };
@@ -141,13 +141,13 @@ export abstract class ServerDriver<
 
   private async connectForMigration(signal: AbortSignal | undefined): Promise<Connection> {
     const client = await this.openAlone("migration", signal);
-    const end = (): void => client.close();
-    return this.newConnection("migration", client, { giveBack: end, discard: end });
+    const close = (): void => client.close();
+    return this.newConnection("migration", client, { release: close, discard: close });
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!(error instanceof DriverError)) return false;
   const { kind, code = "" } = error.failure;
-  return kind === "overloaded" || PASSING.test(code);
+  return kind === "overloaded" || TRANSIENT_CODES.test(code);
 }

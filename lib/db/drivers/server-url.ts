@@ -44,18 +44,18 @@ const TLS_MODES: Readonly<Record<string, NonNullable<ServerUrl["tls"]>>> = {
 export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !rules.protocols.includes(url.protocol))
-    throw refused(rules, `it begins with ${rules.protocols.map((each) => `${each}//`).join(" or ")}`);
+    throw urlError(rules, `it begins with ${rules.protocols.map((each) => `${each}//`).join(" or ")}`);
   // A password with one of these characters ends the part before it.
   if (url.hash !== "" || /[@/]/.test(url.pathname.slice(1)) || url.search.includes("@"))
-    throw refused(rules, "percent-encode the characters / ? # @ % of user and password");
+    throw urlError(rules, "percent-encode the characters / ? # @ % of user and password");
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const database = decoded(url.pathname.slice(1), rules);
-  const user = decoded(url.username, rules);
+  const database = decodePart(url.pathname.slice(1), rules);
+  const user = decodePart(url.username, rules);
   for (const [part, value] of Object.entries({ host, user, database }))
-    if (value === "") throw refused(rules, `it names the ${part}: ${rules.protocols[0]}//user:password@host/database`);
+    if (value === "") throw urlError(rules, `it names the ${part}: ${rules.protocols[0]}//user:password@host/database`);
   const port = url.port === "" ? rules.port : Number(url.port);
-  const password = decoded(url.password, rules);
-  return { host, port, database, user, password: () => password, tls: tlsOf(url, rules) };
+  const password = decodePart(url.password, rules);
+  return { host, port, database, user, password: () => password, tls: readTlsMode(url, rules) };
 }
 
 /**
@@ -63,7 +63,7 @@ export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
  *
  * @throws FrameworkError `E_DB_SETTING`, without the value
  */
-export function passwordOf<T>(option: T | undefined, { password }: ServerUrl, { name }: UrlRules): T | (() => string) {
+export function getPassword<T>(option: T | undefined, { password }: ServerUrl, { name }: UrlRules): T | (() => string) {
   if (option === undefined || typeof option === "function") return option ?? password;
   const what = `password of ${name}() is a function that returns it: password: () => readSecret()`;
   throw setupError(new FrameworkError(what, { code: "E_DB_SETTING" }));
@@ -74,7 +74,7 @@ export function passwordOf<T>(option: T | undefined, { password }: ServerUrl, { 
  *
  * @throws DriverError
  */
-export async function givenPassword(give: () => string | Promise<string>, address: string): Promise<string> {
+export async function askPassword(give: () => string | Promise<string>, address: string): Promise<string> {
   const password: unknown = await Promise.resolve()
     .then(give)
     .catch(() => undefined);
@@ -83,31 +83,31 @@ export async function givenPassword(give: () => string | Promise<string>, addres
   throw new DriverError({ kind: "connection", code: "PASSWORD", text });
 }
 
-function tlsOf(url: URL, rules: UrlRules): ServerUrl["tls"] {
+function readTlsMode(url: URL, rules: UrlRules): ServerUrl["tls"] {
   const names = [...url.searchParams.keys()];
   if (names.length === 0) return undefined;
   const mode = TLS_MODES[(url.searchParams.get(rules.tlsParameter) ?? "").toLowerCase()];
   if (names.length > 1 || mode === undefined)
-    throw refused(
+    throw urlError(
       rules,
       `its only parameter is ${rules.tlsParameter}, with disable, require, verify-full or no-verify`,
     );
   return mode;
 }
 
-function decoded(part: string, rules: UrlRules): string {
+function decodePart(part: string, rules: UrlRules): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw refused(rules, "a % in it begins two hexadecimal digits");
+    throw urlError(rules, "a % in it begins two hexadecimal digits");
   }
 }
 
-function refused({ name }: UrlRules, rule: string): FrameworkError {
+function urlError({ name }: UrlRules, rule: string): FrameworkError {
   return setupError(new FrameworkError(`the URL of ${name}() cannot be read: ${rule}`, { code: "E_DB_URL" }));
 }
 
 /** For errors and events: without user and password. */
-export function addressOf({ host, port, database }: ServerUrl): string {
+export function formatAddress({ host, port, database }: ServerUrl): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
 }

@@ -22,8 +22,8 @@ export class ExecutedStatements {
   }
 
   add(sql: string): void {
-    const text = shortened(sql.replaceAll(PASSWORD, "$1$2'…'"));
-    const size = asciiJson(text).length + 1;
+    const text = shorten(sql.replaceAll(PASSWORD, "$1$2'…'"));
+    const size = toAsciiJson(text).length + 1;
     if (this.omitted > 0 || this.size + size > MAX_SIZE) {
       this.omitted++;
       return;
@@ -38,13 +38,13 @@ export class ExecutedStatements {
 }
 
 /** A database may have a character set that lacks what a statement holds. */
-export function asciiJson(value: unknown): string {
+export function toAsciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.length <= MAX_STATEMENT_LENGTH ? text : `${text.slice(0, MAX_STATEMENT_LENGTH)}…`;
 }

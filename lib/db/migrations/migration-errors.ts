@@ -4,7 +4,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { MIGRATION_TABLE } from "./migration-records.js";
 
-export function edited(name: string): FrameworkError {
+export function editedError(name: string): FrameworkError {
   return new FrameworkError(
     `the migration ${name} was edited after it had run: its checksum is another one. Restore it, and write a new migration for the ` +
       `change. If the edit changes nothing in the schema, call db.migrations.accept("${name}", "the reason"). db.migrations.show("${name}") ` +
@@ -13,7 +13,7 @@ export function edited(name: string): FrameworkError {
   );
 }
 
-export function halfApplied(name: string, at = "", by = ""): FrameworkError {
+export function halfAppliedError(name: string, at = "", by = ""): FrameworkError {
   return new FrameworkError(
     `the migration ${name} began at ${at}${by === "" ? "" : `, in ${by},`} and did not end, so half of it may be applied. Compare the ` +
       `schema with it. Then delete its row of ${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
@@ -21,26 +21,26 @@ export function halfApplied(name: string, at = "", by = ""): FrameworkError {
   );
 }
 
-export function notApplied(name: string): FrameworkError {
+export function notAppliedError(name: string): FrameworkError {
   return new FrameworkError(`the migration ${valueText(name)} is not applied: db.migrations.status() lists them`, {
     code: "E_DB_MIGRATION_NAME",
   });
 }
 
-export function wrongReason(): FrameworkError {
+export function reasonError(): FrameworkError {
   return new FrameworkError(
     "the reason of an accepted edit is a text of 1 to 500 characters: db.migrations.accept(name, reason)",
     { code: "E_DB_MIGRATION_REASON" },
   );
 }
 
-export function wrongCount(count: unknown): FrameworkError {
+export function countError(count: unknown): FrameworkError {
   return new FrameworkError(`${valueText(count)} is not a number of migrations to undo: use a whole number from 0`, {
     code: "E_DB_MIGRATION_COUNT",
   });
 }
 
-export function withoutDown(name: string): FrameworkError {
+export function missingDownError(name: string): FrameworkError {
   return new FrameworkError(
     `the migration ${name} cannot be undone: it has no down; write one, or a new migration that undoes it`,
     { code: "E_DB_MIGRATION_DOWN" },

@@ -11,7 +11,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import type { DatabaseDialect } from "../driver.js";
 import { sql } from "../kysely.js";
 import type { Migration, MigrationTables } from "./migration.js";
-import { sqlStatements } from "./sql-statements.js";
+import { splitStatements } from "./sql-statements.js";
 
 const DOWN = ".down.sql";
 
@@ -21,11 +21,11 @@ export class MigrationFolder {
 
   /** In the order of the names. @throws FrameworkError `E_DB_MIGRATION_FILE` */
   async load(dialect: DatabaseDialect): Promise<readonly Migration[]> {
-    const files = await this.files();
+    const files = await this.listFiles();
     const downs = files.filter((file) => file.endsWith(DOWN));
     const alone = downs.find((file) => !files.includes(`${file.slice(0, -DOWN.length)}.sql`));
     if (alone !== undefined) throw fileError(`${join(this.path, alone)} undoes no file of its folder`);
-    const ups = files.filter((file) => isMigration(file) && !file.endsWith(DOWN)).toSorted(byName);
+    const ups = files.filter((file) => isMigration(file) && !file.endsWith(DOWN)).toSorted(compareNames);
     return Promise.all(
       ups.map((file) => {
         const path = join(this.path, file);
@@ -36,7 +36,7 @@ export class MigrationFolder {
     );
   }
 
-  private async files(): Promise<readonly string[]> {
+  private async listFiles(): Promise<readonly string[]> {
     try {
       return await readdir(this.path);
     } catch (cause) {
@@ -50,7 +50,7 @@ export class MigrationFolder {
 }
 
 /** @param folder with one file for each migration: `.sql`, `.js`, `.mjs`, or `.ts` where the program runs TypeScript */
-export function migrationsIn(folder: string | URL): MigrationFolder {
+export function readMigrations(folder: string | URL): MigrationFolder {
   return new MigrationFolder(folder instanceof URL ? fileURLToPath(folder) : folder);
 }
 
@@ -63,13 +63,13 @@ function isMigration(file: string): boolean {
 }
 
 /** The extension does not count: a compiler changes it. */
-function byName(one: string, other: string): number {
-  const [first, second] = [nameOf(one), nameOf(other)];
+function compareNames(one: string, other: string): number {
+  const [first, second] = [getMigrationName(one), getMigrationName(other)];
   if (first === second) return 0;
   return first < second ? -1 : 1;
 }
 
-function nameOf(path: string): string {
+function getMigrationName(path: string): string {
   return basename(path, extname(path));
 }
 
@@ -81,7 +81,7 @@ async function loadModule(path: string): Promise<Migration> {
   if (down !== undefined && typeof down !== "function")
     throw fileError(`${path} exports a down that is not a function`);
   return {
-    name: nameOf(path),
+    name: getMigrationName(path),
     up,
     ...(down && { down }),
     ...(transaction !== undefined && { transaction }),
@@ -93,9 +93,9 @@ async function loadSql(path: string, downPath: string | undefined, dialect: Data
   const text = await readText(path);
   const down = downPath === undefined ? undefined : await readText(downPath);
   return {
-    name: nameOf(path),
-    up: runner(text, dialect),
-    ...(down !== undefined && { down: runner(down, dialect) }),
+    name: getMigrationName(path),
+    up: createRunner(text, dialect),
+    ...(down !== undefined && { down: createRunner(down, dialect) }),
     transaction: !/^--\s*transaction:\s*false\s*$/im.test(text),
     checksum: `sql ${createHash("sha256").update(text.trimEnd()).digest("base64url")}`,
   };
@@ -106,8 +106,8 @@ async function readText(path: string): Promise<string> {
   return (await readFile(path, "utf8")).replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 }
 
-function runner(text: string, dialect: DatabaseDialect) {
+function createRunner(text: string, dialect: DatabaseDialect) {
   return async (db: Kysely<MigrationTables>): Promise<void> => {
-    for (const statement of sqlStatements(text, dialect)) await sql.raw(statement).execute(db);
+    for (const statement of splitStatements(text, dialect)) await sql.raw(statement).execute(db);
   };
 }

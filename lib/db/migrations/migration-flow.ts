@@ -3,7 +3,7 @@
  * the connection, that its own run holds, until the limit of that wait. Such a call is refused at once.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { callerOf } from "../../errors/setup-error.js";
+import { findCaller } from "../../errors/setup-error.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { DatabaseDriver } from "../driver.js";
 import type { Statements } from "../statements.js";
@@ -13,25 +13,25 @@ interface MigrationFlow {
   /** The flow around this one: a migration may migrate another database. */
   readonly outer: MigrationFlow | undefined;
   /** Code that a migration started may go on after it. */
-  isOver: boolean;
+  isEnded: boolean;
 }
 
 const flows = new AsyncLocalStorage<MigrationFlow>();
 
 /** Runs `run` as the migrations of this database. */
 export async function inMigrations<T>({ driver }: Statements, run: () => Promise<T>): Promise<T> {
-  const flow: MigrationFlow = { driver, outer: flows.getStore(), isOver: false };
+  const flow: MigrationFlow = { driver, outer: flows.getStore(), isEnded: false };
   try {
     return await flows.run(flow, run);
   } finally {
-    flow.isOver = true;
+    flow.isEnded = true;
   }
 }
 
 /** Called before anything is awaited, so that the error can name the call. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
 export function refuseInMigrations({ driver, host }: Statements): void {
   for (let flow = flows.getStore(); flow !== undefined; flow = flow.outer)
-    if (!flow.isOver && isOneDatabase(flow.driver, driver)) throw nested(host.name, callerOf(new Error()));
+    if (!flow.isEnded && isOneDatabase(flow.driver, driver)) throw nestedError(host.name, findCaller(new Error()));
 }
 
 /** Two drivers may have one address. In memory they have two databases, and their address is no path. */
@@ -40,7 +40,7 @@ function isOneDatabase(one: DatabaseDriver, other: DatabaseDriver): boolean {
   return one.dialect === other.dialect && one.address === other.address && one.address !== ":memory:";
 }
 
-function nested(database: string, call: string | undefined): FrameworkError {
+function nestedError(database: string, call: string | undefined): FrameworkError {
   return new FrameworkError(
     `${database}: a migration calls db.migrations of its own database${call === undefined ? "" : ` (${call})`}, which waits for the end ` +
       "of the migration. Make it a migration of its own in the list, or call it when the migrations have ended.",

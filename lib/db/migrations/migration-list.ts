@@ -29,7 +29,7 @@ export async function loadMigrations(
 }
 
 /** @throws FrameworkError `E_DB_MIGRATION_NAME` */
-export function migrationNamed(migrations: readonly Migration[], name: string): Migration {
+export function getMigration(migrations: readonly Migration[], name: string): Migration {
   const found = migrations.find((each) => each.name === name);
   if (found !== undefined) return found;
   throw new FrameworkError(

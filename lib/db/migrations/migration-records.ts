@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
 import type { Clock } from "../../runtime/clock.js";
-import { asciiJson } from "./executed-statements.js";
+import { toAsciiJson } from "./executed-statements.js";
 import type { Migration } from "./migration.js";
 
 export interface MigrationRecord {
@@ -133,7 +133,7 @@ export async function insertRecord(
   work: MigrationWork | undefined,
 ): Promise<void> {
   const last = (await readRecords(db)).at(-1)?.position ?? 0;
-  const checksum = recordedChecksum(migration);
+  const checksum = toRecordedChecksum(migration);
   const state = work === undefined ? "started" : "done";
   await db
     .insertInto(MIGRATION_TABLE)
@@ -142,8 +142,8 @@ export async function insertRecord(
       checksum,
       state,
       position: last + 1,
-      ...nowHere(clock),
-      ...(work && columnsOf(work)),
+      ...createStamp(clock),
+      ...(work && toColumns(work)),
     })
     .execute();
 }
@@ -153,14 +153,14 @@ export async function markDone(db: Records, name: string): Promise<void> {
 }
 
 /** Keeps what a migration without a transaction has executed. */
-export async function keepWork(db: Records, name: string, work: MigrationWork): Promise<void> {
-  await db.updateTable(MIGRATION_TABLE).set(columnsOf(work)).where("name", "=", name).execute();
+export async function recordWork(db: Records, name: string, work: MigrationWork): Promise<void> {
+  await db.updateTable(MIGRATION_TABLE).set(toColumns(work)).where("name", "=", name).execute();
 }
 
 export async function markStarted(db: Records, name: string, clock: Clock): Promise<void> {
   await db
     .updateTable(MIGRATION_TABLE)
-    .set({ state: "started", ...nowHere(clock) })
+    .set({ state: "started", ...createStamp(clock) })
     .where("name", "=", name)
     .execute();
 }
@@ -177,11 +177,11 @@ export async function acceptEdit(
   reason: string,
   clock: Clock,
 ): Promise<void> {
-  const { applied_at: at, applied_by: by } = nowHere(clock);
-  const accepted = asciiJson([...record.accepted, { at, by, reason }]);
+  const { applied_at: at, applied_by: by } = createStamp(clock);
+  const accepted = toAsciiJson([...record.accepted, { at, by, reason }]);
   await db
     .updateTable(MIGRATION_TABLE)
-    .set({ checksum: recordedChecksum(migration), accepted })
+    .set({ checksum: toRecordedChecksum(migration), accepted })
     .where("name", "=", record.name)
     .execute();
 }
@@ -191,21 +191,21 @@ export async function acceptEdit(
  * wrote has no mark, and is compared no more.
  */
 export function isEdited(migration: Migration, { checksum }: MigrationRecord): boolean {
-  return migration.checksum !== undefined && checksum.startsWith(MARK) && checksum !== recordedChecksum(migration);
+  return migration.checksum !== undefined && checksum.startsWith(MARK) && checksum !== toRecordedChecksum(migration);
 }
 
 /** The way in which checksums are made; another way gets another mark. */
 const MARK = "2:";
 
-function recordedChecksum({ checksum }: Migration): string {
+function toRecordedChecksum({ checksum }: Migration): string {
   return checksum === undefined ? "" : `${MARK}${checksum}`;
 }
 
-function columnsOf({ durationMs, statements }: MigrationWork) {
-  return { duration_ms: Math.trunc(durationMs), statements: asciiJson(statements) };
+function toColumns({ durationMs, statements }: MigrationWork) {
+  return { duration_ms: Math.trunc(durationMs), statements: toAsciiJson(statements) };
 }
 
-function nowHere(clock: Clock) {
+function createStamp(clock: Clock) {
   const applied_by = `process ${process.pid} on ${hostname()}`.slice(0, MAX_BY_LENGTH);
   return { applied_at: new Date(clock.now()).toISOString(), applied_by };
 }

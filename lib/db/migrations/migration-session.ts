@@ -3,10 +3,10 @@ import type { Kysely } from "kysely";
 import { isLost, UnknownOutcomeError } from "../database-error.js";
 import type { DatabaseDialect, DriverConnection, DriverResult } from "../driver.js";
 import { ExecutedStatements } from "./executed-statements.js";
-import { type BuiltStatement, queryBuilder, type StatementSink } from "../kysely.js";
+import { type BuiltStatement, createQueryBuilder, type StatementSink } from "../kysely.js";
 import type { MigrationRecordTables, MigrationWork } from "./migration-records.js";
 import type { Migration, MigrationTables } from "./migration.js";
-import { giveBack } from "../transactions/root-transaction.js";
+import { releaseOrDestroy } from "../transactions/root-transaction.js";
 import type { Statements } from "../statements.js";
 
 /** One connection by two names: for the migration, and for the table of what was applied. */
@@ -29,7 +29,10 @@ export class MigrationSession {
     const { dialect } = statements.driver;
     const tables: StatementSink = { execute: async (statement, read) => read(await this.change(statement)) };
     const records: StatementSink = { execute: async (statement, read) => read(await this.execute(statement)) };
-    this.database = { tables: queryBuilder(dialect, tables, []), records: queryBuilder(dialect, records, []) };
+    this.database = {
+      tables: createQueryBuilder(dialect, tables, []),
+      records: createQueryBuilder(dialect, records, []),
+    };
   }
 
   /** @throws DatabaseError */
@@ -38,16 +41,16 @@ export class MigrationSession {
       const connection = await statements.driver.connect({ readOnly: false, isMigration: true });
       return new MigrationSession(statements, connection);
     } catch (error) {
-      throw statements.errorOf(error);
+      throw statements.translateError(error);
     }
   }
 
   /** Called before a migration. The result says what the migration has done so far. */
   beginWork(): () => MigrationWork {
     const { clock } = this.statements.host;
-    const began = clock.monotonic();
+    const startedAt = clock.monotonic();
     this.executed.clear();
-    return () => ({ durationMs: clock.monotonic() - began, statements: this.executed.list });
+    return () => ({ durationMs: clock.monotonic() - startedAt, statements: this.executed.list });
   }
 
   isTransactional({ transaction = true }: Migration): boolean {
@@ -70,7 +73,7 @@ export class MigrationSession {
   }
 
   close(): void {
-    giveBack(this.connection, this.lost);
+    releaseOrDestroy(this.connection, this.lost);
   }
 
   private async commit(): Promise<void> {
@@ -102,7 +105,7 @@ export class MigrationSession {
     try {
       return await work();
     } catch (error) {
-      const known = this.statements.errorOf(error, undefined, sql);
+      const known = this.statements.translateError(error, undefined, sql);
       if (isLost(known)) this.lost = known;
       throw known;
     }
@@ -118,7 +121,7 @@ function leavesHalf(sql: string): boolean {
 }
 
 /** What a migration sends, without a database: each statement gets no rows. */
-export async function statementsOfRun(dialect: DatabaseDialect, up: Migration["up"]): Promise<readonly string[]> {
+export async function previewStatements(dialect: DatabaseDialect, up: Migration["up"]): Promise<readonly string[]> {
   const sent = new ExecutedStatements();
   const sink: StatementSink = {
     execute: ({ sql }, read) => {
@@ -126,6 +129,6 @@ export async function statementsOfRun(dialect: DatabaseDialect, up: Migration["u
       return read({ rows: [] });
     },
   };
-  await up(queryBuilder(dialect, sink, []));
+  await up(createQueryBuilder(dialect, sink, []));
   return sent.list;
 }

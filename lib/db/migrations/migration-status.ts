@@ -1,7 +1,7 @@
 /** The migrations of the application compared with those that the database has: which are applied, pending, edited or half applied. */
 import { tracing } from "../../tracing/tracing.js";
 import type { Migration } from "./migration.js";
-import { edited, halfApplied } from "./migration-errors.js";
+import { editedError, halfAppliedError } from "./migration-errors.js";
 import { type AcceptedEdit, isEdited, type MigrationRecord } from "./migration-records.js";
 
 const log = tracing.target("framework::db::migrations");
@@ -24,31 +24,31 @@ export interface MigrationDetails extends MigrationStatus {
   readonly accepted: readonly AcceptedEdit[];
 }
 
-export function statusOf(
+export function getStatus(
   migrations: readonly Migration[],
   records: readonly MigrationRecord[],
 ): readonly MigrationStatus[] {
   return migrations.map((migration) => ({
     name: migration.name,
-    state: stateOf(migration, recordOf(migration, records)),
+    state: getState(migration, findRecord(migration, records)),
   }));
 }
 
-export function detailsOf(migration: Migration, records: readonly MigrationRecord[]): MigrationDetails {
-  const record = recordOf(migration, records);
+export function getDetails(migration: Migration, records: readonly MigrationRecord[]): MigrationDetails {
+  const record = findRecord(migration, records);
   const { at, by, durationMs, statements = [], accepted = [] } = record ?? {};
-  return { name: migration.name, state: stateOf(migration, record), at, by, durationMs, statements, accepted };
+  return { name: migration.name, state: getState(migration, record), at, by, durationMs, statements, accepted };
 }
 
-export function recordOf({ name }: Migration, records: readonly MigrationRecord[]): MigrationRecord | undefined {
+export function findRecord({ name }: Migration, records: readonly MigrationRecord[]): MigrationRecord | undefined {
   return records.find((each) => each.name === name);
 }
 
 /** @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF` */
 export function refuseEdits(migrations: readonly Migration[], records: readonly MigrationRecord[]): void {
-  for (const { name, state, at, by } of migrations.map((each) => detailsOf(each, records))) {
-    if (state === "edited") throw edited(name);
-    if (state === "started") throw halfApplied(name, at, by);
+  for (const { name, state, at, by } of migrations.map((each) => getDetails(each, records))) {
+    if (state === "edited") throw editedError(name);
+    if (state === "started") throw halfAppliedError(name, at, by);
   }
 }
 
@@ -65,12 +65,12 @@ export function warnIfLate(
   records: readonly MigrationRecord[],
 ): void {
   const later = migrations.slice(migrations.indexOf(migration) + 1);
-  const applied = later.findLast((each) => recordOf(each, records) !== undefined);
+  const applied = later.findLast((each) => findRecord(each, records) !== undefined);
   if (applied !== undefined)
     log.warn("migration comes late: one behind it is applied", { migration: migration.name, applied: applied.name });
 }
 
-function stateOf(migration: Migration, record: MigrationRecord | undefined): MigrationStatus["state"] {
+function getState(migration: Migration, record: MigrationRecord | undefined): MigrationStatus["state"] {
   if (record === undefined) return "pending";
   if (record.state === "started") return "started";
   return isEdited(migration, record) ? "edited" : "done";

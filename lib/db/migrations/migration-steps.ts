@@ -6,11 +6,11 @@ import type { Clock } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import { UnknownOutcomeError } from "../database-error.js";
 import type { Migration } from "./migration.js";
-import { withoutDown } from "./migration-errors.js";
+import { missingDownError } from "./migration-errors.js";
 import {
   deleteRecord,
   insertRecord,
-  keepWork,
+  recordWork,
   markDone,
   markStarted,
   type MigrationWork,
@@ -44,17 +44,17 @@ async function applyInSteps(
   } catch (error) {
     if (isUnchanged(session, before, error)) await deleteRecord(records, migration.name);
     // The first error counts.
-    else await keepWork(records, migration.name, work()).catch(() => {});
+    else await recordWork(records, migration.name, work()).catch(() => {});
     throw error;
   }
-  await keepWork(records, migration.name, work());
+  await recordWork(records, migration.name, work());
   await markDone(records, migration.name);
 }
 
 /** @throws FrameworkError `E_DB_MIGRATION_DOWN` */
 export async function undoMigration(session: MigrationSession, migration: Migration, clock: Clock): Promise<void> {
   const { name, down } = migration;
-  if (down === undefined) throw withoutDown(name);
+  if (down === undefined) throw missingDownError(name);
   if (session.isTransactional(migration))
     await session.inTransaction(async ({ tables, records }) => {
       await down(tables);

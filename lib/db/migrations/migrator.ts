@@ -6,19 +6,19 @@ import { checkOptionNames } from "../../errors/option-names.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { Migration } from "./migration.js";
-import { notApplied, pendingError, wrongCount, wrongReason } from "./migration-errors.js";
-import { loadMigrations, migrationNamed, type MigrationSource } from "./migration-list.js";
+import { notAppliedError, pendingError, countError, reasonError } from "./migration-errors.js";
+import { loadMigrations, getMigration, type MigrationSource } from "./migration-list.js";
 import { acceptEdit, completeRecords, createRecords, type MigrationRecord, readRecords } from "./migration-records.js";
 import { applyMigration, undoMigration } from "./migration-steps.js";
 import { inMigrations, refuseInMigrations } from "./migration-flow.js";
-import { type MigrationDatabase, MigrationSession, statementsOfRun } from "./migration-session.js";
+import { type MigrationDatabase, MigrationSession, previewStatements } from "./migration-session.js";
 import {
-  detailsOf,
+  getDetails,
   type MigrationDetails,
   type MigrationStatus,
-  recordOf,
+  findRecord,
   refuseEdits,
-  statusOf,
+  getStatus,
   warnIfLate,
   warnOfUnknown,
 } from "./migration-status.js";
@@ -54,14 +54,14 @@ export class Migrator {
 
   /** All migrations of the application in their order. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
   async status(): Promise<readonly MigrationStatus[]> {
-    const { migrations, records } = await this.known();
-    return statusOf(migrations, records);
+    const { migrations, records } = await this.loadWithRecords();
+    return getStatus(migrations, records);
   }
 
   /** What the database keeps of a migration. @throws FrameworkError `E_DB_MIGRATION_NAME`; as `status` */
   async show(name: string): Promise<MigrationDetails> {
-    const { migrations, records } = await this.known();
-    return detailsOf(migrationNamed(migrations, name), records);
+    const { migrations, records } = await this.loadWithRecords();
+    return getDetails(getMigration(migrations, name), records);
   }
 
   /**
@@ -72,8 +72,8 @@ export class Migrator {
    */
   async preview(name: string): Promise<readonly string[]> {
     this.checkCall();
-    const { up } = migrationNamed(await this.load(), name);
-    return inMigrations(this.statements(), () => statementsOfRun(this.statements().driver.dialect, up));
+    const { up } = getMigration(await this.load(), name);
+    return inMigrations(this.statements(), () => previewStatements(this.statements().driver.dialect, up));
   }
 
   /**
@@ -86,13 +86,13 @@ export class Migrator {
     this.checkCall();
     checkOptionNames<MigrateOptions>(options, { to: true }, "db.migrations.run");
     const all = await this.load();
-    const wanted = options.to === undefined ? all : all.slice(0, all.indexOf(migrationNamed(all, options.to)) + 1);
-    if (await this.inSession(({ database }) => isUpToDate(database, wanted, all))) return [];
-    return this.locked(async (session) => {
+    const wanted = options.to === undefined ? all : all.slice(0, all.indexOf(getMigration(all, options.to)) + 1);
+    if (await this.withSession(({ database }) => isUpToDate(database, wanted, all))) return [];
+    return this.withLock(async (session) => {
       const records = await this.check(session, all);
       const applied: string[] = [];
       for (const migration of wanted) {
-        if (recordOf(migration, records) !== undefined) continue;
+        if (findRecord(migration, records) !== undefined) continue;
         warnIfLate(migration, all, records);
         await applyMigration(session, migration, this.statements().host.clock);
         applied.push(migration.name);
@@ -109,17 +109,17 @@ export class Migrator {
   async rollback(count: number | RollbackOptions = 1): Promise<readonly string[]> {
     this.checkCall();
     if (typeof count === "object") checkOptionNames<RollbackOptions>(count, { to: true }, "db.migrations.rollback");
-    else if (!Number.isSafeInteger(count) || count < 0) throw wrongCount(count);
+    else if (!Number.isSafeInteger(count) || count < 0) throw countError(count);
     const migrations = await this.load();
-    return this.locked(async (session) => {
+    return this.withLock(async (session) => {
       const records = await this.check(session, migrations);
-      const undone: string[] = [];
-      for (const { name } of lastOf(records, count)) {
+      const names: string[] = [];
+      for (const { name } of getLastRecords(records, count)) {
         const migration = migrations.find((each) => each.name === name) ?? { name, up: unknownMigration };
         await undoMigration(session, migration, this.statements().host.clock);
-        undone.push(name);
+        names.push(name);
       }
-      return undone;
+      return names;
     });
   }
 
@@ -132,13 +132,13 @@ export class Migrator {
    */
   async accept(name: string, reason: string): Promise<void> {
     this.checkCall();
-    if (typeof reason !== "string" || !/^(?=\s*\S)[^]{1,500}$/.test(reason)) throw wrongReason();
-    const migration = migrationNamed(await this.load(), name);
-    await this.locked(async ({ database: { records: db } }) => {
+    if (typeof reason !== "string" || !/^(?=\s*\S)[^]{1,500}$/.test(reason)) throw reasonError();
+    const migration = getMigration(await this.load(), name);
+    await this.withLock(async ({ database: { records: db } }) => {
       await createRecords(db);
       await completeRecords(db);
-      const record = recordOf(migration, await readRecords(db));
-      if (record?.state !== "done") throw notApplied(name);
+      const record = findRecord(migration, await readRecords(db));
+      if (record?.state !== "done") throw notAppliedError(name);
       await acceptEdit(db, record, migration, reason, this.statements().host.clock);
     });
     log.info("edit of a migration accepted", { migration: name });
@@ -146,9 +146,9 @@ export class Migrator {
 
   /** @throws FrameworkError `E_DB_PENDING` naming the pending ones; as `run` */
   async throwIfPending(): Promise<void> {
-    const { migrations, records } = await this.known();
+    const { migrations, records } = await this.loadWithRecords();
     refuseEdits(migrations, records);
-    const pending = statusOf(migrations, records).flatMap(({ name, state }) => (state === "pending" ? [name] : []));
+    const pending = getStatus(migrations, records).flatMap(({ name, state }) => (state === "pending" ? [name] : []));
     if (pending.length === 0) return;
     throw pendingError(this.statements().host.name, pending);
   }
@@ -162,10 +162,10 @@ export class Migrator {
     return loadMigrations(this.sources, this.statements().driver.dialect);
   }
 
-  private async known() {
+  private async loadWithRecords() {
     this.checkCall();
     const migrations = await this.load();
-    const records = await this.inSession(({ database }) => recordsOf(database));
+    const records = await this.withSession(({ database }) => loadRecords(database));
     return { migrations, records };
   }
 
@@ -181,22 +181,22 @@ export class Migrator {
     return records;
   }
 
-  private async locked<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
+  private async withLock<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
     const statements = this.statements();
     const lock = await statements.driver.lockMigrations(LOCK_WAIT_MS).catch((error: unknown) => {
-      throw statements.errorOf(error);
+      throw statements.translateError(error);
     });
     try {
-      return await inMigrations(statements, () => this.inSession(work));
+      return await inMigrations(statements, () => this.withSession(work));
     } finally {
       // The migrations have ended, and their own error counts.
       await lock.release().catch((error: unknown) => {
-        log.warn("lock of the migrations was lost", describeThrown(statements.errorOf(error)));
+        log.warn("lock of the migrations was lost", describeThrown(statements.translateError(error)));
       });
     }
   }
 
-  private async inSession<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
+  private async withSession<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
     const session = await MigrationSession.open(this.statements());
     try {
       return await work(session);
@@ -206,7 +206,7 @@ export class Migrator {
   }
 }
 
-async function recordsOf(db: MigrationDatabase): Promise<readonly MigrationRecord[]> {
+async function loadRecords(db: MigrationDatabase): Promise<readonly MigrationRecord[]> {
   await createRecords(db.records);
   return readRecords(db.records);
 }
@@ -217,20 +217,23 @@ async function isUpToDate(
   wanted: readonly Migration[],
   all: readonly Migration[],
 ): Promise<boolean> {
-  const records = await recordsOf(db);
+  const records = await loadRecords(db);
   const isDone = ({ name, state }: MigrationStatus): boolean =>
     state === "done" || (state === "pending" && !wanted.some((each) => each.name === name));
   // Another instance may be about to apply one that has begun.
-  if (!statusOf(all, records).every(isDone)) return false;
+  if (!getStatus(all, records).every(isDone)) return false;
   warnOfUnknown(all, records);
   return true;
 }
 
 /** The last one first. @throws FrameworkError `E_DB_MIGRATION_NAME` */
-function lastOf(records: readonly MigrationRecord[], count: number | RollbackOptions): readonly MigrationRecord[] {
+function getLastRecords(
+  records: readonly MigrationRecord[],
+  count: number | RollbackOptions,
+): readonly MigrationRecord[] {
   if (typeof count === "number") return records.toReversed().slice(0, count);
   const index = records.findIndex(({ name }) => name === count.to);
-  if (index < 0) throw notApplied(count.to);
+  if (index < 0) throw notAppliedError(count.to);
   return records.slice(index + 1).toReversed();
 }
 

@@ -33,12 +33,12 @@ const MAX_HEAD_WORDS = 8;
  *
  * @throws FrameworkError `E_DB_MIGRATION_FILE` for `delimiter`, which is a command of the program `mysql`
  */
-export function sqlStatements(text: string, dialect: DatabaseDialect): readonly string[] {
+export function splitStatements(text: string, dialect: DatabaseDialect): readonly string[] {
   const statements: string[] = [];
   let start = 0;
   let words: string[] = [];
   let depth = 0;
-  const end = (at: number): void => {
+  const endStatement = (at: number): void => {
     if (words[0] === "delimiter") throw delimiterError();
     if (words.length > 0) statements.push(text.slice(start, at).trim());
     start = at + 1;
@@ -46,18 +46,18 @@ export function sqlStatements(text: string, dialect: DatabaseDialect): readonly 
     depth = 0;
   };
   for (const { 0: token, index } of text.matchAll(new RegExp(TOKENS[dialect], "gi"))) {
-    if (token === ";" && depth <= 0) end(index);
+    if (token === ";" && depth <= 0) endStatement(index);
     // MariaDB and MySQL execute what stands in such a comment.
     if (dialect === "mysql" && /^\/\*M?!/.test(token)) words.push(token);
     if (!/^[a-z_]/i.test(token) || /^(?:e'|definer\s*=)/i.test(token)) continue;
     if (words.length < MAX_HEAD_WORDS) words.push(token.toLowerCase());
-    if (COMPOUND.test(words.join(" "))) depth += depthOf(token.toLowerCase());
+    if (COMPOUND.test(words.join(" "))) depth += getDepthChange(token.toLowerCase());
   }
-  end(text.length);
+  endStatement(text.length);
   return statements;
 }
 
-function depthOf(word: string): number {
+function getDepthChange(word: string): number {
   if (word === "begin" || word === "case") return 1;
   return word === "end" || /^end\s+case$/.test(word) ? -1 : 0;
 }

@@ -26,11 +26,11 @@ export interface PoolUse {
 }
 
 /** The connection that is in use for the longest time. */
-export function longestHolder(uses: ReadonlyMap<PoolMember, PoolUse>, now: number): PoolHolder | undefined {
-  let longest: PoolHolder | undefined;
+export function findOldestHolder(uses: ReadonlyMap<PoolMember, PoolUse>, now: number): PoolHolder | undefined {
+  let oldest: PoolHolder | undefined;
   for (const [member, { users, takenAt, flow }] of uses) {
-    if (users === 0 || now - takenAt <= (longest?.heldMs ?? -1)) continue;
-    longest = { heldMs: now - takenAt, statement: member.lastStatement, flow };
+    if (users === 0 || now - takenAt <= (oldest?.inUseMs ?? -1)) continue;
+    oldest = { inUseMs: now - takenAt, statement: member.lastStatement, flow };
   }
-  return longest;
+  return oldest;
 }

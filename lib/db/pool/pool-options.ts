@@ -3,7 +3,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
-import { LONGEST_TIMER_MS } from "../../runtime/clock.js";
+import { MAX_TIMER_MS } from "../../runtime/clock.js";
 
 export interface PoolOptions {
   /** Connections; 10 unless set. Count all processes: PostgreSQL allows 100, MariaDB and MySQL 151 unless set. */
@@ -44,21 +44,21 @@ const MAX_CONNECTIONS = 10_000;
 const MAX_WAITING = 1_000_000;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_SETTING` */
-export function poolLimits(options: PoolOptions | undefined, where: string): PoolLimits {
+export function toPoolLimits(options: PoolOptions | undefined, where: string): PoolLimits {
   checkOptionNames(options, NAMES, where);
   const limits = { ...DEFAULTS, ...options };
   checkNumber(where, "max", limits.max, 1, MAX_CONNECTIONS);
   checkNumber(where, "maxWaiting", limits.maxWaiting, 0, MAX_WAITING);
   for (const name of ["waitMs", "connectMs", "idleMs", "maxAgeMs"] as const)
-    checkNumber(where, name, limits[name], 1, LONGEST_TIMER_MS);
+    checkNumber(where, name, limits[name], 1, MAX_TIMER_MS);
   return limits;
 }
 
 /** @throws FrameworkError `E_DB_SETTING` */
-export function checkNumber(where: string, name: string, value: unknown, least: number, most: number): void {
-  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return;
+export function checkNumber(where: string, name: string, value: unknown, min: number, max: number): void {
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return;
   throw setupError(
-    new FrameworkError(`${where}: ${name} is a whole number from ${least} to ${most}, not ${valueText(value)}`, {
+    new FrameworkError(`${where}: ${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`, {
       code: "E_DB_SETTING",
     }),
   );

@@ -24,7 +24,7 @@ export interface PoolFigures {
 }
 
 export interface PoolHolder {
-  readonly heldMs: number;
+  readonly inUseMs: number;
   /** With placeholders. */
   readonly statement: string | undefined;
   readonly flow: Flow | undefined;
@@ -58,7 +58,7 @@ export class PoolReport {
     host.metrics.set(POOL_WAITING, { subsystem: host.name }, waiting);
   }
 
-  refused(limit: number, longest: PoolHolder | undefined): void {
+  refused(limit: number, oldest: PoolHolder | undefined): void {
     const now = this.host.clock.monotonic();
     if (now - this.lastEventAt < EVENTS_EVERY_MS) return;
     this.lastEventAt = now;
@@ -68,16 +68,16 @@ export class PoolReport {
       in_use: inUse,
       limit,
       waiting,
-      ...fieldsOf(longest),
+      ...toFields(oldest),
     });
-    if (longest === undefined) return;
-    const fields = { subsystem: this.host.name, ...fieldsOf(longest) };
-    resumeFlow(longest.flow, () => log.warn("connection held while others wait", fields), undefined);
+    if (oldest === undefined) return;
+    const fields = { subsystem: this.host.name, ...toFields(oldest) };
+    resumeFlow(oldest.flow, () => log.warn("connection held while others wait", fields), undefined);
   }
 }
 
-function fieldsOf(longest: PoolHolder | undefined) {
-  if (longest === undefined) return {};
-  const { heldMs, statement } = longest;
+function toFields(oldest: PoolHolder | undefined) {
+  if (oldest === undefined) return {};
+  const { inUseMs: heldMs, statement } = oldest;
   return { held_ms: Math.trunc(heldMs), ...(statement !== undefined && { statement }) };
 }

@@ -11,8 +11,8 @@ import { currentFlow, type Flow } from "../../tracing/flow.js";
 class Waiter<M> implements AbortListener {
   /** The flow of the caller. */
   readonly flow = currentFlow();
-  before: Waiter<M> | undefined = undefined;
-  behind: Waiter<M> | undefined = undefined;
+  previous: Waiter<M> | undefined = undefined;
+  next: Waiter<M> | undefined = undefined;
 
   constructor(
     private readonly waiters: PoolWaiters<M>,
@@ -70,11 +70,11 @@ export class PoolWaiters<M> {
   }
 
   /** Gives the first caller the connection, and up to `most` callers in all if the next ones are of its batch. Returns how many got it. */
-  resolveFirst(member: M, most: number): number {
+  resolveFirst(member: M, max: number): number {
     const batch = this.first?.batch;
     let served = 0;
     for (let waiter = this.first; waiter !== undefined; waiter = this.first) {
-      if (served > 0 && (served >= most || batch === undefined || waiter.batch !== batch)) break;
+      if (served > 0 && (served >= max || batch === undefined || waiter.batch !== batch)) break;
       this.remove(waiter);
       waiter.resolve(member);
       served++;
@@ -105,9 +105,9 @@ export class PoolWaiters<M> {
   }
 
   private add(waiter: Waiter<M>): void {
-    waiter.before = this.last;
+    waiter.previous = this.last;
     if (this.last === undefined) this.first = waiter;
-    else this.last.behind = waiter;
+    else this.last.next = waiter;
     this.last = waiter;
     this.count++;
   }
@@ -119,13 +119,13 @@ export class PoolWaiters<M> {
   }
 
   private remove(waiter: Waiter<M>): void {
-    const { before, behind } = waiter;
+    const { previous: before, next: behind } = waiter;
     if (before === undefined) this.first = behind;
-    else before.behind = behind;
+    else before.next = behind;
     if (behind === undefined) this.last = before;
-    else behind.before = before;
-    waiter.before = undefined;
-    waiter.behind = undefined;
+    else behind.previous = before;
+    waiter.previous = undefined;
+    waiter.next = undefined;
     this.count--;
     offAbort(waiter.work, waiter);
     this.changed();

@@ -16,7 +16,7 @@ import { OVERDUE, type Timer, within } from "../../runtime/clock.js";
 import { currentFlow } from "../../tracing/flow.js";
 import { DriverError } from "../driver-error.js";
 import type { PoolLimits } from "./pool-options.js";
-import { longestHolder, type OpenMember, type PoolMember, type PoolUse } from "./pool-member.js";
+import { findOldestHolder, type OpenMember, type PoolMember, type PoolUse } from "./pool-member.js";
 import { type PoolFigures, PoolReport } from "./pool-report.js";
 import { PoolWaiters } from "./pool-waiters.js";
 
@@ -32,7 +32,7 @@ export class ConnectionPool<M extends PoolMember> {
   private readonly report: PoolReport;
   private reaper: Timer | undefined = undefined;
   private isStopped = false;
-  private emptied: (() => void) | undefined = undefined;
+  private onEmpty: (() => void) | undefined = undefined;
 
   /** @param address for errors, without user and password */
   constructor(
@@ -43,7 +43,7 @@ export class ConnectionPool<M extends PoolMember> {
   ) {
     this.report = new PoolReport(host, () => this.figures);
     const changed = (): void => this.report.changed();
-    this.waiters = new PoolWaiters(host.clock, limits.waitMs, () => this.overdue(), changed);
+    this.waiters = new PoolWaiters(host.clock, limits.waitMs, () => this.waitTimeoutError(), changed);
   }
 
   get figures(): PoolFigures {
@@ -65,10 +65,11 @@ export class ConnectionPool<M extends PoolMember> {
     // Not an async function: each query that waits would make two promises more.
     try {
       throwIfAborted(work);
-      if (this.isStopped) throw stopped();
+      if (this.isStopped) throw stoppedError();
       const member = this.takeIdle();
       if (member !== undefined) return Promise.resolve(member);
-      if (this.waiters.size >= this.limits.maxWaiting + this.limits.max - this.uses.size) throw this.crowded();
+      if (this.waiters.size >= this.limits.maxWaiting + this.limits.max - this.uses.size)
+        throw this.tooManyWaitingError();
       const waiting = this.waiters.wait(work, batch);
       this.openForWaiters();
       return waiting;
@@ -77,7 +78,7 @@ export class ConnectionPool<M extends PoolMember> {
     }
   }
 
-  giveBack(member: M): void {
+  release(member: M): void {
     const use = this.uses.get(member);
     if (use === undefined || use.users === 0) return;
     use.users--;
@@ -93,7 +94,7 @@ export class ConnectionPool<M extends PoolMember> {
     if (index !== -1) this.idle.splice(index, 1);
     member.close();
     this.report.changed();
-    if (this.uses.size === 0) this.emptied?.();
+    if (this.uses.size === 0) this.onEmpty?.();
     this.openForWaiters();
   }
 
@@ -101,11 +102,11 @@ export class ConnectionPool<M extends PoolMember> {
   async stop(graceMs: number): Promise<void> {
     this.isStopped = true;
     this.reaper?.cancel();
-    this.waiters.rejectAll(stopped());
-    for (const opening of this.openings) opening.abort(stopped());
+    this.waiters.rejectAll(stoppedError());
+    for (const opening of this.openings) opening.abort(stoppedError());
     for (const member of this.idle.slice()) this.discard(member);
     if (this.uses.size > 0) {
-      const empty = new Promise<void>((resolve) => (this.emptied = resolve));
+      const empty = new Promise<void>((resolve) => (this.onEmpty = resolve));
       if ((await within(this.host.clock, graceMs, empty)) === OVERDUE)
         for (const member of this.uses.keys()) this.discard(member);
     }
@@ -116,7 +117,7 @@ export class ConnectionPool<M extends PoolMember> {
     for (let member = this.idle.pop(); member !== undefined; member = this.idle.pop()) {
       const use = this.uses.get(member);
       if (use !== undefined && this.isFit(member, use)) {
-        this.taken(use);
+        this.markTaken(use);
         return member;
       }
       this.discard(member);
@@ -128,7 +129,7 @@ export class ConnectionPool<M extends PoolMember> {
     return member.isReusable && this.host.clock.monotonic() < use.expiresAt;
   }
 
-  private taken(use: PoolUse): void {
+  private markTaken(use: PoolUse): void {
     use.takenAt = this.host.clock.monotonic();
     use.users = 1;
     use.flow = currentFlow();
@@ -166,7 +167,7 @@ export class ConnectionPool<M extends PoolMember> {
     const opening = new AbortController();
     this.openings.add(opening);
     const { clock } = this.host;
-    const timer = clock.setTimeout(() => opening.abort(this.tooSlow()), this.limits.connectMs);
+    const timer = clock.setTimeout(() => opening.abort(this.connectTimeoutError()), this.limits.connectMs);
     let member: M;
     try {
       member = await this.openMember(opening.signal);
@@ -201,24 +202,24 @@ export class ConnectionPool<M extends PoolMember> {
     if (this.idle.length > 0) this.armReaper();
   }
 
-  private overdue(): DriverError {
-    if (this.uses.size === 0) return this.tooSlow();
-    return this.overloaded("POOL_WAIT", `no connection was free within ${this.limits.waitMs} ms`);
+  private waitTimeoutError(): DriverError {
+    if (this.uses.size === 0) return this.connectTimeoutError();
+    return this.overloadedError("POOL_WAIT", `no connection was free within ${this.limits.waitMs} ms`);
   }
 
-  private crowded(): DriverError {
-    return this.overloaded("POOL_WAITING", `${this.waiters.size} callers wait for a connection already`);
+  private tooManyWaitingError(): DriverError {
+    return this.overloadedError("POOL_WAITING", `${this.waiters.size} callers wait for a connection already`);
   }
 
-  private overloaded(code: string, what: string): DriverError {
-    const longest = longestHolder(this.uses, this.host.clock.monotonic());
-    this.report.refused(this.limits.max, longest);
-    const held = longest === undefined ? "" : `, one of them for ${Math.trunc(longest.heldMs)} ms`;
-    const text = `${what}: ${this.figures.inUse} of ${this.limits.max} are in use${held}`;
+  private overloadedError(code: string, what: string): DriverError {
+    const oldest = findOldestHolder(this.uses, this.host.clock.monotonic());
+    this.report.refused(this.limits.max, oldest);
+    const inUseText = oldest === undefined ? "" : `, one of them for ${Math.trunc(oldest.inUseMs)} ms`;
+    const text = `${what}: ${this.figures.inUse} of ${this.limits.max} are in use${inUseText}`;
     return new DriverError({ kind: "overloaded", code, text });
   }
 
-  private tooSlow(): DriverError {
+  private connectTimeoutError(): DriverError {
     const text = `no connection to ${this.address} within ${Math.min(this.limits.connectMs, this.limits.waitMs)} ms`;
     return new DriverError({ kind: "connection", code: "CONNECT_TIMEOUT", text });
   }
@@ -228,6 +229,6 @@ function isServerFull(error: unknown): boolean {
   return error instanceof DriverError && error.failure.kind === "overloaded";
 }
 
-function stopped(): DriverError {
+function stoppedError(): DriverError {
   return new DriverError({ kind: "connection", code: "POOL_STOPPED", text: "the database has been stopped" });
 }

@@ -22,7 +22,7 @@ export class RootTransaction {
   private running: Promise<unknown> | undefined = undefined;
   /** Set when the signal aborted; resolves when the connection is given back. */
   private cancelled: Promise<void> | undefined = undefined;
-  private isOver = false;
+  private isEnded = false;
   /** Called when the signal has aborted. */
   whenCancelled: (() => void) | undefined = undefined;
   private isBroken = false;
@@ -40,8 +40,8 @@ export class RootTransaction {
       try {
         await connection.begin(options);
       } catch (error) {
-        giveBack(connection, statements.driver.failure(error).kind === "connection" ? error : undefined);
-        throw statements.errorOf(error, signal);
+        releaseOrDestroy(connection, statements.driver.failure(error).kind === "connection" ? error : undefined);
+        throw statements.translateError(error, signal);
       }
       const transaction = new RootTransaction(statements, connection, signal);
       signal?.addEventListener("abort", transaction.cancel, { once: true });
@@ -57,60 +57,60 @@ export class RootTransaction {
   }
 
   /** A statement about savepoints, which a failed transaction takes too. */
-  async control(sql: string): Promise<void> {
-    this.throwIfOver();
+  async runSavepointStatement(sql: string): Promise<void> {
+    this.throwIfEnded();
     const statement = { sql, parameters: [], isRead: false };
     await this.statements.report("savepoint", sql, () => this.send(statement));
   }
 
   /** True if the engine takes statements. */
   get isUsable(): boolean {
-    return !this.isOver && !this.isBroken && this.connection.transactionStatus === "open";
+    return !this.isEnded && !this.isBroken && this.connection.transactionStatus === "open";
   }
 
   /** A level could not be undone: the whole transaction is rolled back at its end. */
-  break(reason: unknown): void {
+  markBroken(reason: unknown): void {
     this.isBroken = true;
     this.lastFailure ??= reason;
   }
 
   /** @throws the reason why the commit is impossible; UnknownOutcomeError if the connection was lost during the commit */
   async commit(): Promise<void> {
-    await this.settled();
+    await this.waitForStatement();
     if (this.cancelled !== undefined) return this.throwCancelled(this.cancelled);
     if (!this.isUsable) {
-      const failure = this.failed();
+      const failure = this.failedError();
       await this.rollback();
       throw failure;
     }
-    this.end();
+    this.markEnded();
     await this.statements.report("commit", undefined, () => this.sendCommit());
     this.connection.release();
   }
 
   /** Never rejects. */
   async rollback(): Promise<void> {
-    await this.settled();
+    await this.waitForStatement();
     if (this.cancelled !== undefined) return this.cancelled;
-    this.end();
+    this.markEnded();
     await this.sendRollback();
   }
 
   private async sendCommit(): Promise<void> {
     try {
-      await this.answeredCommit();
+      await this.commitInTime();
     } catch (error) {
       if (this.statements.driver.failure(error).kind === "connection") {
         this.connection.destroy(error);
         throw new UnknownOutcomeError(`the commit of ${this.statements.host.name}`);
       }
       await this.sendRollback();
-      throw this.statements.errorOf(error);
+      throw this.statements.translateError(error);
     }
   }
 
   /** A server that hangs must not keep the connection of each request: without it the commit rejects. */
-  private async answeredCommit(): Promise<void> {
+  private async commitInTime(): Promise<void> {
     const { connection, signal } = this;
     const { clock } = this.statements.host;
     let timer: Timer | undefined;
@@ -158,19 +158,19 @@ export class RootTransaction {
   }
 
   /** Resolves at the end of the statement that the function did not wait for. */
-  async settled(): Promise<void> {
+  async waitForStatement(): Promise<void> {
     await this.running?.catch(() => {});
   }
 
   private readonly cancel = (): void => {
-    if (this.isOver) return;
-    this.end();
-    this.cancelled = this.settled().then(() => this.sendRollback());
+    if (this.isEnded) return;
+    this.markEnded();
+    this.cancelled = this.waitForStatement().then(() => this.sendRollback());
     this.whenCancelled?.();
   };
 
-  private end(): void {
-    this.isOver = true;
+  private markEnded(): void {
+    this.isEnded = true;
     this.signal?.removeEventListener("abort", this.cancel);
   }
 
@@ -180,17 +180,17 @@ export class RootTransaction {
   }
 
   /** @throws FrameworkError `E_DB_TRANSACTION_OVER`; the reason of the signal */
-  throwIfOver(): void {
+  throwIfEnded(): void {
     if (this.cancelled !== undefined) throw this.signal?.reason;
-    if (this.isOver) throw transactionOver(this.statements.host.name);
+    if (this.isEnded) throw transactionEndedError(this.statements.host.name);
   }
 
   private throwIfUnusable(): void {
-    this.throwIfOver();
-    if (!this.isUsable) throw this.failed();
+    this.throwIfEnded();
+    if (!this.isUsable) throw this.failedError();
   }
 
-  private failed(): FrameworkError {
+  private failedError(): FrameworkError {
     const error = new FrameworkError("The transaction failed.", {
       code: "E_DB_TRANSACTION_FAILED",
       cause: this.lastFailure,
@@ -204,7 +204,7 @@ export class RootTransaction {
 }
 
 /** Work that goes on after the end of its transaction. */
-export function transactionOver(database: string): FrameworkError {
+export function transactionEndedError(database: string): FrameworkError {
   return new FrameworkError(
     `${database}: the transaction of this code is over. Await all work inside of db.transaction(…), or start it with db.afterCommit(…).`,
     { code: "E_DB_TRANSACTION_OVER" },
@@ -218,12 +218,12 @@ async function open(
   try {
     return await statements.driver.connect(options);
   } catch (error) {
-    throw statements.errorOf(error, options.signal);
+    throw statements.translateError(error, options.signal);
   }
 }
 
 /** @param reason why the connection cannot be used again; `undefined` if it can */
-export function giveBack(connection: DriverConnection, reason: unknown): void {
+export function releaseOrDestroy(connection: DriverConnection, reason: unknown): void {
   if (reason === undefined) connection.release();
   else connection.destroy(reason);
 }

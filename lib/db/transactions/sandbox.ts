@@ -15,10 +15,10 @@ import { OVERDUE, within } from "../../runtime/clock.js";
 import type { Database } from "../database.js";
 import { DatabaseDriver, type DriverConnection, type DriverResult, type DriverStatement } from "../driver.js";
 import type { Statements } from "../statements.js";
-import { Turns } from "../turns.js";
+import { Mutex } from "../mutex.js";
 
 /** How long work may go on after the end of the test. */
-const LONGEST_REST_MS = 2_000;
+const GRACE_MS = 2_000;
 const SAVEPOINT = "framework_test";
 
 /**
@@ -27,20 +27,20 @@ const SAVEPOINT = "framework_test";
  * @throws at the disposal, FrameworkError `E_DB_SANDBOX` if work still runs, or a foreign key has no row
  */
 export async function rolledBack<Tables>(db: Database<Tables>): Promise<AsyncDisposable> {
-  const statements = db.statementsOf();
+  const statements = db.getStatements();
   const connection = await statements.driver.connect({ readOnly: false });
   try {
     await connection.begin({ readOnly: false });
   } catch (error) {
     connection.release();
-    throw statements.errorOf(error);
+    throw statements.translateError(error);
   }
   const driver = new SandboxDriver(statements.driver, connection);
   db.replaceDriver(driver);
   return {
     [Symbol.asyncDispose]: async () => {
       db.replaceDriver(statements.driver);
-      await driver.end(statements);
+      await driver.undoAll(statements);
     },
   };
 }
@@ -50,7 +50,7 @@ class SandboxDriver extends DatabaseDriver {
   readonly address;
   readonly hasTransactionalSchema;
   override readonly slowQueryMs;
-  readonly turns = new Turns();
+  readonly mutex = new Mutex();
   /** With placeholders. */
   lastStatement = "none";
 
@@ -74,7 +74,7 @@ class SandboxDriver extends DatabaseDriver {
   }
 
   override async connect(): Promise<DriverConnection> {
-    return new SandboxConnection(this, await this.turns.begin());
+    return new SandboxConnection(this, await this.mutex.acquire());
   }
 
   override failure(error: unknown) {
@@ -85,9 +85,9 @@ class SandboxDriver extends DatabaseDriver {
     return { release: async () => {} };
   }
 
-  async end({ host }: Statements): Promise<void> {
-    const rest = await within(host.clock, LONGEST_REST_MS, this.turns.begin());
-    if (rest === OVERDUE) {
+  async undoAll({ host }: Statements): Promise<void> {
+    const acquired = await within(host.clock, GRACE_MS, this.mutex.acquire());
+    if (acquired === OVERDUE) {
       this.connection.destroy(undefined);
       throw sandboxError(
         `work of the test still uses the database: await it before the test ends. Its last statement: ${this.lastStatement}`,
@@ -95,7 +95,7 @@ class SandboxDriver extends DatabaseDriver {
     }
     let broken: string | undefined;
     try {
-      broken = await this.brokenConstraint();
+      broken = await this.findBrokenConstraint();
     } finally {
       await this.connection.rollback();
       this.connection.release();
@@ -104,7 +104,7 @@ class SandboxDriver extends DatabaseDriver {
   }
 
   /** A commit would check the deferred constraints. */
-  private async brokenConstraint(): Promise<string | undefined> {
+  private async findBrokenConstraint(): Promise<string | undefined> {
     if (this.dialect === "mysql") return undefined;
     const sql = this.dialect === "sqlite" ? "pragma foreign_key_check" : "set constraints all immediate";
     try {
@@ -118,20 +118,20 @@ class SandboxDriver extends DatabaseDriver {
 
 /** The one connection, as one caller holds it. */
 class SandboxConnection implements DriverConnection {
-  private isBegun = false;
+  private isInTransaction = false;
 
   constructor(
     private readonly driver: SandboxDriver,
-    private readonly done: () => void,
+    private readonly onRelease: () => void,
   ) {}
 
   get transactionStatus() {
-    return this.isBegun ? this.driver.connection.transactionStatus : "none";
+    return this.isInTransaction ? this.driver.connection.transactionStatus : "none";
   }
 
   async query(statement: DriverStatement): Promise<DriverResult> {
-    if (this.isBegun || (statement.isRead && this.driver.dialect !== "postgres")) return this.send(statement);
-    await this.control(`savepoint ${SAVEPOINT}`);
+    if (this.isInTransaction || (statement.isRead && this.driver.dialect !== "postgres")) return this.send(statement);
+    await this.runStatement(`savepoint ${SAVEPOINT}`);
     let result: DriverResult;
     try {
       result = await this.send(statement);
@@ -140,39 +140,39 @@ class SandboxConnection implements DriverConnection {
       if (this.driver.connection.transactionStatus !== "none") await this.undo();
       throw error;
     }
-    await this.control(`release savepoint ${SAVEPOINT}`);
+    await this.runStatement(`release savepoint ${SAVEPOINT}`);
     return result;
   }
 
   async begin(): Promise<void> {
-    await this.control(`savepoint ${SAVEPOINT}`);
-    this.isBegun = true;
+    await this.runStatement(`savepoint ${SAVEPOINT}`);
+    this.isInTransaction = true;
   }
 
   async commit(): Promise<void> {
-    this.isBegun = false;
-    await this.control(`release savepoint ${SAVEPOINT}`);
+    this.isInTransaction = false;
+    await this.runStatement(`release savepoint ${SAVEPOINT}`);
   }
 
   async rollback(): Promise<void> {
-    this.isBegun = false;
+    this.isInTransaction = false;
     await this.undo();
   }
 
   release(): void {
-    this.done();
+    this.onRelease();
   }
 
   destroy(): void {
-    this.done();
+    this.onRelease();
   }
 
   private async undo(): Promise<void> {
-    await this.control(`rollback to savepoint ${SAVEPOINT}`);
-    await this.control(`release savepoint ${SAVEPOINT}`);
+    await this.runStatement(`rollback to savepoint ${SAVEPOINT}`);
+    await this.runStatement(`release savepoint ${SAVEPOINT}`);
   }
 
-  private async control(sql: string): Promise<void> {
+  private async runStatement(sql: string): Promise<void> {
     await this.driver.connection.query({ sql, parameters: [], isRead: false });
   }
 
@@ -187,7 +187,7 @@ class SandboxConnection implements DriverConnection {
 /** Deletes all rows of all tables but those of the migrations, and starts their numbers at 1 again, where the engine can. */
 export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
   const tables = (await db.query.introspection.getTables()).flatMap(({ name, isView }) =>
-    isView || name === "framework_migrations" ? [] : [quoted(name, db.driver.dialect)],
+    isView || name === "framework_migrations" ? [] : [quoteName(name, db.driver.dialect)],
   );
   if (tables.length === 0) return;
   if (db.driver.dialect === "postgres") {
@@ -212,7 +212,7 @@ export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
 
 const MYSQL_CHECKS = ["set foreign_key_checks = 0", "set foreign_key_checks = 1"] as const;
 
-function quoted(name: string, dialect: string): string {
+function quoteName(name: string, dialect: string): string {
   return dialect === "mysql" ? `\`${name.replaceAll("`", "``")}\`` : `"${name.replaceAll('"', '""')}"`;
 }
 

@@ -9,8 +9,8 @@
 import { FrameworkError } from "../../errors/framework-error.js";
 import { type CommitScope, currentCommitScope, inCommitScope } from "../../lifecycle/commit-scope.js";
 import type { DriverResult, DriverStatement } from "../driver.js";
-import { type RootTransaction, transactionOver } from "./root-transaction.js";
-import { Turns } from "../turns.js";
+import { type RootTransaction, transactionEndedError } from "./root-transaction.js";
+import { Mutex } from "../mutex.js";
 
 export interface TransactionRun {
   /** 1 for the first run of the function, 2 for the second, … */
@@ -20,7 +20,7 @@ export interface TransactionRun {
 export class TransactionLevel implements CommitScope {
   /** The scope around this one: the outer level, or a transaction of another database. */
   readonly outer = currentCommitScope();
-  private readonly turns = new Turns();
+  private readonly mutex = new Mutex();
   private work: (() => unknown)[] = [];
   private phase: "new" | "open" | "over" = "new";
   /** True from the opening of the savepoint to the beginning of its end. */
@@ -29,7 +29,7 @@ export class TransactionLevel implements CommitScope {
   private inner: TransactionLevel | undefined = undefined;
 
   /** Has the stack of the call that began the outermost transaction. */
-  begunBy: Error | undefined = undefined;
+  callSite: Error | undefined = undefined;
 
   /** @param transactions those of the database; @param name of the database */
   constructor(
@@ -39,25 +39,25 @@ export class TransactionLevel implements CommitScope {
     readonly run: TransactionRun,
     private readonly parent?: TransactionLevel,
   ) {
-    if (parent === undefined) root.whenCancelled = () => this.endTurns();
+    if (parent === undefined) root.whenCancelled = () => this.disableMutex();
   }
 
   query(statement: Omit<DriverStatement, "signal">): Promise<DriverResult> {
-    return this.turns.take(async () => {
-      this.throwIfOver();
-      await this.open();
-      this.throwIfOver();
+    return this.mutex.run(async () => {
+      this.throwIfEnded();
+      await this.openSavepoint();
+      this.throwIfEnded();
       return this.root.query(statement);
     });
   }
 
   /** Runs `fn` in a savepoint. */
-  nested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
-    return this.turns.take(() => {
-      this.throwIfOver();
-      this.root.throwIfOver();
+  runInSavepoint<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
+    return this.mutex.run(() => {
+      this.throwIfEnded();
+      this.root.throwIfEnded();
       const level = new TransactionLevel(this.transactions, this.name, this.root, this.run, this);
-      level.begunBy = this.begunBy;
+      level.callSite = this.callSite;
       this.inner = level;
       return level.runNested(fn);
     });
@@ -65,7 +65,7 @@ export class TransactionLevel implements CommitScope {
 
   /** @throws FrameworkError `E_DB_TRANSACTION_OVER` */
   afterCommit(work: () => unknown): void {
-    this.throwIfOver();
+    this.throwIfEnded();
     this.work.push(work);
   }
 
@@ -76,7 +76,7 @@ export class TransactionLevel implements CommitScope {
   close(): readonly (() => unknown)[] {
     this.phase = "over";
     this.inner?.close();
-    this.turns.end();
+    this.mutex.disable();
     const { work } = this;
     this.work = [];
     return work;
@@ -89,14 +89,14 @@ export class TransactionLevel implements CommitScope {
   async undoInner(): Promise<void> {
     const { inner } = this;
     if (inner?.hasSavepoint !== true) return;
-    await this.root.settled();
+    await this.root.waitForStatement();
     await inner.undoSavepoint();
   }
 
   /** All work that waits for its turn fails now. The running work may wait for a part of it. */
-  private endTurns(): void {
-    this.turns.end();
-    this.inner?.endTurns();
+  private disableMutex(): void {
+    this.mutex.disable();
+    this.inner?.disableMutex();
   }
 
   private async runNested<T>(fn: (run: TransactionRun) => T | Promise<T>): Promise<T> {
@@ -107,41 +107,41 @@ export class TransactionLevel implements CommitScope {
       await this.undo();
       throw error;
     }
-    await this.keep();
+    await this.complete();
     return result;
   }
 
   /** Opens the savepoint, after those further out. The outermost level has none. */
-  private async open(): Promise<void> {
+  private async openSavepoint(): Promise<void> {
     if (this.phase !== "new") return;
-    await this.parent?.open();
-    this.throwIfOver();
+    await this.parent?.openSavepoint();
+    this.throwIfEnded();
     this.phase = "open";
     if (this.parent === undefined) return;
     this.hasSavepoint = true;
-    await this.root.control(`savepoint ${this.savepoint}`);
+    await this.root.runSavepointStatement(`savepoint ${this.savepoint}`);
   }
 
   /** @throws FrameworkError `E_DB_TRANSACTION_OVER` if the function around it has not waited, and so has undone it */
-  private async keep(): Promise<void> {
-    this.throwIfOver();
+  private async complete(): Promise<void> {
+    this.throwIfEnded();
     const isOpen = this.phase === "open";
     if (isOpen && !this.root.isUsable) {
       await this.undo();
-      throw swallowed(this.name);
+      throw swallowedError(this.name);
     }
     this.parent?.work.push(...this.close());
     if (!isOpen) return;
     await this.undoInner();
-    await this.release();
+    await this.releaseSavepoint();
   }
 
-  private async release(): Promise<void> {
+  private async releaseSavepoint(): Promise<void> {
     this.hasSavepoint = false;
     try {
-      await this.root.control(`release savepoint ${this.savepoint}`);
+      await this.root.runSavepointStatement(`release savepoint ${this.savepoint}`);
     } catch (error) {
-      this.root.break(error);
+      this.root.markBroken(error);
       throw error;
     }
   }
@@ -157,10 +157,10 @@ export class TransactionLevel implements CommitScope {
   private async undoSavepoint(): Promise<void> {
     this.hasSavepoint = false;
     try {
-      await this.root.control(`rollback to savepoint ${this.savepoint}`);
-      await this.root.control(`release savepoint ${this.savepoint}`);
+      await this.root.runSavepointStatement(`rollback to savepoint ${this.savepoint}`);
+      await this.root.runSavepointStatement(`release savepoint ${this.savepoint}`);
     } catch (error) {
-      this.root.break(error);
+      this.root.markBroken(error);
     }
   }
 
@@ -172,12 +172,12 @@ export class TransactionLevel implements CommitScope {
     return `framework_${this.depth}`;
   }
 
-  private throwIfOver(): void {
-    if (this.phase === "over") throw transactionOver(this.name);
+  private throwIfEnded(): void {
+    if (this.phase === "over") throw transactionEndedError(this.name);
   }
 }
 
-function swallowed(database: string): FrameworkError {
+function swallowedError(database: string): FrameworkError {
   const error = new FrameworkError("The transaction failed.", { code: "E_DB_TRANSACTION_FAILED" });
   error.message = `${database}: a statement of the nested transaction failed, and its function returned as if it had not. The nested transaction is rolled back.`;
   return error;

@@ -3,7 +3,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
 import type { Clock } from "../../runtime/clock.js";
-import { isRepeatable } from "../database-error.js";
+import { isRetryable } from "../database-error.js";
 import type { IsolationLevel } from "../driver.js";
 
 export interface TransactionOptions {
@@ -23,16 +23,17 @@ const LEVELS: ReadonlySet<unknown> = new Set<IsolationLevel>(["read committed", 
 
 const MAX_RETRIES = 100;
 const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 500;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_TRANSACTION_OPTION` */
 export function checkTransactionOptions(options: TransactionOptions | undefined): void {
   if (options === undefined) return;
   checkOptionNames(options, NAMES, "db.transaction");
   const { isolation, retries = 0 } = options;
-  if (isolation !== undefined && !LEVELS.has(isolation)) throw wrong("isolation", isolation, [...LEVELS].join(", "));
+  if (isolation !== undefined && !LEVELS.has(isolation))
+    throw optionError("isolation", isolation, [...LEVELS].join(", "));
   if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES)
-    throw wrong("retries", retries, `a whole number from 0 to ${MAX_RETRIES}`);
+    throw optionError("retries", retries, `a whole number from 0 to ${MAX_RETRIES}`);
 }
 
 /** A nested transaction runs with the options of the outermost one. @throws FrameworkError `E_DB_TRANSACTION_OPTION` */
@@ -46,12 +47,12 @@ export function refuseNestedOptions(options: TransactionOptions | undefined): vo
 
 /** True if the failure, or its cause, is a conflict with another transaction. */
 export function isConflict(error: unknown): boolean {
-  return isRepeatable(error) || (error instanceof Error && isRepeatable(error.cause));
+  return isRetryable(error) || (error instanceof Error && isRetryable(error.cause));
 }
 
 /** Longer after each attempt, and random, so that two transactions do not meet again. Rejects with the reason of the signal. */
 export function pauseBeforeRetry(clock: Clock, attempt: number, signal: AbortSignal | undefined): Promise<void> {
-  const longest = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10), LONGEST_PAUSE_MS);
+  const maxPauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10), MAX_PAUSE_MS);
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason as Error);
     const aborted = (): void => {
@@ -63,13 +64,13 @@ export function pauseBeforeRetry(clock: Clock, attempt: number, signal: AbortSig
         signal?.removeEventListener("abort", aborted);
         resolve();
       },
-      longest * (0.5 + Math.random() / 2),
+      maxPauseMs * (0.5 + Math.random() / 2),
     );
     signal?.addEventListener("abort", aborted, { once: true });
   });
 }
 
-function wrong(name: string, value: unknown, known: string): FrameworkError {
+function optionError(name: string, value: unknown, known: string): FrameworkError {
   return new FrameworkError(`${name} of a transaction cannot be ${valueText(value)}: use ${known}`, {
     code: "E_DB_TRANSACTION_OPTION",
   });

@@ -3,7 +3,7 @@
  * that waits for the commit. The scope of `inCommitScope` tells in which transaction the running code is.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { callerOf } from "../../errors/setup-error.js";
+import { findCaller } from "../../errors/setup-error.js";
 import { currentCommitScope, inCommitScope } from "../../lifecycle/commit-scope.js";
 import { currentWorkScope } from "../../lifecycle/work-scope.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -27,15 +27,15 @@ export class Transactions {
   /** `Database.transaction`. */
   async run<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
     checkTransactionOptions(options);
-    const level = this.level();
-    if (level === undefined) return this.outermost(fn, options ?? {});
+    const level = this.findLevel();
+    if (level === undefined) return this.runOutermost(fn, options ?? {});
     refuseNestedOptions(options);
-    return level.nested(fn);
+    return level.runInSavepoint(fn);
   }
 
   /** `Database.current`. */
   async join<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
-    const level = this.level();
+    const level = this.findLevel();
     if (level === undefined) return this.run(fn, options);
     refuseNestedOptions(options);
     return fn(level.run);
@@ -43,19 +43,19 @@ export class Transactions {
 
   /** `Database.afterCommit`. */
   afterCommit(work: () => unknown): void {
-    const level = this.level();
+    const level = this.findLevel();
     if (level === undefined) void runAfterCommit([work], this.statements().host.name);
     else level.afterCommit(work);
   }
 
   /** Work on a connection of its own, inside a transaction that holds another one, may wait for itself. */
   refuseSecondConnection(): void {
-    const level = this.level();
-    if (level !== undefined) throw secondConnection(this.statements().host.name, level.begunBy);
+    const level = this.findLevel();
+    if (level !== undefined) throw secondConnectionError(this.statements().host.name, level.callSite);
   }
 
   /** The innermost transaction of the database that the running code is in. */
-  level(): TransactionLevel | undefined {
+  findLevel(): TransactionLevel | undefined {
     for (let scope = currentCommitScope(); scope instanceof TransactionLevel; scope = scope.outer)
       if (scope.transactions === this) return scope;
     return undefined;
@@ -67,14 +67,14 @@ export class Transactions {
     return scope instanceof TransactionLevel && scope.transactions === this;
   }
 
-  private async outermost<T>(fn: (run: TransactionRun) => T | Promise<T>, options: TransactionOptions): Promise<T> {
+  private async runOutermost<T>(fn: (run: TransactionRun) => T | Promise<T>, options: TransactionOptions): Promise<T> {
     const { retries = 0 } = options;
     const signal = currentWorkScope()?.signal;
     // Its stack becomes a text only if it is read.
-    const begunBy = new Error();
+    const callSite = new Error();
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.attempt(fn, { attempt }, options, signal, begunBy);
+        return await this.runAttempt(fn, { attempt }, options, signal, callSite);
       } catch (error) {
         if (attempt > retries || !isConflict(error)) throw error;
         log.info("transaction runs again", { subsystem: this.statements().host.name, attempt: attempt + 1 });
@@ -83,17 +83,17 @@ export class Transactions {
     }
   }
 
-  private async attempt<T>(
+  private async runAttempt<T>(
     fn: (run: TransactionRun) => T | Promise<T>,
     run: TransactionRun,
     { readOnly = false, isolation }: TransactionOptions,
     signal: AbortSignal | undefined,
-    begunBy: Error,
+    callSite: Error,
   ): Promise<T> {
     const statements = this.statements();
     const root = await RootTransaction.begin(statements, { readOnly, isolation, signal });
     const level = new TransactionLevel(this, statements.host.name, root, run);
-    level.begunBy = begunBy;
+    level.callSite = callSite;
     let result: T;
     try {
       result = await inCommitScope(level, async () => fn(run));
@@ -110,12 +110,12 @@ export class Transactions {
   }
 }
 
-function secondConnection(database: string, begunBy: Error | undefined): FrameworkError {
-  const [began, calls] = [begunBy, new Error()]
-    .map((site) => site && callerOf(site))
+function secondConnectionError(database: string, callSite: Error | undefined): FrameworkError {
+  const [transactionPlace, callPlace] = [callSite, new Error()]
+    .map((site) => site && findCaller(site))
     .map((line) => line && ` (${line})`);
   return new FrameworkError(
-    `${database}: this call${calls ?? ""} needs a connection of its own, and the code runs in a transaction${began ?? ""}, which holds ` +
+    `${database}: this call${callPlace ?? ""} needs a connection of its own, and the code runs in a transaction${transactionPlace ?? ""}, which holds ` +
       "one. Call it outside of db.transaction(…), or with db.afterCommit(…).",
     { code: "E_DB_SECOND_CONNECTION" },
   );

@@ -6,7 +6,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { profile } from "../../runtime/profile.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { Exchange } from "../request/exchange.js";
-import { routeField } from "../failures/failed-request.js";
+import { getRouteField } from "../failures/failed-request.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 
 const log = tracing.target("framework::http::body");
@@ -50,5 +50,5 @@ export function expectAwait<T>(ctx: Exchange, reader: string, reading: Promise<T
 function warn(ctx: Exchange, reader: string, failure: unknown): void {
   if (!ctx.headIsSent || ctx.raw.statusCode >= 400) return;
   const code = failure instanceof FrameworkError ? { code: failure.code } : {};
-  log.warn(`the handler did not wait for ${reader}(…): write await before it`, { ...routeField(ctx), ...code });
+  log.warn(`the handler did not wait for ${reader}(…): write await before it`, { ...getRouteField(ctx), ...code });
 }

@@ -13,9 +13,9 @@ import type { Exchange } from "../request/exchange.js";
 import { Extension } from "../request/extension.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import { type FormFields, isPlainName, nestFields } from "./form-fields.js";
-import { expectNoPrototypeIn } from "./prototype-names.js";
+import { refusePrototypeNames } from "./prototype-names.js";
 import { validate, type Schema } from "./schema.js";
-import { unsupportedType } from "./unsupported-type.js";
+import { createUnsupportedTypeError } from "./unsupported-type.js";
 
 /**
  * The fields of a form or a query (`a=1&b=2`), as an object without a prototype: a field may be named `__proto__`. A repeated key has
@@ -58,16 +58,16 @@ function refuseTooMany(text: string): void {
 export const DEFAULT_READ_LIMIT = 2_097_152;
 
 /** The chunks that are kept before they are joined. Each costs over a hundred bytes more than its content, and may have one byte. */
-const MOST_CHUNKS = 1024;
+const MAX_CHUNKS = 1024;
 
 const BodyBytes = new Extension<Promise<Buffer>>("request body");
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export function readJson(ctx: Exchange, schema?: Schema): Promise<unknown> {
-  return markHandled(jsonOf(ctx, schema));
+  return markHandled(parseJsonBody(ctx, schema));
 }
 
-async function jsonOf(ctx: Exchange, schema: Schema | undefined): Promise<unknown> {
+async function parseJsonBody(ctx: Exchange, schema: Schema | undefined): Promise<unknown> {
   expectMediaType(ctx, isJson, "application/json");
   const text = decode(await readBytes(ctx));
   const value = parseJson(text);
@@ -75,20 +75,20 @@ async function jsonOf(ctx: Exchange, schema: Schema | undefined): Promise<unknow
 }
 
 export function readForm(ctx: Exchange, schema?: Schema): Promise<unknown> {
-  return markHandled(formOf(ctx, schema));
+  return markHandled(parseFormBody(ctx, schema));
 }
 
 export function isJsonType(contentType: string | undefined): boolean {
-  return contentType !== undefined && isJson(typeIn(contentType));
+  return contentType !== undefined && isJson(getMediaType(contentType));
 }
 
 /** Whether a reader has asked for the body of an urlencoded form. */
 export function isFormRead(ctx: Exchange): boolean {
   const type = ctx.incoming.headers["content-type"] ?? "";
-  return BodyBytes.find(ctx) !== undefined && isUrlencoded(typeIn(type));
+  return BodyBytes.find(ctx) !== undefined && isUrlencoded(getMediaType(type));
 }
 
-async function formOf(ctx: Exchange, schema: Schema | undefined): Promise<unknown> {
+async function parseFormBody(ctx: Exchange, schema: Schema | undefined): Promise<unknown> {
   expectMediaType(ctx, isUrlencoded, "application/x-www-form-urlencoded");
   const text = decode(await readBytes(ctx));
   refuseBadEncoding(text);
@@ -97,10 +97,10 @@ async function formOf(ctx: Exchange, schema: Schema | undefined): Promise<unknow
 }
 
 export function readText(ctx: Exchange): Promise<string> {
-  return markHandled(textOf(ctx));
+  return markHandled(decodeTextBody(ctx));
 }
 
-async function textOf(ctx: Exchange): Promise<string> {
+async function decodeTextBody(ctx: Exchange): Promise<string> {
   expectUtf8(ctx.incoming.headers["content-type"] ?? "");
   return decode(await readBytes(ctx));
 }
@@ -130,16 +130,16 @@ function collect(ctx: Exchange): Promise<Buffer> {
   const limit = ctx.bodyLimit ?? ctx.readLimit;
   const coding = incoming.headers["content-encoding"];
   if (coding !== undefined && coding.trim().toLowerCase() !== "identity") {
-    return Promise.reject(codedBody(coding));
+    return Promise.reject(createCodedBodyError(coding));
   }
   const transfer = incoming.headers["transfer-encoding"];
   // A server that the framework made has refused this already. Under `callback()` the caller made the server.
   if (transfer !== undefined && transfer.toLowerCase() !== "chunked") {
     return Promise.reject(new BadRequestError("The request has a Transfer-Encoding that is not read."));
   }
-  if (Number(incoming.headers["content-length"] ?? 0) > limit) return Promise.reject(tooLarge(limit));
+  if (Number(incoming.headers["content-length"] ?? 0) > limit) return Promise.reject(createTooLargeError(limit));
   if (incoming.readableEnded) return Promise.resolve(Buffer.alloc(0));
-  if (incoming.destroyed) return Promise.reject(incoming.errored ?? brokenOff());
+  if (incoming.destroyed) return Promise.reject(incoming.errored ?? createBrokenOffError());
   return new Promise((resolve, reject) => gather(ctx, limit, resolve, reject));
 }
 
@@ -159,11 +159,11 @@ function gather(
   const onData = (chunk: Buffer): void => {
     size += chunk.length;
     chunks.push(chunk);
-    if (chunks.length - joined === MOST_CHUNKS) chunks.push(Buffer.concat(chunks.splice(joined++)));
+    if (chunks.length - joined === MAX_CHUNKS) chunks.push(Buffer.concat(chunks.splice(joined++)));
     if (size <= limit) return;
     stop();
     incoming.pause();
-    reject(tooLarge(limit));
+    reject(createTooLargeError(limit));
   };
   // The listeners are not removed here: they are collected with the request, and removing them would cost time for each body.
   const onEnd = (): void => {
@@ -180,16 +180,20 @@ function gather(
 }
 
 /** Nothing is inflated. */
-export function codedBody(coding: string): UnsupportedMediaTypeError {
-  return unsupportedType(coding, "no Content-Encoding", "The request has a Content-Encoding, and none is read.");
+export function createCodedBodyError(coding: string): UnsupportedMediaTypeError {
+  return createUnsupportedTypeError(
+    coding,
+    "no Content-Encoding",
+    "The request has a Content-Encoding, and none is read.",
+  );
 }
 
-export function tooLarge(limit: number): PayloadTooLargeError {
+export function createTooLargeError(limit: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`The request body is larger than ${limit} bytes.`);
 }
 
 /** The error for a stream of which other code has read a part. */
-function brokenOff(): FrameworkError {
+function createBrokenOffError(): FrameworkError {
   return new FrameworkError(
     "the request's body was partly read already, and cannot be read again: read it by one way, ctx.req or a reader",
     {
@@ -220,12 +224,12 @@ function refuseBadEncoding(text: string): void {
 }
 
 function parseJson(text: string): unknown {
-  const value = parsed(text);
-  expectNoPrototypeIn(value, text);
+  const value = parseJsonText(text);
+  refusePrototypeNames(value, text);
   return value;
 }
 
-function parsed(text: string): unknown {
+function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -239,13 +243,13 @@ function expectMediaType(ctx: Exchange, accepts: (type: string) => boolean, expe
   // Nearly every client sends exactly this text, which needs no parsing.
   if (header === expected) return;
   if (header === undefined)
-    throw unsupportedType(undefined, expected, `The request has no Content-Type; expected ${expected}.`);
-  if (!accepts(typeIn(header))) throw unsupportedType(header, expected, `Expected ${expected}.`);
+    throw createUnsupportedTypeError(undefined, expected, `The request has no Content-Type; expected ${expected}.`);
+  if (!accepts(getMediaType(header))) throw createUnsupportedTypeError(header, expected, `Expected ${expected}.`);
   expectUtf8(header);
 }
 
 /** The media type alone, in lower case. */
-function typeIn(header: string): string {
+function getMediaType(header: string): string {
   const semicolon = header.indexOf(";");
   return (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase();
 }
@@ -264,7 +268,7 @@ function expectUtf8(header: string): void {
     if (name.trim().toLowerCase() !== "charset") continue;
     const charset = value.trim().replaceAll('"', "").toLowerCase();
     if (charset !== "utf-8" && charset !== "utf8") {
-      throw unsupportedType(header, "utf-8", "The request body has a charset that is not read; send utf-8.");
+      throw createUnsupportedTypeError(header, "utf-8", "The request body has a charset that is not read; send utf-8.");
     }
   }
 }

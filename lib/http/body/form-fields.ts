@@ -4,7 +4,7 @@
  * object is without a prototype.
  */
 import { ValidationError } from "../../errors/framework-error.js";
-import { expectNoPrototype, PROTOTYPE } from "./prototype-names.js";
+import { refusePrototypePath, PROTOTYPE } from "./prototype-names.js";
 
 /** A field: its value, or a list where the name was repeated; with brackets in the name also lists and objects of fields. */
 export type NestedValue<T> = T | readonly NestedValue<T>[] | { readonly [name: string]: NestedValue<T> };
@@ -23,11 +23,13 @@ const INDEX = /^\d{1,15}$/;
 export function nestFields<T>(fields: Iterable<readonly [name: string, value: T]>): NestedFields<T> {
   const root = new Field<T>();
   for (const [name, value] of fields) {
-    const path = pathOf(name);
-    if (path.length > MAX_BRACKETS + 1) throw refusal(name, "too_deep", `has more than ${MAX_BRACKETS} brackets`);
-    if (!root.add(path, 0, value)) throw refusal(name, "contradiction", "is a value, a list and an object at once");
+    const path = splitName(name);
+    if (path.length > MAX_BRACKETS + 1)
+      throw createFieldError(name, "too_deep", `has more than ${MAX_BRACKETS} brackets`);
+    if (!root.add(path, 0, value))
+      throw createFieldError(name, "contradiction", "is a value, a list and an object at once");
   }
-  return root.members();
+  return root.toMembers();
 }
 
 /** Whether a name has a meaning beyond itself. */
@@ -35,13 +37,13 @@ export function isPlainName(name: string): boolean {
   return name !== PROTOTYPE && !name.includes("[");
 }
 
-function pathOf(name: string): readonly string[] {
+function splitName(name: string): readonly string[] {
   const path = BRACKETED.test(name) ? name.replaceAll("]", "").split("[") : [name];
-  expectNoPrototype(path);
+  refusePrototypePath(path);
   return path;
 }
 
-function refusal(name: string, code: string, fault: string): ValidationError {
+function createFieldError(name: string, code: string, fault: string): ValidationError {
   return new ValidationError({ [name]: [{ code, message: `The field ${fault}.` }] });
 }
 
@@ -49,68 +51,68 @@ function refusal(name: string, code: string, fault: string): ValidationError {
 class Field<T> {
   private kind: "value" | "list" | "object" | undefined = undefined;
   private readonly values: T[] = [];
-  private readonly inner = new Map<string, Field<T>>();
+  private readonly children = new Map<string, Field<T>>();
   /** The element of `[]` that was added last. */
   private last: Field<T> | undefined = undefined;
 
   /** @returns false where the name contradicts an earlier one */
   add(path: readonly string[], at: number, value: T): boolean {
     const part = path[at];
-    const kind = part === undefined ? "value" : at > 0 && isOfList(part) ? "list" : "object";
+    const kind = part === undefined ? "value" : at > 0 && isListPart(part) ? "list" : "object";
     this.kind ??= kind;
     if (this.kind !== kind) return false;
-    if (part !== undefined) return this.member(path, at).add(path, at + 1, value);
+    if (part !== undefined) return this.getMember(path, at).add(path, at + 1, value);
     this.values.push(value);
     return true;
   }
 
-  members(): NestedFields<T> {
+  toMembers(): NestedFields<T> {
     const members = Object.create(null) as Record<string, NestedValue<T>>;
-    for (const [name, field] of this.inner) members[name] = field.result();
+    for (const [name, field] of this.children) members[name] = field.toValue();
     return members;
   }
 
-  private result(): NestedValue<T> {
-    if (this.kind === "object") return this.members();
-    if (this.kind === "list") return this.inOrder().map((field) => field.result());
+  private toValue(): NestedValue<T> {
+    if (this.kind === "object") return this.toMembers();
+    if (this.kind === "list") return this.sortElements().map((field) => field.toValue());
     const [first] = this.values;
     return this.values.length === 1 && first !== undefined ? first : this.values;
   }
 
-  private member(path: readonly string[], at: number): Field<T> {
+  private getMember(path: readonly string[], at: number): Field<T> {
     const part = path[at] ?? "";
-    if (part === "" && at > 0) return this.element(path, at + 1);
+    if (part === "" && at > 0) return this.getElement(path, at + 1);
     const key = this.kind === "list" ? String(Number(part)) : part;
-    const known = this.inner.get(key) ?? new Field<T>();
-    this.inner.set(key, known);
+    const known = this.children.get(key) ?? new Field<T>();
+    this.children.set(key, known);
     return known;
   }
 
   /** With `rows[][a]=1&rows[][b]=2` one element has both: a new element begins with a name that the last one has. */
-  private element(path: readonly string[], at: number): Field<T> {
-    if (this.last === undefined || this.last.has(path, at)) {
+  private getElement(path: readonly string[], at: number): Field<T> {
+    if (this.last === undefined || this.last.hasPath(path, at)) {
       this.last = new Field<T>();
-      this.inner.set(`+${this.inner.size}`, this.last);
+      this.children.set(`+${this.children.size}`, this.last);
     }
     return this.last;
   }
 
-  private has(path: readonly string[], at: number): boolean {
+  private hasPath(path: readonly string[], at: number): boolean {
     const part = path[at];
     if (part === undefined) return true;
-    return part !== "" && this.inner.get(part)?.has(path, at + 1) === true;
+    return part !== "" && this.children.get(part)?.hasPath(path, at + 1) === true;
   }
 
   /** By index; the elements of `[]` follow. */
-  private inOrder(): readonly Field<T>[] {
-    return [...this.inner].toSorted(([one], [other]) => orderOf(one) - orderOf(other)).map(([, field]) => field);
+  private sortElements(): readonly Field<T>[] {
+    return [...this.children].toSorted(([one], [other]) => getOrder(one) - getOrder(other)).map(([, field]) => field);
   }
 }
 
-function orderOf(key: string): number {
+function getOrder(key: string): number {
   return key.startsWith("+") ? Number.MAX_SAFE_INTEGER : Number(key);
 }
 
-function isOfList(part: string): boolean {
+function isListPart(part: string): boolean {
   return part === "" || INDEX.test(part);
 }

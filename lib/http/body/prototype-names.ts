@@ -7,32 +7,32 @@ import { BadRequestError } from "../../errors/framework-error.js";
 export const PROTOTYPE = "__proto__";
 
 /** @throws BadRequestError for a path of names with such a name */
-export function expectNoPrototype(path: readonly string[]): void {
+export function refusePrototypePath(path: readonly string[]): void {
   if (path.some((part, at) => part === PROTOTYPE || (part === "prototype" && path[at - 1] === "constructor")))
-    throw refusal();
+    throw createPrototypeError();
 }
 
 /** A JSON text without one of these has no such name. The escape may stand for a letter of it. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
 /** @throws BadRequestError for the value of a JSON text, if it holds such a name at any depth */
-export function expectNoPrototypeIn(value: unknown, text: string): void {
+export function refusePrototypeNames(value: unknown, text: string): void {
   if (!SUSPICIOUS.test(text)) return;
   // Not by recursion: a client chooses the depth.
   const waiting = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (typeof next !== "object" || next === null) continue;
     for (const [name, member] of Object.entries(next)) {
-      if (name === PROTOTYPE || (name === "constructor" && holdsPrototype(member))) throw refusal();
+      if (name === PROTOTYPE || (name === "constructor" && hasPrototype(member))) throw createPrototypeError();
       waiting.push(member);
     }
   }
 }
 
-function holdsPrototype(member: unknown): boolean {
+function hasPrototype(member: unknown): boolean {
   return typeof member === "object" && member !== null && Object.hasOwn(member, "prototype");
 }
 
-function refusal(): BadRequestError {
+function createPrototypeError(): BadRequestError {
   return new BadRequestError("A name in the request means the prototype of an object, and is not read.");
 }

@@ -29,21 +29,21 @@ export type InferInput<S extends Schema> = NonNullable<S["~standard"]["types"]>[
 export async function validate(schema: Schema, value: unknown): Promise<unknown> {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
-  throw new ValidationError(fieldErrors(result.issues));
+  throw new ValidationError(toFieldErrors(result.issues));
 }
 
-function fieldErrors(issues: readonly SchemaIssue[]): Record<string, FieldError[]> {
+function toFieldErrors(issues: readonly SchemaIssue[]): Record<string, FieldError[]> {
   // Field names come from the request. Without a prototype, a name such as `__proto__` has no special meaning.
   const errors = Object.create(null) as Record<string, FieldError[]>;
   for (const issue of issues) {
     const path = (issue.path ?? []).map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-    (errors[path] ??= []).push({ code: codeOf(issue), message: issue.message });
+    (errors[path] ??= []).push({ code: getCode(issue), message: issue.message });
   }
   return errors;
 }
 
 /** The code that the library of the schema adds, for example zod; else `invalid`. */
-function codeOf(issue: SchemaIssue): string {
+function getCode(issue: SchemaIssue): string {
   const { code } = issue as { readonly code?: unknown };
   return typeof code === "string" && code !== "" ? code : "invalid";
 }

@@ -13,16 +13,20 @@ const KNOWN: ReadonlySet<string> = new Set(
 );
 
 /**
- * @param came the value of the header; `undefined` where the request has none
+ * @param actual the value of the header; `undefined` where the request has none
  * @param expected what the reader takes
  * @param detail for the client
  */
-export function unsupportedType(came: string | undefined, expected: string, detail: string): UnsupportedMediaTypeError {
-  log.debug("body refused with 415", { came: came === undefined ? "no header" : shown(came), expected });
+export function createUnsupportedTypeError(
+  actual: string | undefined,
+  expected: string,
+  detail: string,
+): UnsupportedMediaTypeError {
+  log.debug("body refused with 415", { came: actual === undefined ? "no header" : redactHeader(actual), expected });
   return new UnsupportedMediaTypeError(detail);
 }
 
-function shown(header: string): string {
+function redactHeader(header: string): string {
   const words = header.slice(0, MAX_SHOWN).toLowerCase();
   return words.replaceAll(/[^\s;,=/"]+/g, (word) => (KNOWN.has(word) ? word : "…"));
 }

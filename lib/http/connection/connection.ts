@@ -12,7 +12,7 @@ import { readPeer } from "../request/address-blocks.js";
 import { QueuedRequests } from "./queued-requests.js";
 
 /** A request in flight: it was accepted, and Node does not have its whole answer yet. */
-export interface Flight {
+export interface InFlightRequest {
   /** @internal */
   readonly incoming: IncomingMessage;
   /** @internal */
@@ -21,47 +21,47 @@ export interface Flight {
   abort(reason: Error): void;
 }
 
-const connectionOf = Symbol("connection");
+const CONNECTION_KEY = Symbol("connection");
 
 interface ConnectedSocket extends Socket {
-  [connectionOf]?: Connection;
+  [CONNECTION_KEY]?: Connection;
   /** Node's HTTP parser. A connection that was upgraded has none. */
   readonly parser?: unknown;
 }
 
 /** Every connection of one server, for the drain. */
 export class Connections {
-  private readonly open = new Set<Connection>();
+  private readonly connections = new Set<Connection>();
   /** Called when the drain begins: they end the answers that would go on without an end. */
-  readonly whenDrained = new Set<() => void>();
+  readonly drainListeners = new Set<() => void>();
   /** The drain has begun. From then on, the last answer that a connection owes carries `Connection: close`. */
-  closing = false;
+  isDraining = false;
 
   beginDrain(): void {
-    this.closing = true;
-    for (const end of this.whenDrained) end();
+    this.isDraining = true;
+    for (const end of this.drainListeners) end();
   }
 
   add(connection: Connection): void {
-    this.open.add(connection);
+    this.connections.add(connection);
   }
 
   delete(connection: Connection): void {
-    this.open.delete(connection);
+    this.connections.delete(connection);
   }
 
   get size(): number {
-    return this.open.size;
+    return this.connections.size;
   }
 
   get inFlight(): number {
     let sum = 0;
-    for (const connection of this.open) sum += connection.inFlight;
+    for (const connection of this.connections) sum += connection.inFlight;
     return sum;
   }
 
-  *flights(): IterableIterator<Flight> {
-    for (const connection of this.open) yield* connection.flights();
+  *listRequests(): IterableIterator<InFlightRequest> {
+    for (const connection of this.connections) yield* connection.listRequests();
   }
 
   /**
@@ -69,9 +69,9 @@ export class Connections {
    * idle as soon as `end()` was called, although its answer is not sent yet: the answer would be lost. Node also counts a half-closed
    * connection as idle.
    */
-  sparing(sweep: () => void): void {
-    const sockets = [...this.open].map(({ socket }) => socket);
-    const unsent = sockets.flatMap((socket) => messageOn(socket) ?? []).filter(isUnsent);
+  sweepIdle(sweep: () => void): void {
+    const sockets = [...this.connections].map(({ socket }) => socket);
+    const unsent = sockets.flatMap((socket) => findCurrentResponse(socket) ?? []).filter(isUnsent);
     const halfClosed = sockets.filter(isHalfClosed);
     for (const message of unsent) message.finished = false;
     for (const socket of halfClosed) socket.destroy = () => socket;
@@ -83,31 +83,33 @@ export class Connections {
 
   /** Destroys the connections that are still open. */
   destroyAll(): void {
-    for (const { socket } of this.open) socket.destroy();
+    for (const { socket } of this.connections) socket.destroy();
   }
 
   /** Resolves when the connections that are open now have closed, and the requests in flight on them know it. */
-  async closed(): Promise<void> {
-    await Promise.all([...this.open].map(({ socket }) => new Promise((resolve) => socket.once("close", resolve))));
+  async waitUntilClosed(): Promise<void> {
+    await Promise.all(
+      [...this.connections].map(({ socket }) => new Promise((resolve) => socket.once("close", resolve))),
+    );
   }
 }
 
 /** Whether Node holds a response back until the responses before it on its connection are sent. @internal */
 export function isQueued(response: ServerResponse, socket: Socket): boolean {
-  return response.socket === null && messageOn(socket) !== undefined;
+  return response.socket === null && findCurrentResponse(socket) !== undefined;
 }
 
 /** The response that Node writes to a socket now. Node has no public name for it. @internal */
-export function messageOn(socket: Duplex): ServerResponse | undefined {
+export function findCurrentResponse(socket: Duplex): ServerResponse | undefined {
   const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null };
   return message ?? undefined;
 }
 
 /** Whether a socket that Node parses owes its client nothing: no request is in flight, and no answer is still to be sent. @internal */
-export function owesNothing(socket: Socket): boolean {
-  const { [connectionOf]: connection }: ConnectedSocket = socket;
+export function hasNoPendingResponse(socket: Socket): boolean {
+  const { [CONNECTION_KEY]: connection }: ConnectedSocket = socket;
   if (connection !== undefined && connection.inFlight > 0) return false;
-  return !isUpgraded(socket) && messageOn(socket) === undefined && !socket.writableEnded;
+  return !isUpgraded(socket) && findCurrentResponse(socket) === undefined && !socket.writableEnded;
 }
 
 /** Whether Node has handed the socket over, to a listener for `upgrade` or `CONNECT`. @internal */
@@ -130,8 +132,8 @@ export class Connection {
 
   // Nearly always one request is in flight; only pipelining needs the set. The newest request stays apart, because an answer must
   // know whether it is the last of its connection.
-  private newest: Flight | undefined;
-  private readonly older = new Set<Flight>();
+  private newest: InFlightRequest | undefined;
+  private readonly older = new Set<InFlightRequest>();
   private queued: QueuedRequests | undefined;
 
   private constructor(
@@ -147,14 +149,14 @@ export class Connection {
     registry.add(this);
     // Before Node's own listener, which closes the response and so ends a request that is answered by hand. Until then the request is in
     // flight, and is told that the client left.
-    (stream ?? socket).prependOnceListener("close", () => this.closed());
+    (stream ?? socket).prependOnceListener("close", () => this.handleClose());
   }
 
   /** The connection of a request. Its first request makes it. */
   static of({ socket, stream }: IncomingMessage & { readonly stream?: Duplex }, registry: Connections): Connection {
     if (stream !== undefined) return new Connection(socket, registry, stream);
     const holder: ConnectedSocket = socket;
-    return (holder[connectionOf] ??= new Connection(socket, registry, undefined));
+    return (holder[CONNECTION_KEY] ??= new Connection(socket, registry, undefined));
   }
 
   /** The scheme that the client used on this connection. */
@@ -162,14 +164,14 @@ export class Connection {
     return (this.socket as Partial<TLSSocket>).encrypted === true ? "https" : "http";
   }
 
-  begin(flight: Flight): void {
+  addRequest(request: InFlightRequest): void {
     if (this.newest !== undefined) this.older.add(this.newest);
-    this.newest = flight;
+    this.newest = request;
   }
 
-  end(flight: Flight): void {
-    if (this.newest === flight) this.newest = undefined;
-    else this.older.delete(flight);
+  removeRequest(request: InFlightRequest): void {
+    if (this.newest === request) this.newest = undefined;
+    else this.older.delete(request);
   }
 
   /** Starts a request: at once, or when enough requests before it are answered. */
@@ -178,8 +180,8 @@ export class Connection {
   }
 
   /** Whether `flight`, which is in flight, is the last request of the connection so far. */
-  endsWith(flight: Flight): boolean {
-    return this.newest === flight && this.waiting === 0;
+  isLastRequest(request: InFlightRequest): boolean {
+    return this.newest === request && this.waiting === 0;
   }
 
   get inFlight(): number {
@@ -190,16 +192,16 @@ export class Connection {
     return this.queued?.length ?? 0;
   }
 
-  flights(): Flight[] {
+  listRequests(): InFlightRequest[] {
     return this.newest === undefined ? [...this.older] : [...this.older, this.newest];
   }
 
-  private closed(): void {
+  private handleClose(): void {
     this.registry.delete(this);
-    for (const flight of this.flights()) flight.clientGone();
+    for (const request of this.listRequests()) request.clientGone();
     this.newest = undefined;
     this.older.clear();
-    this.queued?.forgetWaiting();
+    this.queued?.dropWaiting();
   }
 }
 
@@ -207,7 +209,7 @@ export class Connection {
  * Node's fields of a request that was read to its end; they have no public names. From version 24.12 on Node sets them itself for
  * requests without a body, on servers with `optimizeEmptyRequests`. If Node has no such fields, the request ends in Node's own way.
  */
-interface Inside {
+interface RequestInternals {
   _dumped: boolean;
   readonly _readableState:
     Record<"ended" | "endEmitted" | "destroyed" | "closed" | "closeEmitted", boolean> | undefined;
@@ -218,15 +220,15 @@ interface Inside {
  * request without a body and without listeners these are eight callbacks without effect, a tenth of the cost of a small answer:
  * `endUnheard` leaves them out. Not for requests of a server of the caller, whose code has the requests too.
  */
-export class OwnRequest extends IncomingMessage {
+export class FrameworkRequest extends IncomingMessage {
   /** Ends a request that has no body, and that the application never got. The caller has decided the answer. */
-  endUnheard(): void {
+  endUnobserved(): void {
     if (this.listenerCount("end") > 0 || this.listenerCount("close") > 0) return;
     // Node declares only what is public.
-    const inside = this as unknown as Inside;
-    const { _readableState: state } = inside;
+    const internals = this as unknown as RequestInternals;
+    const { _readableState: state } = internals;
     if (state === undefined) return;
-    inside._dumped = true;
+    internals._dumped = true;
     state.ended = true;
     state.endEmitted = true;
     state.destroyed = true;

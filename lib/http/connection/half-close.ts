@@ -6,8 +6,8 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../runtime/clock.js";
 
-export const DISCARDED_BYTES = 1_048_576;
-export const DISCARDED_MS = 2000;
+export const MAX_DISCARDED_BYTES = 1_048_576;
+export const MAX_DISCARD_MS = 2000;
 
 const halfClosed = new WeakSet<Duplex>();
 
@@ -24,10 +24,10 @@ export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
   let discarded = 0;
   discardBytes(socket, (bytes) => {
     discarded += bytes;
-    if (discarded > DISCARDED_BYTES) destroy();
+    if (discarded > MAX_DISCARDED_BYTES) destroy();
   });
   if (socket.writable) socket.end(text);
-  const timer = clock.setTimeout(destroy, DISCARDED_MS, { background: true });
+  const timer = clock.setTimeout(destroy, MAX_DISCARD_MS, { background: true });
   socket.once("close", () => timer.cancel());
 }
 

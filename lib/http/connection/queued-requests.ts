@@ -10,11 +10,11 @@ import type { Socket } from "node:net";
 import type { Clock } from "../../runtime/clock.js";
 import { halfClose, isHalfClosed } from "./half-close.js";
 
-const MOST_STARTED = 64;
+const MAX_STARTED = 64;
 
 export class QueuedRequests {
   /** The requests whose answer is not finished, started or not. */
-  private unanswered = 0;
+  private unfinished = 0;
   private waiting: (() => void)[] = [];
   private willStartWaiting = false;
 
@@ -25,7 +25,7 @@ export class QueuedRequests {
     const destroySoon = socket.destroySoon.bind(socket);
     // Node calls this after an answer that closes the connection.
     socket.destroySoon = () => {
-      if (this.unanswered > 0 || socket.isPaused()) halfClose(socket, clock);
+      if (this.unfinished > 0 || socket.isPaused()) halfClose(socket, clock);
       else destroySoon();
     };
   }
@@ -36,11 +36,11 @@ export class QueuedRequests {
   }
 
   add(response: ServerResponse, start: () => void): void {
-    this.unanswered += 1;
+    this.unfinished += 1;
     // Before Node's own listener, which may close the connection.
-    response.prependOnceListener("finish", () => this.answered());
+    response.prependOnceListener("finish", () => this.countFinished());
     response.once("socket", (socket: Socket) => closeCut(response, socket));
-    if (this.waiting.length === 0 && this.unanswered <= MOST_STARTED) {
+    if (this.waiting.length === 0 && this.unfinished <= MAX_STARTED) {
       start();
       return;
     }
@@ -50,13 +50,13 @@ export class QueuedRequests {
   }
 
   /** Drops the waiting requests. Called when the connection sends no further answers. */
-  forgetWaiting(): void {
+  dropWaiting(): void {
     this.waiting = [];
     this.socket.off("resume", pause);
   }
 
-  private answered(): void {
-    this.unanswered -= 1;
+  private countFinished(): void {
+    this.unfinished -= 1;
     if (this.waiting.length === 0 || this.willStartWaiting) return;
     this.willStartWaiting = true;
     // Not at once, so that other connections get their turn.
@@ -65,10 +65,10 @@ export class QueuedRequests {
 
   private startWaiting(): void {
     this.willStartWaiting = false;
-    if (isHalfClosed(this.socket)) this.forgetWaiting();
+    if (isHalfClosed(this.socket)) this.dropWaiting();
     if (this.waiting.length === 0) return;
     // One by one, because an answer must know whether requests still wait after it.
-    while (this.waiting.length > 0 && this.unanswered - this.waiting.length < MOST_STARTED) this.waiting.shift()?.();
+    while (this.waiting.length > 0 && this.unfinished - this.waiting.length < MAX_STARTED) this.waiting.shift()?.();
     if (this.waiting.length === 0) this.socket.off("resume", pause).resume();
   }
 }

@@ -7,7 +7,7 @@ import { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Exchange } from "../request/exchange.js";
-import { DISCARDED_BYTES, DISCARDED_MS, halfClose } from "./half-close.js";
+import { MAX_DISCARDED_BYTES, MAX_DISCARD_MS, halfClose } from "./half-close.js";
 
 type Done = (error?: Error | null) => void;
 
@@ -15,7 +15,7 @@ type Done = (error?: Error | null) => void;
  * Keeps the connection open when the stream of the body is destroyed. Node would close both, and a handler that stops reading in the
  * middle could not be answered. To be called before the application gets the stream.
  */
-export function spareConnection(incoming: IncomingMessage): void {
+export function keepConnectionOpen(incoming: IncomingMessage): void {
   incoming._destroy = destroyStreamOnly;
 }
 
@@ -23,8 +23,8 @@ export function spareConnection(incoming: IncomingMessage): void {
 function destroyStreamOnly(this: IncomingMessage, error: Error | null, done: Done): void {
   const { socket } = this as { readonly socket: Socket | null };
   // After the client has left, Node's own method reports that to all listeners.
-  const isOver = this instanceof IncomingMessage && (socket === null || socket.destroyed);
-  if (isOver) IncomingMessage.prototype._destroy.call(this, error, done);
+  const isClosed = this instanceof IncomingMessage && (socket === null || socket.destroyed);
+  if (isClosed) IncomingMessage.prototype._destroy.call(this, error, done);
   else process.nextTick(reportDestroyed, this, error, done);
 }
 
@@ -34,46 +34,46 @@ function reportDestroyed(incoming: IncomingMessage, error: Error | null, done: D
 }
 
 /** Observes the rest of a body while it is discarded. */
-export interface Rest {
-  taken(bytes: number): void;
-  ended(): void;
+export interface DiscardObserver {
+  onBytes(bytes: number): void;
+  onEnd(): void;
 }
 
 /** Discards the rest of the body. A reader gets an error, because an end would look like the whole body. */
-export function discardRest(incoming: IncomingMessage, socket: Socket, rest?: Rest): void {
+export function discardRest(incoming: IncomingMessage, socket: Socket, observer?: DiscardObserver): void {
   const push = incoming.push.bind(incoming);
   incoming.push = (chunk: Buffer | null) => {
-    if (chunk !== null) rest?.taken(chunk.length);
-    else rest?.ended();
+    if (chunk !== null) observer?.onBytes(chunk.length);
+    else observer?.onEnd();
     return chunk === null ? push(null) : true;
   };
-  spareConnection(incoming);
-  if (incoming.readableFlowing !== null && !incoming.readableEnded) incoming.destroy(brokenOff());
+  keepConnectionOpen(incoming);
+  if (incoming.readableFlowing !== null && !incoming.readableEnded) incoming.destroy(createBrokenOffError());
   else incoming.resume();
   socket.resume();
 }
 
-function brokenOff(): FrameworkError {
+function createBrokenOffError(): FrameworkError {
   return new FrameworkError("the request was answered before its body was read to the end", {
     code: "E_BODY_BROKEN_OFF",
   });
 }
 
 /** Bytes. The connection stays for a body of up to this length. */
-export const SMALL_REST = 65_536;
+export const MAX_REUSE_BYTES = 65_536;
 
-export function restIsSmall(incoming: IncomingMessage): boolean {
+export function isSmallBody(incoming: IncomingMessage): boolean {
   const announced = incoming.headers["content-length"];
-  return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= SMALL_REST;
+  return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= MAX_REUSE_BYTES;
 }
 
 /** Called after the answer is sent. Discards the rest of the body for the next request, or closes the connection in time. */
-export function keepAfter({ incoming, connection: { socket }, clock, mayChange }: Exchange): void {
+export function keepAliveAfterResponse({ incoming, connection: { socket }, clock, mayChange }: Exchange): void {
   const isStopped = incoming.destroyed || incoming.readableFlowing === false;
   // A reader may read to the end. Node itself discards a body that was never read.
   if (isStopped) discardRest(incoming, socket);
   if (incoming.complete || (!isStopped && mayChange && isListenedTo(incoming))) return;
-  clock.setTimeout(() => void (incoming.complete || socket.destroy()), DISCARDED_MS, { background: true });
+  clock.setTimeout(() => void (incoming.complete || socket.destroy()), MAX_DISCARD_MS, { background: true });
 }
 
 /**
@@ -91,7 +91,7 @@ function isListenedTo(incoming: IncomingMessage): boolean {
 }
 
 /** Called before the end of an answer with `Connection: close`. Closes the connection after the rest of the body. */
-export function lingerAfter({ incoming, clock, connection: { socket } }: Exchange): void {
+export function lingerAfterResponse({ incoming, clock, connection: { socket } }: Exchange): void {
   if (socket.destroyed) return;
   const destroySoon = socket.destroySoon.bind(socket);
   const destroy = (): void => void socket.destroy();
@@ -99,16 +99,16 @@ export function lingerAfter({ incoming, clock, connection: { socket } }: Exchang
   // Node calls this as soon as the answer is written. Here it closes only our side.
   socket.destroySoon = () => {
     if (incoming.complete) return destroySoon();
-    const timer = clock.setTimeout(destroy, DISCARDED_MS, { background: true });
+    const timer = clock.setTimeout(destroy, MAX_DISCARD_MS, { background: true });
     socket.once("close", () => timer.cancel());
     return void socket.end();
   };
   discardRest(incoming, socket, {
-    taken: (bytes) => {
+    onBytes: (bytes) => {
       discarded += bytes;
-      if (discarded > DISCARDED_BYTES) destroy();
+      if (discarded > MAX_DISCARDED_BYTES) destroy();
     },
-    ended: () => {
+    onEnd: () => {
       // Other requests may follow the body.
       if (socket.writableEnded) halfClose(socket, clock);
     },

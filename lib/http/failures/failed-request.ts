@@ -3,13 +3,13 @@ import { currentSubscriber } from "../../tracing/flow.js";
 import type { Exchange } from "../request/exchange.js";
 
 /** The field `route`, `POST /links/{id}`; empty before a route has matched. */
-export function routeField({ matchedRoute }: Exchange): { readonly route?: string } {
+export function getRouteField({ matchedRoute }: Exchange): { readonly route?: string } {
   return matchedRoute === undefined ? {} : { route: `${matchedRoute.method} ${matchedRoute.path.template}` };
 }
 
 /** Prints the failure where `run()` is the process and nothing listens to events. */
-export function reportUnheard(ctx: Exchange, what: string, thrown: unknown): void {
+export function reportUnlogged(ctx: Exchange, message: string, thrown: unknown): void {
   if (currentSubscriber() !== undefined) return;
-  const { route } = routeField(ctx);
-  ctx.unheard?.(route === undefined ? what : `${what} in ${route}`, thrown);
+  const { route } = getRouteField(ctx);
+  ctx.reportUnhandled?.(route === undefined ? message : `${message} in ${route}`, thrown);
 }

@@ -17,7 +17,7 @@ export interface Refusal {
 const LastRefusal = new Extension<Refusal>("refusal");
 
 /** The refusal whose problem is the body now; `undefined` for any other body, and without one. @internal */
-export function refusalOf(ctx: Context): Refusal | undefined {
+export function findRefusal(ctx: Context): Refusal | undefined {
   const refusal = LastRefusal.find(ctx);
   return refusal?.body === ctx.payload ? refusal : undefined;
 }
@@ -28,20 +28,20 @@ export function refusalOf(ctx: Context): Refusal | undefined {
  */
 export function refuse(ctx: Context, refusal: number | Problem, error?: unknown): void {
   ctx.deferred = undefined;
-  ctx.answerNothing();
+  ctx.clearBody();
   ctx.raw.statusMessage = "";
   if (typeof refusal === "number") {
-    ctx.answerStatus(refusal);
+    ctx.setStatus(refusal);
     return;
   }
   const body = refusal.text();
-  ctx.answerStatus(refusal.status);
-  ctx.answerBody(body, PROBLEM_CONTENT_TYPE);
+  ctx.setStatus(refusal.status);
+  ctx.setBody(body, PROBLEM_CONTENT_TYPE);
   LastRefusal.set(ctx, { problem: refusal, body, error });
 }
 
 /** Headers that describe the body or its freshness, and are wrong for the error that takes its place. A policy describes no body. */
-const OF_THE_BODY =
+const BODY_HEADERS =
   /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
 
 /**
@@ -51,12 +51,12 @@ const OF_THE_BODY =
 export function refuseWithError(
   ctx: Context,
   error: FrameworkError,
-  withDetail: boolean,
+  showsDetail: boolean,
   forMapper: unknown = error,
 ): void {
   const { raw } = ctx;
-  for (const name of raw.getHeaderNames()) if (OF_THE_BODY.test(name)) raw.removeHeader(name);
+  for (const name of raw.getHeaderNames()) if (BODY_HEADERS.test(name)) raw.removeHeader(name);
   const headers = error.headers ?? {};
   for (const name of Object.keys(headers)) raw.setHeader(name, headers[name] ?? "");
-  refuse(ctx, Problem.from(error, withDetail), forMapper);
+  refuse(ctx, Problem.from(error, showsDetail), forMapper);
 }

@@ -10,15 +10,18 @@ import packages from "../packages.cjs";
 const { HttpError } = packages.Koa;
 
 /** The error with a status; `undefined` for an unhandled error, and for a value that throws when it is looked at. @internal */
-export function asFrameworkError(ctx: Exchange, thrown: unknown): FrameworkError | undefined {
+export function toFrameworkError(ctx: Exchange, thrown: unknown): FrameworkError | undefined {
   try {
-    return errorWithStatus(thrown) ?? (isCutOff(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined);
+    return (
+      findErrorWithStatus(thrown) ??
+      (isClientGoneFailure(ctx, thrown) ? new ClientGoneError({ cause: thrown }) : undefined)
+    );
   } catch {
     return undefined;
   }
 }
 
-function errorWithStatus(thrown: unknown): FrameworkError | undefined {
+function findErrorWithStatus(thrown: unknown): FrameworkError | undefined {
   if (thrown instanceof FrameworkError) return thrown;
   // Node's own functions throw this when `ctx.signal` aborts.
   if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
@@ -38,7 +41,7 @@ function errorWithStatus(thrown: unknown): FrameworkError | undefined {
  * counts too, since Node then ends the connection. Each way of reading reports this by an error of its own. Errors of the language stay
  * faults of the program. The exception is the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
  */
-function isCutOff({ isClientGone, headIsSent, connection, incoming }: Exchange, thrown: unknown): boolean {
+function isClientGoneFailure({ isClientGone, headIsSent, connection, incoming }: Exchange, thrown: unknown): boolean {
   if (!isClientGone && !connection.socket.destroyed) return false;
   const isReading = incoming.readableFlowing !== null && !incoming.readableEnded;
   if (isReading) return !LANGUAGE_ERRORS.some((each) => thrown instanceof each) || isCausedBy(incoming.errored, thrown);
@@ -65,13 +68,13 @@ interface KoaHttpError {
 function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
   if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
   if (thrown instanceof HttpError && Object.hasOwn(thrown, "expose")) return true;
-  return thrown instanceof Error && ofAssert().isPrototypeOf(thrown);
+  return thrown instanceof Error && getAssertPrototype().isPrototypeOf(thrown);
 }
 
 let assertPrototype: object | undefined;
 
 /** The prototype of the errors of `ctx.assert`. They come from another copy of the package than those of `ctx.throw`; nothing exports it. */
-function ofAssert(): object {
+function getAssertPrototype(): object {
   if (assertPrototype !== undefined) return assertPrototype;
   try {
     const koa: Koa = new packages.Koa();
@@ -83,13 +86,13 @@ function ofAssert(): object {
 }
 
 /** The error that an application's mapper gets: Koa's own for `ctx.throw` and `ctx.assert`, else the error with a status. @internal */
-export function errorForMapper(error: FrameworkError, thrown: unknown): unknown {
+export function getErrorForMapper(error: FrameworkError, thrown: unknown): unknown {
   return error.cause === thrown && isKoaHttpError(thrown) ? thrown : error;
 }
 
 /** Whether a failure repeats what the framework knows: it ended the request itself, or the client did. @internal */
-export function isHandedOn(ctx: Exchange, thrown: unknown): boolean {
-  const error = asFrameworkError(ctx, thrown);
+export function isKnownFailure(ctx: Exchange, thrown: unknown): boolean {
+  const error = toFrameworkError(ctx, thrown);
   if (error === undefined) return false;
   return error instanceof ClientGoneError || ctx.isAbortedWith(error) || error === ctx.incoming.errored;
 }

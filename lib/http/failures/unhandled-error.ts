@@ -4,27 +4,27 @@
 import { describeThrown } from "../../errors/thrown-value.js";
 import { Problem } from "../../errors/problem.js";
 import type { Target } from "../../tracing/tracing.js";
-import type { HeadSnapshot } from "../response/answer.js";
+import type { HeadSnapshot } from "../response/response-state.js";
 import { discardBody } from "../response/body-stream.js";
 import type { Context } from "../request/context.js";
-import { reportUnheard, routeField } from "./failed-request.js";
-import { KoaApplication, tellListeners } from "../koa/koa-application.js";
+import { reportUnlogged, getRouteField } from "./failed-request.js";
+import { KoaApplication, notifyErrorListeners } from "../koa/koa-application.js";
 import { refuse } from "./refuse.js";
-import { asFrameworkError, isHandedOn } from "./thrown-error.js";
+import { toFrameworkError, isKnownFailure } from "./thrown-error.js";
 
 /** Answers instead of the generic problem; returns whether it did. */
-export type UnhandledErrorAnswer = (ctx: Context, thrown: unknown) => boolean;
+export type UnhandledErrorResponder = (ctx: Context, thrown: unknown) => boolean;
 
 /**
  * Logs an unhandled error and answers 500 with nothing of the error in it, on `head`: the headers as they were when the request came to
  * the stage that answers. Once the head is sent it can only end the connection, so that the client sees a body that is cut off. @internal
  */
-export function answerUnhandledError(
+export function respondToUnhandledError(
   ctx: Context,
   thrown: unknown,
   head: HeadSnapshot,
   log: Target,
-  answer?: UnhandledErrorAnswer,
+  respond?: UnhandledErrorResponder,
 ): void {
   if (ctx.headIsSent) {
     report(ctx, "response failed", thrown, log);
@@ -35,21 +35,21 @@ export function answerUnhandledError(
   report(ctx, "panic", thrown, log);
   ctx.restoreHead(head);
   refuse(ctx, 500);
-  if (answer?.(ctx, thrown) !== true) refuse(ctx, new Problem(500));
+  if (respond?.(ctx, thrown) !== true) refuse(ctx, new Problem(500));
 }
 
 /** Logs a failure of work that the chain no longer waits for, since the answer is decided. @internal */
 export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
-  if (isHandedOn(ctx, thrown)) return;
-  if (asFrameworkError(ctx, thrown) === undefined) report(ctx, "late failure", thrown, log);
+  if (isKnownFailure(ctx, thrown)) return;
+  if (toFrameworkError(ctx, thrown) === undefined) report(ctx, "late failure", thrown, log);
   else log.warn("late failure", describeThrown(thrown));
 }
 
-function report(ctx: Context, what: string, thrown: unknown, log: Target): void {
+function report(ctx: Context, message: string, thrown: unknown, log: Target): void {
   const { app } = ctx;
   if (!(app instanceof KoaApplication && app.hasLogged(ctx, thrown))) {
-    log.error(what, { ...describeThrown(thrown), ...routeField(ctx) });
-    reportUnheard(ctx, what, thrown);
+    log.error(message, { ...describeThrown(thrown), ...getRouteField(ctx) });
+    reportUnlogged(ctx, message, thrown);
   }
-  tellListeners(ctx, thrown);
+  notifyErrorListeners(ctx, thrown);
 }

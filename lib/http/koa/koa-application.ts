@@ -10,39 +10,39 @@ import { currentSubscriber } from "../../tracing/flow.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { Exchange } from "../request/exchange.js";
 import packages from "../packages.cjs";
-import { asFrameworkError } from "../failures/thrown-error.js";
+import { toFrameworkError } from "../failures/thrown-error.js";
 
 const log = tracing.target("framework::http::error");
 
 /** Who knows of an error of one request: the log, or the listeners. */
-type Known = "logged" | "told";
+type ErrorState = "logged" | "told";
 
 export class KoaApplication extends packages.Koa {
   // By request, because a program may throw one error object again and again.
-  private readonly knownErrors = new WeakMap<object, Map<unknown, Known>>();
+  private readonly knownErrors = new WeakMap<object, Map<unknown, ErrorState>>();
 
   override emit(event: string | symbol, ...args: unknown[]): boolean {
     if (event !== "error") return super.emit(event, ...args);
     const [error, ctx] = args;
-    const isHeard = this.listenerCount(event) > 0;
-    if (this.isOwn(ctx)) this.note(ctx, error, isHeard ? "told" : "logged");
-    if (isHeard) return super.emit(event, ...args);
-    this.logEvent(error, this.isOwn(ctx) ? ctx : undefined);
+    const hasListener = this.listenerCount(event) > 0;
+    if (this.isContext(ctx)) this.recordError(ctx, error, hasListener ? "told" : "logged");
+    if (hasListener) return super.emit(event, ...args);
+    this.logEvent(error, this.isContext(ctx) ? ctx : undefined);
     return false;
   }
 
   // Koa's own chain is empty here: every answer of it would be a 404, and its contexts are not those of the application.
 
   override listen(): never {
-    throw servesNothing("listen");
+    throw createServeError("listen");
   }
 
   override callback(): never {
-    throw servesNothing("callback");
+    throw createServeError("callback");
   }
 
   override createContext(): never {
-    throw servesNothing("createContext");
+    throw createServeError("createContext");
   }
 
   /** Whether middleware has emitted the error of this request, and it was logged. @internal */
@@ -51,44 +51,44 @@ export class KoaApplication extends packages.Koa {
   }
 
   /** Tells the listeners of an error, unless they know it. A listener that throws does not change the answer. @internal */
-  tell(ctx: object, thrown: unknown): void {
+  notifyListeners(ctx: object, thrown: unknown): void {
     if (this.listenerCount("error") === 0 || this.knownErrors.get(ctx)?.has(thrown) === true) return;
-    this.note(ctx, thrown, "told");
+    this.recordError(ctx, thrown, "told");
     try {
-      this.emit("error", asError(thrown), ctx);
+      this.emit("error", toError(thrown), ctx);
     } catch (error) {
       log.error("error listener failed", describeThrown(error));
     }
   }
 
-  private note(ctx: object, error: unknown, known: Known): void {
-    const errors = this.knownErrors.get(ctx) ?? new Map<unknown, Known>();
+  private recordError(ctx: object, error: unknown, known: ErrorState): void {
+    const errors = this.knownErrors.get(ctx) ?? new Map<unknown, ErrorState>();
     this.knownErrors.set(ctx, errors.set(error, known));
   }
 
   private logEvent(error: unknown, ctx: Exchange | undefined): void {
-    const refusal = ctx === undefined ? undefined : asFrameworkError(ctx, error);
+    const refusal = ctx === undefined ? undefined : toFrameworkError(ctx, error);
     // As in Koa, the faults of a client do not count as errors of the application.
     if (refusal !== undefined && refusal.status < 500) {
       log.debug("request refused", { code: refusal.code, status: refusal.status });
       return;
     }
     log.error("error event", describeThrown(error));
-    if (currentSubscriber() === undefined) ctx?.unheard?.("error event", error);
+    if (currentSubscriber() === undefined) ctx?.reportUnhandled?.("error event", error);
   }
 
   /** Middleware may emit an error with any second argument. */
-  private isOwn(ctx: unknown): ctx is Exchange {
+  private isContext(ctx: unknown): ctx is Exchange {
     return typeof ctx === "object" && ctx !== null && Object.prototype.isPrototypeOf.call(this.context, ctx);
   }
 }
 
 /** Tells the listeners of `builder.koa.on("error")` of an error, once a request. @internal */
-export function tellListeners(ctx: object, thrown: unknown): void {
-  if ("app" in ctx && ctx.app instanceof KoaApplication) ctx.app.tell(ctx, thrown);
+export function notifyErrorListeners(ctx: object, thrown: unknown): void {
+  if ("app" in ctx && ctx.app instanceof KoaApplication) ctx.app.notifyListeners(ctx, thrown);
 }
 
-function servesNothing(method: string): FrameworkError {
+function createServeError(method: string): FrameworkError {
   return setupError(
     new FrameworkError(
       `koa.${method}() serves no requests here: use run(), serve() or callback() of the application, and for sockets .attach((server) => …) of the builder`,
@@ -98,6 +98,6 @@ function servesNothing(method: string): FrameworkError {
 }
 
 /** Listeners read the message and the stack of an `Error`, as in Koa. */
-function asError(thrown: unknown): Error {
+function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error("a value that is not an Error was thrown", { cause: thrown });
 }

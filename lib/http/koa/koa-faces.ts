@@ -10,11 +10,11 @@ import type Cookies from "cookies";
 import type { Context } from "../request/context.js";
 import { parseFields } from "../body/body-reader.js";
 import { PROTOTYPE } from "../body/prototype-names.js";
-import { queryOf } from "../request/request-target.js";
-import { lengthOf } from "../response/answer.js";
+import { getQuery } from "../request/request-target.js";
+import { getBodyLength } from "../response/response-state.js";
 import { checkStatusMessage } from "../response/head.js";
-import { siteOrigins } from "../request/origin.js";
-import { safeReferer } from "../request/safe-path.js";
+import { listSiteOrigins } from "../request/origin.js";
+import { findSafeReferer } from "../request/safe-path.js";
 import packages from "../packages.cjs";
 
 const koa = new packages.Koa();
@@ -26,7 +26,7 @@ const koaResponse = Object.getPrototypeOf(koa.response) as object;
 const PREFERENCES = ["accept", "accept-charset", "accept-encoding", "accept-language"] as const;
 
 /** In characters. Koa reads such a field in quadratic time: 16 KiB take half a second. */
-const LONGEST_PREFERENCE = 1024;
+const MAX_PREFERENCE_LENGTH = 1024;
 
 /** `ctx.request`. */
 export class KoaRequestFace {
@@ -69,7 +69,7 @@ export class KoaRequestFace {
 
   /** Without the `?`. Koa's own getter throws for some targets in absolute form; for others Node prints a deprecation warning. */
   get querystring(): string {
-    return queryOf(this.ctx.url).slice(1);
+    return getQuery(this.ctx.url).slice(1);
   }
 
   set querystring(text: string) {
@@ -99,7 +99,7 @@ export class KoaRequestFace {
 
   /** The `accepts` methods read it. A field that is too long counts as absent. */
   get accept(): unknown {
-    return (this.clientPreferences ??= Reflect.get(koaRequest, "accept", { req: withoutLongPreferences(this.req) }));
+    return (this.clientPreferences ??= Reflect.get(koaRequest, "accept", { req: dropLongPreferences(this.req) }));
   }
 
   set accept(preferences: unknown) {
@@ -146,8 +146,8 @@ function replace<T extends object, K extends keyof T>(target: T, name: K, value:
   Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
 }
 
-function withoutLongPreferences(request: IncomingMessage): Pick<IncomingMessage, "headers"> {
-  const long = PREFERENCES.filter((name) => (request.headers[name]?.length ?? 0) > LONGEST_PREFERENCE);
+function dropLongPreferences(request: IncomingMessage): Pick<IncomingMessage, "headers"> {
+  const long = PREFERENCES.filter((name) => (request.headers[name]?.length ?? 0) > MAX_PREFERENCE_LENGTH);
   if (long.length === 0) return request;
   const headers = { ...request.headers };
   for (const name of long) delete headers[name];
@@ -227,9 +227,9 @@ export class KoaResponseFace {
     const header = this.raw.getHeader("Content-Length");
     if (header !== undefined) return Number.parseInt(String(header), 10) || 0;
     const { payload } = this.ctx;
-    const known = lengthOf(payload);
+    const known = getBodyLength(payload);
     if (known !== undefined || payload === undefined || payload === null) return known;
-    return this.ctx.naturalType === "application/json" ? Buffer.byteLength(JSON.stringify(payload)) : undefined;
+    return this.ctx.inferredType === "application/json" ? Buffer.byteLength(JSON.stringify(payload)) : undefined;
   }
 
   set length(bytes: number | undefined) {
@@ -260,13 +260,13 @@ export class KoaResponseFace {
   back(alternative = "/"): void {
     const { ctx } = this;
     const referer = ctx.get("Referer");
-    ctx.redirect(safeReferer(referer, siteOrigins(ctx)) === undefined ? alternative : referer);
+    ctx.redirect(findSafeReferer(referer, listSiteOrigins(ctx)) === undefined ? alternative : referer);
   }
 
   remove(name: string): void {
     if (!this.ctx.headMayChange) return;
     this.raw.removeHeader(name);
-    if (name.toLowerCase() === "content-type") this.ctx.naturalType = undefined;
+    if (name.toLowerCase() === "content-type") this.ctx.inferredType = undefined;
   }
 }
 

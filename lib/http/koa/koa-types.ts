@@ -16,3 +16,29 @@ export interface KoaRequest extends Koa.Request {}
 
 /** `ctx.response`. */
 export interface KoaResponse extends Koa.Response {}
+
+/** The members of Koa's context that `Context` declares itself. */
+export type Overridden =
+  | "app"
+  | "params"
+  | "search"
+  | "req"
+  | "res"
+  | "request"
+  | "response"
+  | "state"
+  | "status"
+  | "body"
+  | "path"
+  | "method"
+  | "url"
+  | "set"
+  | "get"
+  | "ip"
+  | "ips"
+  | "protocol"
+  | "secure"
+  | "originalUrl"
+  | "respond"
+  | "onerror"
+  | "cookies";

@@ -14,21 +14,21 @@ export class BoundedMemo<V extends {}> {
 
   /** @param capacity the most values that are kept; before one more is added, all are removed */
   constructor(
-    private readonly workOut: (text: string) => V,
+    private readonly compute: (text: string) => V,
     private readonly capacity = 128,
   ) {}
 
-  of(text: string): V {
+  get(text: string): V {
     if (text === this.last && this.lastValue !== undefined) return this.lastValue;
     const value = this.known.get(text);
-    if (value === undefined) return this.learn(text);
+    if (value === undefined) return this.add(text);
     this.last = text;
     this.lastValue = value;
     return value;
   }
 
-  private learn(text: string): V {
-    const value = this.workOut(text);
+  private add(text: string): V {
+    const value = this.compute(text);
     if (text.length > MAX_LENGTH) return value;
     if (this.known.size >= this.capacity) this.known.clear();
     this.known.set(text, value);

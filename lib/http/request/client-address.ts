@@ -69,7 +69,7 @@ export class TrustedProxies {
    */
   static parse(list: string | AddressBlocks | undefined): TrustedProxies {
     const { blocks, invalid } = readList(list);
-    if (invalid.length > 0) throw invalidProxies(invalid);
+    if (invalid.length > 0) throw createProxiesError(invalid);
     return blocks.isEmpty ? TrustedProxies.none : new TrustedProxies(blocks);
   }
 
@@ -143,7 +143,7 @@ function readList(list: string | AddressBlocks | undefined) {
   return { blocks: AddressBlocks.none, invalid: [valueText(list)] };
 }
 
-function invalidProxies(invalid: readonly string[]): FrameworkError {
+function createProxiesError(invalid: readonly string[]): FrameworkError {
   const named = invalid.length === 1 ? `trusted proxy ${invalid[0]} is` : `trusted proxies ${invalid.join(", ")} are`;
   return new FrameworkError(`${named} neither an address nor a block: ${BLOCK_FIX}`, { code: "E_TRUSTED_PROXIES" });
 }

@@ -9,52 +9,30 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type Koa from "koa";
 import { expectAwait } from "../body/awaited-reading.js";
 import { copyBytes, readForm, readJson, readSearch, readText } from "../body/body-reader.js";
-import type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../koa/koa-types.js";
+import type { KoaApp, KoaCookies, KoaRequest, KoaResponse, Overridden } from "../koa/koa-types.js";
 import { ContextCookies, type KoaRequestFace, type KoaResponseFace } from "../koa/koa-faces.js";
 import { isEmptyStatus, checkFinalStatus } from "../response/head.js";
-import { asFrameworkError } from "../failures/thrown-error.js";
-import { Answer } from "../response/answer.js";
+import { toFrameworkError } from "../failures/thrown-error.js";
+import { ResponseState } from "../response/response-state.js";
 import { Exchange } from "./exchange.js";
 import packages from "../packages.cjs";
-import { handOutResponse } from "../response/raw-response.js";
-import { spareConnection } from "../connection/unread-body.js";
+import { exposeResponse } from "../response/raw-response.js";
+import { keepConnectionOpen } from "../connection/unread-body.js";
 import { discardBody } from "../response/body-stream.js";
-import { pathOf, queryOf } from "./request-target.js";
-import { keepFlow } from "../../tracing/flow.js";
+import { getPath, getQuery } from "./request-target.js";
+import { bindFlow } from "../../tracing/flow.js";
 import type { FormFields } from "../body/form-fields.js";
 import type { InferOutput, Schema } from "../body/schema.js";
 import type { UploadFields, UploadLimits } from "../body/uploads.js";
 
-type Own =
-  | "app"
-  | "params"
-  | "search"
-  | "req"
-  | "res"
-  | "request"
-  | "response"
-  | "state"
-  | "status"
-  | "body"
-  | "path"
-  | "method"
-  | "url"
-  | "set"
-  | "get"
-  | "ip"
-  | "ips"
-  | "protocol"
-  | "secure"
-  | "originalUrl"
-  | "respond"
-  | "onerror"
-  | "cookies";
-
 // Koa's members are inherited through the prototype (below), which the compiler does not see; so the type declares them.
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
-export interface Context<Names extends string = never> extends Omit<Koa.ExtendableContext, Own | keyof Exchange> {}
+export interface Context<Names extends string = never> extends Omit<
+  Koa.ExtendableContext,
+  Overridden | keyof Exchange
+> {}
 
-/** Most targets are a path without a query, which need no parsing. */
+/** Most targets: a path without a query, which needs no parsing. */
 const PATH_ALONE = /^\/[^?#]*$/;
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
@@ -102,8 +80,8 @@ export class Context<Names extends string = never> extends Exchange {
 
   /** Node's request. Its listeners log as part of this request. */
   get req(): IncomingMessage {
-    spareConnection(this.incoming);
-    if (!this.requestIsShared) keepFlow(this.incoming);
+    keepConnectionOpen(this.incoming);
+    if (!this.requestIsShared) bindFlow(this.incoming);
     this.requestIsShared = true;
     return this.incoming;
   }
@@ -129,18 +107,18 @@ export class Context<Names extends string = never> extends Exchange {
     const { url } = this.incoming;
     if (url !== this.parsedUrl) {
       this.parsedUrl = url;
-      this.parsedPath = url !== undefined && PATH_ALONE.test(url) ? url : pathOf(url ?? "/");
+      this.parsedPath = url !== undefined && PATH_ALONE.test(url) ? url : getPath(url ?? "/");
     }
     return this.parsedPath;
   }
 
   set path(value: string) {
-    this.incoming.url = value + queryOf(this.url);
+    this.incoming.url = value + getQuery(this.url);
   }
 
   /** The client's address by the trusted-proxy rules; `""` where there is none. */
   get ip(): string {
-    return this.proxies.clientIp(this.connection.peer, linesOf(this.incoming, "x-forwarded-for"));
+    return this.proxies.clientIp(this.connection.peer, getHeaderLines(this.incoming, "x-forwarded-for"));
   }
 
   get ips(): string[] {
@@ -150,7 +128,7 @@ export class Context<Names extends string = never> extends Exchange {
   get protocol(): string {
     return this.proxies.protocol(
       this.connection.peer,
-      linesOf(this.incoming, "x-forwarded-proto"),
+      getHeaderLines(this.incoming, "x-forwarded-proto"),
       this.connection.scheme,
     );
   }
@@ -203,7 +181,7 @@ export class Context<Names extends string = never> extends Exchange {
   search(): FormFields;
   search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   search(schema?: Schema): unknown {
-    const read = readSearch(queryOf(this.url).slice(1), schema);
+    const read = readSearch(getQuery(this.url).slice(1), schema);
     return read instanceof Promise ? expectAwait(this, "ctx.search", read) : read;
   }
 
@@ -216,13 +194,13 @@ export class Context<Names extends string = never> extends Exchange {
   set status(code: number) {
     if (!this.headMayChange) return;
     checkFinalStatus(code);
-    this.answerStatus(code);
+    this.setStatus(code);
     this.raw.statusMessage = "";
-    if (isEmptyStatus(code) && this.payload !== undefined) this.answerNothing();
+    if (isEmptyStatus(code) && this.payload !== undefined) this.clearBody();
   }
 
   get body(): unknown {
-    return this.ownPayload();
+    return this.getMutablePayload();
   }
 
   /** As in Koa: sets the status to 200 unless one was set, and to 204 for `null`. */
@@ -232,16 +210,16 @@ export class Context<Names extends string = never> extends Exchange {
       return;
     }
     if (value !== undefined && value !== null) {
-      this.answerBody(value);
+      this.setBody(value);
       return;
     }
+    // The application has written the head by hand: without a further body the response ends here.
     if (this.headIsSent) {
-      // The application began the answer by hand: no further body means that the answer ends here.
-      this.answerBody("");
+      this.setBody("");
       return;
     }
-    this.answerNothing();
-    if (!isEmptyStatus(this.raw.statusCode)) this.answerStatus(204);
+    this.clearBody();
+    if (!isEmptyStatus(this.raw.statusCode)) this.setStatus(204);
   }
 
   /** Sets response headers, as in Koa. */
@@ -262,14 +240,14 @@ export class Context<Names extends string = never> extends Exchange {
   set respond(value: boolean | undefined) {
     if (!this.mayChange) return;
     if (value === false) {
-      if (!this.isShared) handOutResponse(this);
+      if (!this.isShared) exposeResponse(this);
       this.leaveToApplication();
     } else if (this.isWrittenByHand) this.share();
   }
 
   /** Node's response. The application may write it by hand; stages still add their headers to its head. */
   get res(): ServerResponse {
-    if (!this.isShared) handOutResponse(this);
+    if (!this.isShared) exposeResponse(this);
     return this.detached ?? this.raw;
   }
 
@@ -297,7 +275,7 @@ export class Context<Names extends string = never> extends Exchange {
     if (this.responseFace === undefined) {
       this.responseFace = new this.ResponseFace(this);
       // Koa's response gives access to Node's.
-      handOutResponse(this);
+      exposeResponse(this);
     }
     return this.responseFace as unknown as KoaResponse;
   }
@@ -310,8 +288,8 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   /** The status that the answer to a thrown value has. @internal */
-  statusOf(thrown: unknown): number {
-    return asFrameworkError(this, thrown)?.status ?? 500;
+  getThrownStatus(thrown: unknown): number {
+    return toFrameworkError(this, thrown)?.status ?? 500;
   }
 
   /** `undefined` for a path without captures. @internal */
@@ -322,9 +300,9 @@ export class Context<Names extends string = never> extends Exchange {
 }
 
 // All other members of Koa's context are inherited from Koa itself.
-Object.setPrototypeOf(Answer.prototype, Object.getPrototypeOf(new packages.Koa().context) as object);
+Object.setPrototypeOf(ResponseState.prototype, Object.getPrototypeOf(new packages.Koa().context) as object);
 
 /** All lines of a header. Node makes this table for all headers at once, so it is read only if the request has the header. */
-function linesOf(incoming: IncomingMessage, name: string): readonly string[] | undefined {
+function getHeaderLines(incoming: IncomingMessage, name: string): readonly string[] | undefined {
   return incoming.headers[name] === undefined ? undefined : incoming.headersDistinct[name];
 }

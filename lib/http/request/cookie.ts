@@ -30,12 +30,12 @@ const SAME_SITES: readonly unknown[] = ["Strict", "Lax", "None"];
  * @throws FrameworkError with `code`
  */
 export function checkCookie(cookie: CookieAttributes, code: string): CookieAttributes {
-  const fault = faultOf(cookie);
+  const fault = findFault(cookie);
   if (fault !== undefined) throw setupError(new FrameworkError(fault, { code }));
   return cookie;
 }
 
-function faultOf({ name, path, domain, secure, sameSite }: CookieAttributes): string | undefined {
+function findFault({ name, path, domain, secure, sameSite }: CookieAttributes): string | undefined {
   if (typeof name !== "string" || !NAME.test(name)) {
     return `${JSON.stringify(name)} cannot be the name of a cookie: use letters, digits, "-" and "_"`;
   }
@@ -49,11 +49,11 @@ function faultOf({ name, path, domain, secure, sameSite }: CookieAttributes): st
   if (!SAME_SITES.includes(sameSite)) return `sameSite is "Strict", "Lax" or "None", not ${JSON.stringify(sameSite)}`;
   if (sameSite === "None" && !secure)
     return "browsers refuse SameSite=None without Secure: set secure to true, or sameSite to Lax";
-  return prefixFaultOf(name.toLowerCase(), path, domain, secure);
+  return findPrefixFault(name.toLowerCase(), path, domain, secure);
 }
 
 /** The rules of the prefixes (RFC 6265bis section 4.1.3), which browsers apply without regard to case. */
-function prefixFaultOf(name: string, path: string, domain: string | undefined, secure: boolean): string | undefined {
+function findPrefixFault(name: string, path: string, domain: string | undefined, secure: boolean): string | undefined {
   if (name.startsWith("__host-") && (!secure || domain !== undefined || path !== "/")) {
     return 'browsers refuse a cookie named __Host-… without Secure, with a Domain, or with a path other than "/"; correct these or the name';
   }
@@ -63,7 +63,7 @@ function prefixFaultOf(name: string, path: string, domain: string | undefined, s
 }
 
 /** The line up to its `Max-Age`: everything but the value is known when the application is built. */
-export function attributesText({ path, domain, secure, sameSite, httpOnly }: CookieAttributes): string {
+export function formatAttributes({ path, domain, secure, sameSite, httpOnly }: CookieAttributes): string {
   const parts = [`; Path=${path}`];
   if (domain !== undefined) parts.push(`; Domain=${domain}`);
   if (httpOnly) parts.push("; HttpOnly");
@@ -95,15 +95,15 @@ export function isForSharedCaches(raw: ServerResponse): boolean {
  * The values of the cookies with that name, the first of them `most`. A client may send a name twice: a sibling host can set a cookie
  * with the same name and a longer path, which comes first (RFC 6265 section 5.4). The cookies with other names cost a scan and no memory.
  */
-export function cookieValues(header: string | undefined, name: string, most: number): readonly string[] {
+export function readCookieValues(header: string | undefined, name: string, max: number): readonly string[] {
   if (header === undefined) return NONE;
   let values: string[] | undefined;
   for (let at = header.indexOf(name); at >= 0; at = header.indexOf(name, at + name.length)) {
     const start = at + name.length;
-    if (header.charCodeAt(start) !== EQUALS || !beginsPair(header, at)) continue;
+    if (header.charCodeAt(start) !== EQUALS || !isPairStart(header, at)) continue;
     const end = header.indexOf(";", start);
     (values ??= []).push(header.slice(start + 1, end < 0 ? undefined : end).trim());
-    if (values.length === most) break;
+    if (values.length === max) break;
   }
   return values ?? NONE;
 }
@@ -112,7 +112,7 @@ const NONE: readonly string[] = Object.freeze([]);
 const EQUALS = 0x3d;
 
 /** Whether only spaces stand between `at` and the semicolon in front of it, or the start. */
-function beginsPair(header: string, at: number): boolean {
+function isPairStart(header: string, at: number): boolean {
   let before = at - 1;
   while (before >= 0 && (header[before] === " " || header[before] === "\t")) before--;
   return before < 0 || header[before] === ";";

@@ -8,14 +8,14 @@ import type { AbortListener } from "../../runtime/abortable.js";
 import type { Clock } from "../../runtime/clock.js";
 import { ClientGoneError } from "../../errors/framework-error.js";
 import { currentFlow, resumeFlow, type Flow } from "../../tracing/flow.js";
-import { Answer } from "../response/answer.js";
+import { ResponseState } from "../response/response-state.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Connection } from "../connection/connection.js";
 import type { ResponseHead, HeadCompleter } from "../response/response-head.js";
 import type { Schema } from "../body/schema.js";
 import type { UploadLimits } from "../body/uploads.js";
 
-export interface GoneListener {
+export interface ClientGoneListener {
   clientGone(): void;
 }
 
@@ -32,9 +32,9 @@ export interface UploadReader {
 }
 
 /** @internal */
-export type UnhandledErrorReport = (what: string, thrown: unknown) => void;
+export type UnhandledErrorReporter = (what: string, thrown: unknown) => void;
 
-export abstract class Exchange extends Answer {
+export abstract class Exchange extends ResponseState {
   /** Set once for an application, on the prototype of its contexts. @internal */
   declare readonly clock: Clock;
   /** @internal */
@@ -44,7 +44,7 @@ export abstract class Exchange extends Answer {
   /** @internal */
   declare readonly uploadReader: UploadReader;
   /** Learns of an unhandled error when there is no log subscriber; set where the application is the process. @internal */
-  declare readonly unheard: UnhandledErrorReport | undefined;
+  declare readonly reportUnhandled: UnhandledErrorReporter | undefined;
 
   /** @internal */
   extensions: unknown[] | undefined = undefined;
@@ -53,7 +53,7 @@ export abstract class Exchange extends Answer {
   /** Where the request's spans are, once a stage has opened one. @internal */
   flow: Flow | undefined = undefined;
   /** The innermost stage or middleware with a time limit that the request has reached; or a value that stops all of them. @internal */
-  timeKeeper: unknown = undefined;
+  activeTimeout: unknown = undefined;
   /** The matched route, for events. @internal */
   matchedRoute: MatchedRoute | undefined = undefined;
   /** The step of the innermost layer of the application that the request has reached. @internal */
@@ -70,8 +70,8 @@ export abstract class Exchange extends Answer {
   private abortListeners: AbortListener[] | undefined = undefined;
   private signalFlow: Flow | undefined = undefined;
   private abortReason: Error | undefined = undefined;
-  private goneListener: GoneListener | undefined = undefined;
-  private moreGoneListeners: GoneListener[] | undefined = undefined;
+  private clientGoneListener: ClientGoneListener | undefined = undefined;
+  private moreClientGoneListeners: ClientGoneListener[] | undefined = undefined;
 
   /** @internal */
   constructor(
@@ -82,7 +82,7 @@ export abstract class Exchange extends Answer {
     readonly connection: Connection,
   ) {
     super(raw);
-    connection.begin(this);
+    connection.addRequest(this);
   }
 
   // --- the head ---
@@ -163,21 +163,21 @@ export abstract class Exchange extends Answer {
   /** @internal */
   clientGone(): void {
     if (this.phase === "over") return;
-    this.end = "client gone";
+    this.endReason = "client gone";
     this.stopHandler(new ClientGoneError());
-    this.goneListener?.clientGone();
-    for (const listener of this.moreGoneListeners ?? []) listener.clientGone();
+    this.clientGoneListener?.clientGone();
+    for (const listener of this.moreClientGoneListeners ?? []) listener.clientGone();
     if (this.raw.socket === null) closeQueued(this.raw);
   }
 
   /** Tells `listener` when the client leaves before the answer was handed over. @internal */
-  whenGone(listener: GoneListener): void {
-    if (this.goneListener === undefined) this.goneListener = listener;
-    else (this.moreGoneListeners ??= []).push(listener);
+  onClientGone(listener: ClientGoneListener): void {
+    if (this.clientGoneListener === undefined) this.clientGoneListener = listener;
+    else (this.moreClientGoneListeners ??= []).push(listener);
   }
 
   /** Calls `work` once the answer is sent or the client has left, at once where that is so already. @internal */
-  afterAnswer(work: () => void): void {
+  afterResponse(work: () => void): void {
     // Node emits `close` once: a handler may go on after a timeout, after its client has left, or beside its answer.
     if (this.raw.destroyed) return work();
     const flow = currentFlow();
@@ -186,8 +186,8 @@ export abstract class Exchange extends Answer {
 
   /** The answer is handed over, or will never be. @internal */
   finish(): void {
-    this.end ??= "handed over";
-    this.connection.end(this);
+    this.endReason ??= "handed over";
+    this.connection.removeRequest(this);
   }
 }
 

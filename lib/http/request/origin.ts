@@ -10,12 +10,12 @@ interface Site {
 }
 
 /** The origin of an http or https URL, or of an `Origin` header, as a URL spells it; `undefined` for any other text. */
-export function originOf(url: string): string | undefined {
-  return /^https?:/i.test(url) ? parsedUrl(url)?.origin : undefined;
+export function findOrigin(url: string): string | undefined {
+  return /^https?:/i.test(url) ? parseUrl(url)?.origin : undefined;
 }
 
 /** `undefined` for a text that is no URL. `URL.canParse` of Node 20 and 22 refuses texts in Latin-1 after some thousand calls. */
-export function parsedUrl(text: string): URL | undefined {
+export function parseUrl(text: string): URL | undefined {
   try {
     return new URL(text);
   } catch {
@@ -27,15 +27,15 @@ export function parsedUrl(text: string): URL | undefined {
  * The origins that pages of this site may have: that of the request, that of the configured URL, and for a request over HTTP the same host
  * over HTTPS, because a proxy that ends TLS may not be listed as trusted. Never the reverse.
  */
-export function siteOrigins({ protocol, host }: Site, configured = ""): readonly string[] {
+export function listSiteOrigins({ protocol, host }: Site, configured = ""): readonly string[] {
   // On a server of the application these characters may be in a `Host`. In a URL a host does not have them.
   const name = /[@/\\?#]/.test(host) ? "" : host;
   const urls = [`${protocol}://${name}`, `https://${name}`, configured];
-  return urls.map(originOf).filter((origin) => origin !== undefined);
+  return urls.map(findOrigin).filter((origin) => origin !== undefined);
 }
 
 /** Whether an origin, or the origin of a URL, is one of them. */
-export function isOfSite(url: string, origins: readonly string[]): boolean {
-  const origin = originOf(url);
+export function isSiteUrl(url: string, origins: readonly string[]): boolean {
+  const origin = findOrigin(url);
   return origin !== undefined && origins.includes(origin);
 }

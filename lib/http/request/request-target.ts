@@ -3,14 +3,14 @@
  * not part of a target, so it is dropped. The authority of the absolute form is dropped too. It also checks the targets that an application
  * computes. Not for other URLs of an application: those are `URL`s.
  */
-import { parsedUrl } from "./origin.js";
+import { parseUrl } from "./origin.js";
 import { hasControlCharacter } from "../response/field-value.js";
 
 const SLASH = 0x2f;
 
 /** The raw path, without query and fragment; `*` of the asterisk form. */
-export function pathOf(target: string): string {
-  const end = endOfPath(target);
+export function getPath(target: string): string {
+  const end = findPathEnd(target);
   if (target.charCodeAt(0) === SLASH) return target.slice(0, end);
   const authority = target.indexOf("://");
   if (authority < 0 || authority > end) return target.slice(0, end);
@@ -19,7 +19,7 @@ export function pathOf(target: string): string {
 }
 
 /** The query with its `?`; `""` where there is none. */
-export function queryOf(target: string): string {
+export function getQuery(target: string): string {
   const start = target.indexOf("?");
   if (start < 0) return "";
   const fragment = target.indexOf("#");
@@ -27,7 +27,7 @@ export function queryOf(target: string): string {
   return fragment < start ? "" : target.slice(start, fragment);
 }
 
-function endOfPath(target: string): number {
+function findPathEnd(target: string): number {
   const query = target.indexOf("?");
   const fragment = target.indexOf("#");
   if (query < 0) return fragment < 0 ? target.length : fragment;
@@ -38,15 +38,15 @@ function endOfPath(target: string): number {
  * Checks a target on this server that the application computed, mostly from data of the client: no scheme, no authority, no fragment.
  * Returns it in ASCII; `undefined` if it leads elsewhere.
  */
-export function localTarget(url: string): string | undefined {
-  return isPath(url) && !url.includes("#") ? inAscii(url) : undefined;
+export function toLocalTarget(url: string): string | undefined {
+  return isPath(url) && !url.includes("#") ? toAscii(url) : undefined;
 }
 
 /** Checks the target of a redirect: a path of this server, or an absolute http(s) URL. Returns it in ASCII, or `undefined`. */
-export function redirectTarget(location: string): string | undefined {
-  if (isPath(location)) return location.includes("\\") ? undefined : inAscii(location);
+export function toRedirectTarget(location: string): string | undefined {
+  if (isPath(location)) return location.includes("\\") ? undefined : toAscii(location);
   const isAbsolute = /^https?:\/\/[^/\\]/i.test(location) && !hasControlCharacter(location);
-  const url = isAbsolute ? parsedUrl(location) : undefined;
+  const url = isAbsolute ? parseUrl(location) : undefined;
   if (url === undefined) return undefined;
   return isVisibleAscii(location) ? location : url.href;
 }
@@ -60,7 +60,7 @@ function isVisibleAscii(text: string): boolean {
   return /^[!-~]*$/.test(text);
 }
 
-function inAscii(url: string): string | undefined {
+function toAscii(url: string): string | undefined {
   if (isVisibleAscii(url)) return url;
   try {
     return url.replace(/[^!-~]+/gu, encodeURIComponent);

@@ -3,7 +3,7 @@
  * Not for URLs of other sites.
  */
 import { BadRequestError } from "../../errors/framework-error.js";
-import { isOfSite } from "./origin.js";
+import { isSiteUrl } from "./origin.js";
 
 /**
  * Whether a browser reads the target as a path of this site. It starts with exactly one slash. It has no backslash, which browsers read
@@ -18,8 +18,8 @@ export function isSafePath(target: string): boolean {
  *
  * @throws BadRequestError `E_UNSAFE_REDIRECT` for a target that is not a safe path
  */
-export function safePath(target: string): string {
-  if (typeof target === "string" && isSafePath(target)) return percentEncoded(target);
+export function toSafePath(target: string): string {
+  if (typeof target === "string" && isSafePath(target)) return percentEncode(target);
   const detail = "a redirect needs a path of this site: one slash first, no backslash, no control character";
   throw new BadRequestError(detail, { code: "E_UNSAFE_REDIRECT" });
 }
@@ -30,15 +30,15 @@ export function safePath(target: string): string {
  *
  * @param origins as URLs spell them
  */
-export function safeReferer(referer: string, origins: readonly string[]): string | undefined {
-  const target = referer.startsWith("/") ? referer : pathOfOrigin(referer, origins);
+export function findSafeReferer(referer: string, origins: readonly string[]): string | undefined {
+  const target = referer.startsWith("/") ? referer : findSitePath(referer, origins);
   if (target === undefined || !isSafePath(target)) return undefined;
-  return percentEncoded(target.split("#", 1)[0] ?? target);
+  return percentEncode(target.split("#", 1)[0] ?? target);
 }
 
-function pathOfOrigin(referer: string, origins: readonly string[]): string | undefined {
+function findSitePath(referer: string, origins: readonly string[]): string | undefined {
   // The URL parser drops tabs and line breaks and turns backslashes into slashes.
-  if (hasBackslashOrControl(referer) || !isOfSite(referer, origins)) return undefined;
+  if (hasBackslashOrControl(referer) || !isSiteUrl(referer, origins)) return undefined;
   const { pathname, search } = new URL(referer);
   return pathname + search;
 }
@@ -54,7 +54,7 @@ function hasBackslashOrControl(text: string): boolean {
 /**
  * Percent-encodes the characters that a URL cannot hold. Characters that are encoded already stay. A lone surrogate becomes U+FFFD.
  */
-function percentEncoded(target: string): string {
+function percentEncode(target: string): string {
   return target.replace(/[^\x21-\x7e]|["<>]/gu, (character) =>
     Array.from(
       new TextEncoder().encode(character),

@@ -9,21 +9,20 @@ import { FrameworkError } from "../../errors/framework-error.js";
 
 /** In bytes; `undefined`: no bound. */
 export interface LengthBounds {
-  readonly least: number | undefined;
-  readonly most: number | undefined;
+  readonly min: number | undefined;
+  readonly max: number | undefined;
 }
 
 /** The `Content-Length` of a written head; `undefined` if there is none, or if Node sends the body in chunks. */
-export function announcedLength(raw: ServerResponse): number | undefined {
+export function getAnnouncedLength(raw: ServerResponse): number | undefined {
   const length = raw.chunkedEncoding ? NaN : Number(raw.getHeader("Content-Length"));
   return Number.isNaN(length) ? undefined : length;
 }
 
 /** The error of a body of `length` bytes; `undefined` for one within `bounds`. */
-export function lengthError(length: number, { least = 0, most = Infinity }: LengthBounds): FrameworkError | undefined {
-  if (length > most) return new FrameworkError(`the body is longer than its Content-Length of ${most} bytes`, CODE);
-  if (length < least)
-    return new FrameworkError(`the body has ${length} bytes of the ${least} in its Content-Length`, CODE);
+export function findLengthError(length: number, { min = 0, max = Infinity }: LengthBounds): FrameworkError | undefined {
+  if (length > max) return new FrameworkError(`the body is longer than its Content-Length of ${max} bytes`, CODE);
+  if (length < min) return new FrameworkError(`the body has ${length} bytes of the ${min} in its Content-Length`, CODE);
   return undefined;
 }
 
@@ -33,17 +32,17 @@ const CODE = { code: "E_BODY_LENGTH" } as const;
  * Calls `cut` before a byte too many is written, and before an end that comes too early. To be called after `pipeline`: the listeners of
  * this check are put before those of the pipeline.
  */
-export function checkLength(stream: Readable, { least, most }: LengthBounds, cut: (error: Error) => void): void {
+export function checkLength(stream: Readable, { min, max }: LengthBounds, cut: (error: Error) => void): void {
   let sent = 0;
   const check = (bounds: LengthBounds): void => {
-    const error = lengthError(sent, bounds);
+    const error = findLengthError(sent, bounds);
     if (error !== undefined) cut(error);
   };
   stream.prependListener("data", (chunk: string | Uint8Array) => {
     sent += Buffer.byteLength(chunk);
-    check({ least: undefined, most });
+    check({ min: undefined, max });
   });
-  const ended = (): void => check({ least, most: undefined });
-  if (stream.readableEnded) ended();
-  else stream.prependOnceListener("end", ended);
+  const checkEnd = (): void => check({ min, max: undefined });
+  if (stream.readableEnded) checkEnd();
+  else stream.prependOnceListener("end", checkEnd);
 }

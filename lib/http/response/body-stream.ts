@@ -2,7 +2,7 @@
  * Streams as bodies: how to tell them from other values, how to keep their failures, and how to make each of them sendable. A stream is
  * known by its methods, since it may come from another copy of the stream package or an old kind; its state may be missing then.
  */
-import { bytesOf, discardIterable, isAsyncIterable } from "./iterable-stream.js";
+import { toBytes, discardIterable, isAsyncIterable } from "./iterable-stream.js";
 import { isBytes, isWebStream } from "./web-values.js";
 import { Readable, pipeline, Transform, type TransformCallback } from "node:stream";
 
@@ -33,18 +33,18 @@ export function discardBody(body: unknown): void {
  * Adds a listener for errors. Stages may wait between the moment a stream becomes the body and the moment it is read; an error in that
  * time would end the process. The reader still sees the failure later.
  */
-export function keepFailure(stream: Readable): void {
+export function ignoreEarlyErrors(stream: Readable): void {
   stream.on("error", ignore);
 }
 
 function ignore(): void {}
 
 /** The error of a stream that failed or was destroyed before its end. */
-export function failureOf(stream: Readable): Error | undefined {
+export function findStreamError(stream: Readable): Error | undefined {
   const { errored, destroyed, readableEnded }: Partial<Readable> = stream;
   if (errored !== undefined && errored !== null) return errored;
-  const isBrokenOff = destroyed && !readableEnded;
-  return isBrokenOff ? new Error("a handler returned a stream that was destroyed before it was read") : undefined;
+  const isDestroyedEarly = destroyed && !readableEnded;
+  return isDestroyedEarly ? new Error("a handler returned a stream that was destroyed before it was read") : undefined;
 }
 
 /**
@@ -53,13 +53,13 @@ export function failureOf(stream: Readable): Error | undefined {
  * a stream passes here before the socket or an encoder reads it.
  * @throws TypeError for a stream that can only be written to
  */
-export function sendable(stream: Readable): Readable {
+export function toSendable(stream: Readable): Readable {
   if (stream instanceof Readable && !stream.readableObjectMode) return stream;
   if (isOnlyWritable(stream))
     throw new TypeError("a stream that can only be written to cannot be sent: return one that is read");
-  const gate = new SendableStream(stream);
-  keepFailure(gate);
-  return gate;
+  const checkedStream = new SendableStream(stream);
+  ignoreEarlyErrors(checkedStream);
+  return checkedStream;
 }
 
 /** Node's writable streams also have a method `pipe`. Streams of the old kind have no `read`, but `readable` is true. */
@@ -69,18 +69,18 @@ function isOnlyWritable(stream: object): boolean {
 }
 
 class SendableStream extends Transform {
-  private begun = false;
+  private isStarted = false;
 
   constructor(private readonly source: Readable) {
     super({ writableObjectMode: true });
-    const failure = failureOf(source);
+    const failure = findStreamError(source);
     if (failure !== undefined) this.destroy(failure);
     else source.once("error", (error) => this.destroy(error));
   }
 
   override _read(size: number): void {
-    if (!this.begun) {
-      this.begun = true;
+    if (!this.isStarted) {
+      this.isStarted = true;
       // The reader of this stream sees the error.
       pipeline(this.source, this, () => {});
     }
@@ -89,7 +89,7 @@ class SendableStream extends Transform {
 
   override _transform(chunk: unknown, _encoding: BufferEncoding, done: TransformCallback): void {
     if (typeof chunk === "string" || chunk instanceof Uint8Array) done(null, chunk);
-    else if (isBytes(chunk)) done(null, bytesOf(chunk));
+    else if (isBytes(chunk)) done(null, toBytes(chunk));
     else
       done(
         new TypeError(`a stream that was answered with gave a chunk that is neither text nor bytes: ${typeof chunk}`),
@@ -97,7 +97,7 @@ class SendableStream extends Transform {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    if (!this.begun) discardBody(this.source);
+    if (!this.isStarted) discardBody(this.source);
     super._destroy(error, done);
   }
 }

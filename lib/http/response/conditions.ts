@@ -74,23 +74,23 @@ const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
  * texts.
  */
 export function readHttpDate(text: string): number | undefined {
-  if (IMF.test(text) || RFC_850.test(text)) return secondsOf(text);
-  return ASCTIME.test(text) ? secondsOf(`${text} GMT`) : undefined;
+  if (IMF.test(text) || RFC_850.test(text)) return parseSeconds(text);
+  return ASCTIME.test(text) ? parseSeconds(`${text} GMT`) : undefined;
 }
 
 /**
  * The time of a file in whole seconds, as `Last-Modified` may say it: never later than now, where the clock of the writer ran ahead (RFC 9110
  * section 8.8.2.1).
  */
-export function modifiedSeconds(timeMs: number, nowMs = Date.now()): number {
+export function toModifiedSeconds(timeMs: number, nowMs = Date.now()): number {
   return Math.floor(Math.min(timeMs, nowMs) / 1000);
 }
 
-export function writeHttpDate(seconds: number): string {
+export function formatHttpDate(seconds: number): string {
   return new Date(seconds * 1000).toUTCString();
 }
 
-function secondsOf(text: string): number | undefined {
+function parseSeconds(text: string): number | undefined {
   const milliseconds = Date.parse(text);
   return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
 }
@@ -110,14 +110,14 @@ const ONE_RANGE = /^bytes=(\d*)-(\d*)$/i;
 export function readRange(header: string | undefined, size: number): Section | "unsatisfiable" | undefined {
   const [, from, to] = ONE_RANGE.exec(header ?? "") ?? [];
   if (from === undefined || to === undefined || (from === "" && to === "")) return undefined;
-  if (from === "") return lastBytes(Number(to), size);
+  if (from === "") return selectLastBytes(Number(to), size);
   const first = Number(from);
   const last = to === "" ? Infinity : Number(to);
   if (last < first) return undefined;
   return first < size ? { first, length: Math.min(last, size - 1) - first + 1 } : "unsatisfiable";
 }
 
-function lastBytes(count: number, size: number): Section | "unsatisfiable" {
+function selectLastBytes(count: number, size: number): Section | "unsatisfiable" {
   if (count === 0 || size === 0) return "unsatisfiable";
   const length = Math.min(count, size);
   return { first: size - length, length };

@@ -12,17 +12,17 @@ const UNSAFE = /[\p{Control}\p{Surrogate}\p{Line_Separator}\p{Paragraph_Separato
 const NOT_PLAIN = /[^ !#$&'()+,.0-9;=@A-Z[\]^_`a-z{}~-]/g;
 
 /** @param name the name for the client's disk; unsafe characters become `_`. Without one the client takes the last part of the URL */
-export function contentDisposition(name?: string, isInline = false): string {
+export function formatContentDisposition(name?: string, isInline = false): string {
   const kind = isInline ? "inline" : "attachment";
   const text = name === undefined ? "" : Array.from(name.replaceAll(UNSAFE, "_")).slice(0, MAX_CHARACTERS).join("");
   if (text === "") return kind;
   const plain = text.replaceAll(NOT_PLAIN, "_");
   const quoted = `${kind}; filename="${plain}"`;
-  return plain === text ? quoted : `${quoted}; filename*=UTF-8''${encoded(text)}`;
+  return plain === text ? quoted : `${quoted}; filename*=UTF-8''${encodeExtended(text)}`;
 }
 
 /** RFC 8187 section 3.2.1. */
-function encoded(text: string): string {
+function encodeExtended(text: string): string {
   return encodeURIComponent(text).replaceAll(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

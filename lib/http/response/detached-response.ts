@@ -29,7 +29,7 @@ export function detachResponse(raw: ServerResponse, reason: Error): ServerRespon
   const writer = new DetachedWriter(reason);
   for (const name of WRITES) ignoreMethod(raw, name, writer);
   for (const name of ["statusCode", "statusMessage"]) ignoreProperty(raw, name, writer);
-  raw.on("pipe", (source: Readable) => void (writer.isAtWork || source.destroy()));
+  raw.on("pipe", (source: Readable) => void (writer.isWriting || source.destroy()));
   // Later, since a listener may throw.
   if (!raw.headersSent) queueMicrotask(() => raw.emit("close"));
   return new Proxy(raw, writer);
@@ -37,27 +37,27 @@ export function detachResponse(raw: ServerResponse, reason: Error): ServerRespon
 
 /** Writes that start here reach the response, also those that Node's own or patched methods make on the way. */
 class DetachedWriter implements ProxyHandler<ServerResponse> {
-  isAtWork = false;
+  isWriting = false;
 
   constructor(readonly reason: Error) {}
 
   get(raw: ServerResponse, name: string | symbol): unknown {
     const value: unknown = Reflect.get(raw, name);
     if (typeof value !== "function") return value;
-    return (...args: unknown[]): unknown => this.work(() => Reflect.apply(value, raw, args) as unknown);
+    return (...args: unknown[]): unknown => this.runWrite(() => Reflect.apply(value, raw, args) as unknown);
   }
 
   set(raw: ServerResponse, name: string | symbol, value: unknown): boolean {
-    return this.work(() => Reflect.set(raw, name, value));
+    return this.runWrite(() => Reflect.set(raw, name, value));
   }
 
-  private work<T>(act: () => T): T {
-    const before = this.isAtWork;
-    this.isAtWork = true;
+  private runWrite<T>(action: () => T): T {
+    const wasWriting = this.isWriting;
+    this.isWriting = true;
     try {
-      return act();
+      return action();
     } finally {
-      this.isAtWork = before;
+      this.isWriting = wasWriting;
     }
   }
 }
@@ -66,7 +66,7 @@ function ignoreMethod(raw: ServerResponse, name: string, writer: DetachedWriter)
   const method: unknown = Reflect.get(raw, name);
   if (typeof method !== "function") return;
   const ignoring = (...args: unknown[]): unknown => {
-    if (writer.isAtWork) return Reflect.apply(method, raw, args) as unknown;
+    if (writer.isWriting) return Reflect.apply(method, raw, args) as unknown;
     const done = args.at(-1);
     if (typeof done === "function") process.nextTick(done, writer.reason);
     return name === "write" ? false : raw;
@@ -80,7 +80,7 @@ function ignoreProperty(raw: ServerResponse, name: string, writer: DetachedWrite
     configurable: true,
     get: () => value,
     set: (other: unknown) => {
-      if (writer.isAtWork) value = other;
+      if (writer.isWriting) value = other;
     },
   });
 }

@@ -7,7 +7,7 @@
 import type { Readable } from "node:stream";
 import type { Context } from "../request/context.js";
 import { discardIterable, IterableStream, isAsyncIterable } from "./iterable-stream.js";
-import { jsonText } from "./json-text.js";
+import { toJsonText } from "./json-text.js";
 import { valueText } from "../../errors/value-text.js";
 import { hasMethod } from "./web-values.js";
 import type { Timer } from "../../runtime/clock.js";
@@ -36,15 +36,15 @@ const HEARTBEAT = ":\n\n";
 /** The body of a reply before it has a request. */
 export class EventBody {
   constructor(readonly source: EventSource) {
-    if (typeof source !== "function" && !isAsyncIterable(source)) throw noEvents("was given", source);
+    if (typeof source !== "function" && !isAsyncIterable(source)) throw createSourceError("was given", source);
   }
 
   /** @internal */
   open(ctx: Context): Readable {
     const { source } = this;
     if (typeof source !== "function") return new EventStream(source, ctx);
-    const events = source(lastEventIdOf(ctx));
-    if (!isAsyncIterable(events)) throw noEvents("got from its function", events);
+    const events = source(readLastEventId(ctx));
+    if (!isAsyncIterable(events)) throw createSourceError("got from its function", events);
     return new EventStream(events, ctx);
   }
 
@@ -55,13 +55,13 @@ export class EventBody {
 }
 
 /** Plain JavaScript can give a list, or an `async` function without `*`. */
-function noEvents(how: string, value: unknown): TypeError {
+function createSourceError(how: string, value: unknown): TypeError {
   const kind = hasMethod(value, "then") ? "a promise" : valueText(value);
   return new TypeError(`Reply.events ${how} ${kind}: give an async iterable, or an async function* that makes one`);
 }
 
 /** Browsers send it in UTF-8; Node reads fields as Latin-1. */
-function lastEventIdOf({ incoming }: Context): string | undefined {
+function readLastEventId({ incoming }: Context): string | undefined {
   const field = incoming.headers["last-event-id"];
   return field === undefined ? undefined : Buffer.from(String(field), "latin1").toString();
 }
@@ -78,30 +78,30 @@ class EventStream extends IterableStream {
     super(source);
     this.signal = ctx.abortSignal;
     this.signal.addEventListener("abort", this.stop);
-    const { closing, whenDrained } = ctx.connection.registry;
+    const { isDraining: closing, drainListeners: whenDrained } = ctx.connection.registry;
     whenDrained.add(this.stop);
     if (this.signal.aborted || closing) this.stop();
-    this.beat();
+    this.scheduleHeartbeat();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     this.timer?.cancel();
     this.signal.removeEventListener("abort", this.stop);
-    this.ctx.connection.registry.whenDrained.delete(this.stop);
+    this.ctx.connection.registry.drainListeners.delete(this.stop);
     super._destroy(error, done);
   }
 
   protected override encode(value: unknown): string {
-    return eventText(value);
+    return formatEvent(value);
   }
 
-  private beat(): void {
+  private scheduleHeartbeat(): void {
     this.timer = this.ctx.clock.setTimeout(
       () => {
-        if (this.isOver) return;
+        if (this.isEnded) return;
         // A client that does not read gets no more comments.
         if (this.readableLength === 0) this.push(HEARTBEAT);
-        this.beat();
+        this.scheduleHeartbeat();
       },
       HEARTBEAT_MS,
       { background: true },
@@ -116,26 +116,30 @@ const LINE_END = /\r\n|\r|\n/;
  * The text of one event.
  * @throws TypeError for what an event stream cannot say
  */
-export function eventText(value: unknown): string {
-  if (typeof value === "string") return `${dataLines(value)}\n`;
+export function formatEvent(value: unknown): string {
+  if (typeof value === "string") return `${formatDataLines(value)}\n`;
   if (typeof value !== "object" || value === null) throw new TypeError(`an event is a ${typeof value}; ${EXPECTED}`);
   for (const name in value) if (!MEMBERS.has(name)) throw new TypeError(`an event has a member "${name}"; ${EXPECTED}`);
   const { event, data, id, retry }: ServerSentEvent = value;
-  const text = line("event", event, /[\r\n]/) + line("id", id, /[\0\r\n]/) + retryLine(retry) + dataOf(event, data);
+  const text =
+    formatLine("event", event, /[\r\n]/) +
+    formatLine("id", id, /[\0\r\n]/) +
+    formatRetry(retry) +
+    formatData(event, data);
   if (text === "") throw new TypeError(`an event has no member; ${EXPECTED}`);
   return `${text}\n`;
 }
 
 const EXPECTED = "give text, or an object with event, data, id or retry";
 
-function line(name: string, value: unknown, refused: RegExp): string {
+function formatLine(name: string, value: unknown, refused: RegExp): string {
   if (value === undefined) return "";
   if (typeof value !== "string" || refused.test(value))
     throw new TypeError(`the ${name} of an event is not a text of one line; give text without line breaks and NUL`);
   return `${name}: ${value}\n`;
 }
 
-function retryLine(retry: unknown): string {
+function formatRetry(retry: unknown): string {
   if (retry === undefined) return "";
   if (!Number.isSafeInteger(retry) || Number(retry) < 0)
     throw new TypeError("the retry of an event is not a number of milliseconds; give an integer from 0");
@@ -143,12 +147,12 @@ function retryLine(retry: unknown): string {
 }
 
 /** A browser drops an event without data, so a name alone has empty data. */
-function dataOf(event: unknown, data: unknown): string {
-  if (data === undefined) return event === undefined ? "" : dataLines("");
-  return dataLines(typeof data === "string" ? data : jsonText(data));
+function formatData(event: unknown, data: unknown): string {
+  if (data === undefined) return event === undefined ? "" : formatDataLines("");
+  return formatDataLines(typeof data === "string" ? data : toJsonText(data));
 }
 
-function dataLines(text: string): string {
+function formatDataLines(text: string): string {
   let lines = "";
   for (const each of text.split(LINE_END)) lines += `data: ${each}\n`;
   return lines;

@@ -24,7 +24,7 @@ import type { GivenHeaders } from "./response-head.js";
 // class before this file was loaded are not recognized: such an `end` does not see a small body.
 
 /** In bytes. Above this, joining the two pieces costs as much as it saves. */
-const SMALL = 8192;
+const MAX_JOINED_BYTES = 8192;
 
 // For comparison only.
 const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map((name): unknown =>
@@ -37,12 +37,12 @@ interface Composed {
 }
 
 /** Node's private name for the headers that were set, `null` before the first. Without it, Node writes them. */
-const GIVEN = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
+const HEADERS_SYMBOL = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
   ({ description }) => description === "kOutHeaders",
 );
 
 /** Headers that Node acts on, or encodes in a way of its own. */
-const NODES = new Set(
+const NODE_HEADERS = new Set(
   "connection content-disposition content-length date expect keep-alive trailer transfer-encoding upgrade".split(" "),
 );
 
@@ -61,7 +61,7 @@ Reflect.deleteProperty(HeaderTable.prototype, "constructor");
 Object.setPrototypeOf(HeaderTable.prototype, null);
 
 /** The response class of the framework's servers. Its getters also see the headers of a head that is written as text. */
-export class OwnResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** The getter of Node's class. */
   declare readonly _header?: unknown;
   /** The headers of the application in the text. */
@@ -69,33 +69,33 @@ export class OwnResponse<Request extends IncomingMessage = IncomingMessage> exte
 
   /** Node makes a table in the form of a dictionary, which is slower to make and to read. */
   override setHeader(name: string, value: number | string | readonly string[]): this {
-    if (tableOf(this) === null) replaceTable(this, new HeaderTable());
+    if (getHeaderTable(this) === null) setHeaderTable(this, new HeaderTable());
     return super.setHeader(name, value);
   }
 
   override getHeader(name: string): number | string | string[] | undefined {
-    return this.isText ? this.written()[name.toLowerCase()] : super.getHeader(name);
+    return this.isHeadText ? this.parseHead()[name.toLowerCase()] : super.getHeader(name);
   }
 
   override hasHeader(name: string): boolean {
-    return this.isText ? name.toLowerCase() in this.written() : super.hasHeader(name);
+    return this.isHeadText ? name.toLowerCase() in this.parseHead() : super.hasHeader(name);
   }
 
   override getHeaders(): OutgoingHttpHeaders {
-    return this.isText ? this.written() : super.getHeaders();
+    return this.isHeadText ? this.parseHead() : super.getHeaders();
   }
 
   override getHeaderNames(): string[] {
-    return this.isText ? Object.keys(this.written()) : super.getHeaderNames();
+    return this.isHeadText ? Object.keys(this.parseHead()) : super.getHeaderNames();
   }
 
   /** Whether the head is written, and no header was set on the response. */
-  private get isText(): boolean {
+  private get isHeadText(): boolean {
     return typeof this._header === "string" && super.getHeaderNames().length === 0;
   }
 
   /** The fields of the head, with those that Node has added. No name is there twice. */
-  private written(): OutgoingHttpHeaders {
+  private parseHead(): OutgoingHttpHeaders {
     const text = String(this._header);
     // Without a prototype, as in Node, so that `constructor` is not a header.
     const headers = Object.create(null) as OutgoingHttpHeaders;
@@ -115,9 +115,12 @@ export class OwnResponse<Request extends IncomingMessage = IncomingMessage> exte
  * Whether `writeHead` may write the head of this response. Code that replaced a method, or listens to the response of another server,
  * expects that it finds the headers on the response.
  */
-export function takesText(raw: ServerResponse): boolean {
+export function acceptsTextHead(raw: ServerResponse): boolean {
   return (
-    isNodes(raw) && raw._header === null && replaceHead(raw, null) && (raw instanceof OwnResponse || !isWatched(raw))
+    isUnpatched(raw) &&
+    raw._header === null &&
+    replaceHead(raw, null) &&
+    (raw instanceof FrameworkResponse || !isWatched(raw))
   );
 }
 
@@ -125,33 +128,33 @@ export function takesText(raw: ServerResponse): boolean {
  * Takes the headers that were set off a response that `takesText`. Returns `undefined` if none was set, and `null` if Node has to write
  * them.
  */
-export function takeGiven(raw: ServerResponse): GivenHeaders | undefined | null {
-  const given = tableOf(raw);
+export function takeSetHeaders(raw: ServerResponse): GivenHeaders | undefined | null {
+  const given = getHeaderTable(raw);
   if (given === null) return undefined;
-  if (!(raw instanceof OwnResponse) || !areGiven(given)) return null;
-  replaceTable(raw, null);
+  if (!(raw instanceof FrameworkResponse) || !areJoinable(given)) return null;
+  setHeaderTable(raw, null);
   raw.given = given;
   return given;
 }
 
 /** Whether headers have the form of Node, and Node only joins them. */
-function areGiven(headers: unknown): headers is GivenHeaders {
+function areJoinable(headers: unknown): headers is GivenHeaders {
   if (typeof headers !== "object") return false;
   const given = headers as Readonly<Record<string, unknown>>;
   for (const key in given) {
     const entry = given[key];
-    if (NODES.has(key) || !Array.isArray(entry) || typeof entry[0] !== "string") return false;
+    if (NODE_HEADERS.has(key) || !Array.isArray(entry) || typeof entry[0] !== "string") return false;
     if (typeof entry[1] !== "string" && typeof entry[1] !== "number") return false;
   }
   return true;
 }
 
-function tableOf(raw: object): unknown {
-  return GIVEN === undefined ? undefined : (raw as Record<symbol, unknown>)[GIVEN];
+function getHeaderTable(raw: object): unknown {
+  return HEADERS_SYMBOL === undefined ? undefined : (raw as Record<symbol, unknown>)[HEADERS_SYMBOL];
 }
 
-function replaceTable(raw: object, table: object | null): void {
-  if (GIVEN !== undefined) (raw as Record<symbol, unknown>)[GIVEN] = table;
+function setHeaderTable(raw: object, table: object | null): void {
+  if (HEADERS_SYMBOL !== undefined) (raw as Record<symbol, unknown>)[HEADERS_SYMBOL] = table;
 }
 
 /** Writes the head of a response that `takesText`: `pairs` through Node, which acts on some of them, and `lines` behind them. */
@@ -162,9 +165,9 @@ export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHea
 }
 
 /** Ends an answer whose head is written. @param length of the body, in bytes */
-export function endAnswer(raw: ServerResponse, body: string | Uint8Array | undefined, length: number): void {
+export function endResponse(raw: ServerResponse, body: string | Uint8Array | undefined, length: number): void {
   if (body === undefined) raw.end();
-  else if (typeof body === "string" && length <= SMALL && appendToHead(raw, body, length)) raw.end();
+  else if (typeof body === "string" && length <= MAX_JOINED_BYTES && appendToHead(raw, body, length)) raw.end();
   else endWithBody(raw, body);
 }
 
@@ -190,7 +193,7 @@ function isWrittenInUtf8({ _header: head }: ServerResponse & Composed): boolean 
 }
 
 function appendToHead(raw: ServerResponse, body: string, length: number): boolean {
-  if (!isNodes(raw) || raw.chunkedEncoding || typeof raw._header !== "string") return false;
+  if (!isUnpatched(raw) || raw.chunkedEncoding || typeof raw._header !== "string") return false;
   if (length === body.length) return replaceHead(raw, raw._header + body);
   if (isWrittenInUtf8(raw) || !replaceHead(raw, raw._header + body)) return false;
   // At the end Node would write the text in Latin-1.
@@ -209,10 +212,10 @@ function replaceHead(raw: Composed, text: string | null): boolean {
 }
 
 /** Whether a response has the class and the methods of Node: others may treat head and body in another way. */
-function isNodes(raw: ServerResponse): raw is ServerResponse & Composed {
+function isUnpatched(raw: ServerResponse): raw is ServerResponse & Composed {
   const prototype: unknown = Object.getPrototypeOf(raw);
   return (
-    (prototype === OwnResponse.prototype || prototype === ServerResponse.prototype) &&
+    (prototype === FrameworkResponse.prototype || prototype === ServerResponse.prototype) &&
     raw.writeHead === nodesWriteHead &&
     raw.write === nodesWrite &&
     raw.end === nodesEnd &&

@@ -5,7 +5,7 @@
 import { Readable } from "node:stream";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { tracing } from "../../tracing/tracing.js";
-import { jsonText } from "./json-text.js";
+import { toJsonText } from "./json-text.js";
 import { BYTES, TEXT } from "./media-type.js";
 import { isBytes } from "./web-values.js";
 
@@ -26,11 +26,11 @@ export function discardIterable(iterable: AsyncIterable<unknown>): void {
 
 export class IterableStream extends Readable {
   /** Follows from the first value. */
-  naturalType: string | undefined = undefined;
+  inferredType: string | undefined = undefined;
   private readonly values: AsyncIterator<unknown>;
   private isReading = false;
   /** The iterator gives no more values, or is not asked for more. */
-  isOver = false;
+  isEnded = false;
 
   /** @param decidesType whether the first value decides the media type of the answer */
   constructor(
@@ -42,59 +42,59 @@ export class IterableStream extends Readable {
   }
 
   override _read(): void {
-    if (this.isReading || this.isOver) return;
+    if (this.isReading || this.isEnded) return;
     this.isReading = true;
     void this.pull();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     // Does not wait for the iterator: it may be at work for a long time.
-    this.leave();
+    this.stopReading();
     done(error);
   }
 
   /** Ends the body in order, before the iterator does. */
   protected finish(): void {
-    if (this.isOver) return;
-    this.leave();
+    if (this.isEnded) return;
+    this.stopReading();
     this.push(null);
   }
 
   /** @throws TypeError for a value that cannot be sent, which ends the body */
   protected encode(value: unknown): string | Uint8Array {
-    const item = isBytes(value) ? bytesOf(value) : value;
-    const isWhole = typeof item === "string" || item instanceof Uint8Array;
-    this.naturalType ??= isWhole ? (typeof item === "string" ? TEXT : BYTES) : JSON_LINES;
+    const item = isBytes(value) ? toBytes(value) : value;
+    const isTextOrBytes = typeof item === "string" || item instanceof Uint8Array;
+    this.inferredType ??= isTextOrBytes ? (typeof item === "string" ? TEXT : BYTES) : JSON_LINES;
     // A text between JSON lines would not belong to any line.
-    if (isWhole === (this.naturalType === JSON_LINES))
+    if (isTextOrBytes === (this.inferredType === JSON_LINES))
       throw new TypeError(
         "an async iterable that was answered with mixes text or bytes with other values; give one kind",
       );
-    return isWhole ? item : `${jsonText(item)}\n`;
+    return isTextOrBytes ? item : `${toJsonText(item)}\n`;
   }
 
   private async pull(): Promise<void> {
     try {
       for (let wantsMore = true; wantsMore;) {
         const step = await this.values.next();
-        if (this.isOver) return;
-        if (step.done === true) return this.end();
+        if (this.isEnded) return;
+        if (step.done === true) return this.complete();
         wantsMore = this.push(this.encode(step.value));
       }
       this.isReading = false;
     } catch (error) {
-      if (!this.isOver) this.destroy(asError(error));
+      if (!this.isEnded) this.destroy(toError(error));
     }
   }
 
-  private end(): void {
-    this.isOver = true;
+  private complete(): void {
+    this.isEnded = true;
     this.push(null);
   }
 
-  private leave(): void {
-    if (this.isOver) return;
-    this.isOver = true;
+  private stopReading(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
     closeIterator(this.values);
   }
 }
@@ -112,12 +112,12 @@ function reportLate(error: unknown): void {
   if (!(error instanceof FrameworkError)) log.warn("late failure", { error });
 }
 
-function asError(thrown: unknown): Error {
+function toError(thrown: unknown): Error {
   return thrown instanceof Error
     ? thrown
     : new Error("an async iterable failed with a value that is not an Error", { cause: thrown });
 }
 
-export function bytesOf(value: ArrayBufferView | ArrayBufferLike): Buffer {
+export function toBytes(value: ArrayBufferView | ArrayBufferLike): Buffer {
   return ArrayBuffer.isView(value) ? Buffer.from(value.buffer, value.byteOffset, value.byteLength) : Buffer.from(value);
 }

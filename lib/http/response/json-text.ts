@@ -3,7 +3,7 @@
  * `Response`. They are refused here, wherever in the value they are.
  */
 import { types } from "node:util";
-import { hasMethod, isBlob, isBytes, kindOf, tagOf } from "./web-values.js";
+import { hasMethod, isBlob, isBytes, describeKind, getTag } from "./web-values.js";
 
 /** The tags of values whose content `JSON.stringify` does not see, although a subclass may have members that it does see. */
 const WITHOUT_JSON: ReadonlySet<string> = new Set([
@@ -37,20 +37,20 @@ const MEMBER_FIXES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** An empty object between the marks of JSON. A text may hold the same characters, so that it is only a hint. */
-const HOLDS_EMPTY = /[:,[]\{\}[,\]}]/;
+const EMPTY_OBJECT = /[:,[]\{\}[,\]}]/;
 
 /** @throws TypeError for a value that is not JSON, and for one that holds such a value; it names the kind, never the content. */
-export function jsonText(value: unknown): string {
+export function toJsonText(value: unknown): string {
   const isObject = typeof value === "object" && value !== null;
   // Nearly every answer is a literal, which needs no further call.
-  if (isObject && Object.getPrototypeOf(value) !== Object.prototype && !isPlain(value)) refuseWithoutJson(value);
+  if (isObject && Object.getPrototypeOf(value) !== Object.prototype && !isPlain(value)) rejectWithoutJson(value);
   const text = stringify(value);
   if (text === undefined)
     throw new TypeError(
       `a handler returned a ${typeof value}, which cannot be sent; return an object, an array or text`,
     );
   // After the text is made: a value with a cycle has been refused then.
-  if (isObject) checkMembers(value, text === "{}" || HOLDS_EMPTY.test(text));
+  if (isObject) checkMembers(value, text === "{}" || EMPTY_OBJECT.test(text));
   return text;
 }
 
@@ -83,82 +83,82 @@ export function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === Array.prototype;
 }
 
-function refuseWithoutJson(value: object): void {
-  const kind = kindWithoutJson(value);
+function rejectWithoutJson(value: object): void {
+  const kind = findKindWithoutJson(value);
   if (kind === undefined) return;
   const fix = kind === QUERY ? ADD_EXECUTE : "return an object, an array or text";
-  throw new TypeError(`a handler returned ${named(kind)}, which cannot be sent; ${fix}`);
+  throw new TypeError(`a handler returned ${addArticle(kind)}, which cannot be sent; ${fix}`);
 }
 
 /**
  * Looks at the members that JSON shows. It is on the way of every answer, so it calls nothing for texts and numbers.
  *
- * @param holdsEmpty whether the text has an empty object: only then a `toJSON` is called a second time to see what it came from
+ * @param hasEmptyObject whether the text has an empty object: only then a `toJSON` is called a second time to see what it came from
  */
-function checkMembers(value: object, holdsEmpty: boolean): void {
+function checkMembers(value: object, hasEmptyObject: boolean): void {
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length; at++) {
       const member: unknown = value[at];
-      if (typeof member === "object" && member !== null) checkMember(member, holdsEmpty);
+      if (typeof member === "object" && member !== null) checkMember(member, hasEmptyObject);
     }
   } else if (typeof (value as { toJSON?: unknown }).toJSON === "function") {
-    if (holdsEmpty && !types.isDate(value) && hasOwnJson(value)) checkResult(value.toJSON(""));
+    if (hasEmptyObject && !types.isDate(value) && hasToJson(value)) checkResult(value.toJSON(""));
   } else {
     const isLiteral = Object.getPrototypeOf(value) === Object.prototype;
     for (const name in value) {
       const member = (value as Record<string, unknown>)[name];
       if (typeof member !== "object" || member === null) continue;
       // As in JSON, only members of the object itself count.
-      if (isLiteral || Object.hasOwn(value, name)) checkMember(member, holdsEmpty);
+      if (isLiteral || Object.hasOwn(value, name)) checkMember(member, hasEmptyObject);
     }
   }
 }
 
-function checkMember(member: object, holdsEmpty: boolean): void {
-  if (!isPlain(member) && !isShownError(member)) {
-    const kind = kindWithoutJson(member);
+function checkMember(member: object, hasEmptyObject: boolean): void {
+  if (!isPlain(member) && !isSerializableError(member)) {
+    const kind = findKindWithoutJson(member);
     if (kind !== undefined) {
       const fix = MEMBER_FIXES.get(kind) ?? "put an object or an array in its place";
-      throw new TypeError(`a handler returned a value that holds ${named(kind)}, which cannot be sent; ${fix}`);
+      throw new TypeError(`a handler returned a value that holds ${addArticle(kind)}, which cannot be sent; ${fix}`);
     }
   }
-  checkMembers(member, holdsEmpty);
+  checkMembers(member, hasEmptyObject);
 }
 
 /** An error with members of its own, such as one of http-errors: JSON shows these, and koa-error sends them. */
-function isShownError(value: object): boolean {
+function isSerializableError(value: object): boolean {
   return (value instanceof Error || types.isNativeError(value)) && Object.keys(value).length > 0;
 }
 
 /** As in JSON, the `toJSON` of a result is not called. */
 function checkResult(result: unknown): void {
-  if (typeof result === "object" && result !== null && !hasOwnJson(result)) checkMember(result, true);
+  if (typeof result === "object" && result !== null && !hasToJson(result)) checkMember(result, true);
 }
 
 /** A `toJSON` of the application makes any value sendable. */
-function hasOwnJson(value: object): value is { toJSON(key: string): unknown } {
+function hasToJson(value: object): value is { toJSON(key: string): unknown } {
   return typeof (value as { toJSON?: unknown }).toJSON === "function";
 }
 
-function kindWithoutJson(value: object): string | undefined {
-  if (hasOwnJson(value)) return undefined;
+function findKindWithoutJson(value: object): string | undefined {
+  if (hasToJson(value)) return undefined;
   if (value instanceof Error || types.isNativeError(value)) return "Error";
   if (hasMethod(value, "then")) return "Promise";
   if (hasMethod(value, "execute") && hasMethod(value, "compile")) return QUERY;
-  const tag = tagOf(value);
-  if (WITHOUT_JSON.has(tag) || givesContent(value)) return kindOf(value);
+  const tag = getTag(value);
+  if (WITHOUT_JSON.has(tag) || hasContentMethod(value)) return describeKind(value);
   if (WITH_JSON.has(tag) || isBytes(value)) return undefined;
-  return Object.keys(value).length === 0 ? kindOf(value) : undefined;
+  return Object.keys(value).length === 0 ? describeKind(value) : undefined;
 }
 
 /** Whether a method gives the content of the value: of an iterator, a body, a stream, or a form. */
-function givesContent(value: object): boolean {
+function hasContentMethod(value: object): boolean {
   if (hasMethod(value, "next")) return Symbol.iterator in value || Symbol.asyncIterator in value;
   if (hasMethod(value, "arrayBuffer")) return isBlob(value) || hasMethod(value, "json");
   if (hasMethod(value, "getReader") || (hasMethod(value, "append") && hasMethod(value, "delete"))) return true;
   return hasMethod(value, "pipe") && hasMethod(value, "on");
 }
 
-function named(kind: string): string {
+function addArticle(kind: string): string {
   return /^[AEIO]/.test(kind) ? `an ${kind}` : `a ${kind}`;
 }

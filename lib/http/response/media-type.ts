@@ -10,7 +10,7 @@ export const BYTES = "application/octet-stream";
  * The media types of texts, which are worth compressing, beside `text/*`. Not in the list: types that are compressed already, types
  * that must not be held back (event streams, gRPC), and unknown types.
  */
-const KNOWN: ReadonlySet<string> = new Set([
+const COMPRESSIBLE: ReadonlySet<string> = new Set([
   "application/ecmascript",
   "application/graphql",
   "application/javascript",
@@ -41,7 +41,7 @@ const SUFFIXES = ["+json", "+xml", "+text", "+yaml", "+json-seq"] as const;
 export function isCompressible(contentType: string): boolean {
   const semicolon = contentType.indexOf(";");
   const type = (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
-  if (KNOWN.has(type)) return true;
+  if (COMPRESSIBLE.has(type)) return true;
   if (type.startsWith("text/")) return type !== "text/event-stream";
   if (!type.startsWith("application/") && !type.startsWith("model/")) return false;
   return !type.startsWith("application/grpc") && SUFFIXES.some((suffix) => type.endsWith(suffix));

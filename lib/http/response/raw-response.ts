@@ -6,33 +6,33 @@ import type { ServerResponse } from "node:http";
 import type { Exchange } from "../request/exchange.js";
 import { checkStatusMessage } from "./head.js";
 import { NodeHead } from "./response-head.js";
-import { keepFlow } from "../../tracing/flow.js";
-import { tellListeners } from "../koa/koa-application.js";
+import { bindFlow } from "../../tracing/flow.js";
+import { notifyErrorListeners } from "../koa/koa-application.js";
 import { tracing } from "../../tracing/tracing.js";
 
 const log = tracing.target("framework::http::send");
 
-export function handOutResponse(exchange: Exchange): void {
+export function exposeResponse(exchange: Exchange): void {
   const { raw } = exchange;
   exchange.mirror();
   if (exchange.isShared) return;
-  keepFlow(raw);
+  bindFlow(raw);
   listenForFailure(exchange);
   const writeHead = raw.writeHead.bind(raw);
   // The overloads of writeHead are passed through as they come.
   raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
-    const [asked, ...rest] = args;
+    const [requestedStatus, ...rest] = args;
     // Node truncates it too.
-    const status = Math.trunc(asked);
+    const status = Math.trunc(requestedStatus);
     const reason = typeof rest[0] === "string" ? rest[0] : raw.statusMessage;
     // Node refuses other statuses, so stages must not see them.
     if (!raw.headersSent && status >= 100 && status <= 999) {
       if (reason) checkStatusMessage(reason);
-      setAll(raw, rest.at(-1));
+      setHeaders(raw, rest.at(-1));
       raw.statusCode = status;
       exchange.completeHead(new NodeHead(raw));
     }
-    return typeof rest[0] === "string" ? writeHead(asked, rest[0]) : writeHead(asked);
+    return typeof rest[0] === "string" ? writeHead(requestedStatus, rest[0]) : writeHead(requestedStatus);
   }) as ServerResponse["writeHead"];
   exchange.share();
 }
@@ -48,14 +48,14 @@ function listenForFailure(exchange: Exchange): void {
     }
     if (!isLogged) {
       log.error("response failed", { error, status: raw.statusCode });
-      tellListeners(exchange, error);
+      notifyErrorListeners(exchange, error);
     }
     isLogged = true;
     raw.destroy();
   });
 }
 
-function setAll(raw: ServerResponse, headers: unknown): void {
+function setHeaders(raw: ServerResponse, headers: unknown): void {
   if (typeof headers !== "object" || headers === null) return;
   if (!Array.isArray(headers)) {
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) raw.setHeader(name, value);

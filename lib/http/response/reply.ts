@@ -12,7 +12,7 @@
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
 import { EventBody, type EventSource } from "./event-stream.js";
-import { jsonText } from "./json-text.js";
+import { toJsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { PROBLEM_CONTENT_TYPE, type Problem } from "../../errors/problem.js";
 import { checkFinalStatus } from "./head.js";
@@ -32,7 +32,7 @@ export class Reply {
 
   /** `application/json`; a value that cannot be serialised throws here, in the handler. */
   static json(value: unknown, status = 200): Reply {
-    return new Reply(status, JSON_TYPE, value === undefined ? "null" : jsonText(value));
+    return new Reply(status, JSON_TYPE, value === undefined ? "null" : toJsonText(value));
   }
 
   static text(text: string, status = 200): Reply {
@@ -64,8 +64,8 @@ export class Reply {
 
   /** 201, with `Location` when one is given. */
   static created(location?: string, body?: unknown): Reply {
-    const made = body === undefined ? new Reply(201, undefined, undefined) : Reply.json(body, 201);
-    return location === undefined ? made : made.header("Location", encodeLocation(location));
+    const reply = body === undefined ? new Reply(201, undefined, undefined) : Reply.json(body, 201);
+    return location === undefined ? reply : reply.header("Location", encodeLocation(location));
   }
 
   /** 204. */

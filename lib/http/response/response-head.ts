@@ -15,9 +15,9 @@ export interface ResponseHead {
   /** Adds the header, or replaces it. The value must be one that a header may hold; it is not checked. */
   set(name: string, value: string): void;
   /** Adds all pairs `[name, value, name, value, …]` that are not there yet. */
-  floor(pairs: readonly string[]): void;
+  addMissing(pairs: readonly string[]): void;
   /** Removes all headers whose name begins with `prefix`. @param prefix in lower case */
-  removeStarting(prefix: string): void;
+  removeByPrefix(prefix: string): void;
 }
 
 /** The headers that were set on a response, by their names in lower case, each with its name as it was given. */
@@ -33,31 +33,31 @@ export class TextHead implements ResponseHead {
   constructor(private readonly given: GivenHeaders | undefined) {}
 
   has(name: string): boolean {
-    return this.indexOf(name) >= 0 || this.isGiven(name);
+    return this.findPairIndex(name) >= 0 || this.isGiven(name);
   }
 
   get(name: string): string | undefined {
-    const at = this.indexOf(name);
+    const at = this.findPairIndex(name);
     if (at >= 0) return this.pairs[at + 1];
     const value = this.given?.[name.toLowerCase()]?.[1];
     return value === undefined ? undefined : String(value);
   }
 
   set(name: string, value: string): void {
-    const at = this.indexOf(name);
+    const at = this.findPairIndex(name);
     if (at >= 0) this.pairs[at + 1] = value;
     else if (this.given !== undefined && this.isGiven(name)) this.given[name.toLowerCase()] = [name, value];
     else this.pairs.push(name, value);
   }
 
-  floor(pairs: readonly string[]): void {
+  addMissing(pairs: readonly string[]): void {
     for (let at = 0; at < pairs.length; at += 2) {
       const name = pairs[at] ?? "";
       if (!this.has(name)) this.pairs.push(name, pairs[at + 1] ?? "");
     }
   }
 
-  removeStarting(prefix: string): void {
+  removeByPrefix(prefix: string): void {
     const { pairs, given } = this;
     for (const key in given) if (key.startsWith(prefix)) delete given[key];
     for (let at = pairs.length - 2; at >= 0; at -= 2)
@@ -77,7 +77,7 @@ export class TextHead implements ResponseHead {
     return this.given !== undefined && name.toLowerCase() in this.given;
   }
 
-  private indexOf(name: string): number {
+  private findPairIndex(name: string): number {
     const { pairs } = this;
     for (let at = 0; at < pairs.length; at += 2) if (pairs[at] === name) return at;
     return -1;
@@ -101,14 +101,14 @@ export class NodeHead implements ResponseHead {
     this.raw.setHeader(name, value);
   }
 
-  floor(pairs: readonly string[]): void {
+  addMissing(pairs: readonly string[]): void {
     for (let at = 0; at < pairs.length; at += 2) {
       const name = pairs[at] ?? "";
       if (!this.raw.hasHeader(name)) this.raw.setHeader(name, pairs[at + 1] ?? "");
     }
   }
 
-  removeStarting(prefix: string): void {
+  removeByPrefix(prefix: string): void {
     for (const name of this.raw.getHeaderNames()) if (name.startsWith(prefix)) this.raw.removeHeader(name);
   }
 }

@@ -5,26 +5,26 @@
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
-import { announcedLength, checkLength, lengthError, type LengthBounds } from "./announced-length.js";
+import { getAnnouncedLength, checkLength, findLengthError, type LengthBounds } from "./announced-length.js";
 import {
-  endAnswer,
+  endResponse,
   endWithBody,
   flushHead,
   isWatched,
-  takeGiven,
-  takesText,
+  takeSetHeaders,
+  acceptsTextHead,
   writeHead,
   isEmptyStatus,
 } from "./head.js";
 import { TextHead, NodeHead } from "./response-head.js";
 import type { Context } from "../request/context.js";
 import { halfClose } from "../connection/half-close.js";
-import { lengthOf } from "./answer.js";
-import { tellListeners } from "../koa/koa-application.js";
-import { keepAfter, lingerAfter, restIsSmall } from "../connection/unread-body.js";
-import { OwnRequest } from "../connection/connection.js";
-import { discardBody, failureOf, isStream } from "./body-stream.js";
-import { keepFlow, resumeFlow } from "../../tracing/flow.js";
+import { getBodyLength } from "./response-state.js";
+import { notifyErrorListeners } from "../koa/koa-application.js";
+import { keepAliveAfterResponse, lingerAfterResponse, isSmallBody } from "../connection/unread-body.js";
+import { FrameworkRequest } from "../connection/connection.js";
+import { discardBody, findStreamError, isStream } from "./body-stream.js";
+import { bindFlow, resumeFlow } from "../../tracing/flow.js";
 import { tracing } from "../../tracing/tracing.js";
 
 const log = tracing.target("framework::http::send");
@@ -37,20 +37,20 @@ export function send(ctx: Context): void {
     discardBody(payload);
     ctx.finish();
   } else if (ctx.headIsSent) {
-    if (payload !== undefined) sendBehindHead(ctx, payload);
+    if (payload !== undefined) sendAfterHead(ctx, payload);
     finishWhenClosed(ctx);
   } else {
-    sendAnswer(ctx);
+    sendResponse(ctx);
   }
 }
 
 /** Decides the framing and what happens to an unread request body, then writes. */
-function sendAnswer(ctx: Context): void {
+function sendResponse(ctx: Context): void {
   const { raw, payload } = ctx;
   const lingers = hasUnreadBody(ctx) && mustLinger(ctx);
   const isEmpty = isEmptyStatus(raw.statusCode);
   const carriesBody = !isEmpty && ctx.incoming.method !== "HEAD";
-  const length = isEmpty ? lengthOfEmpty(ctx) : payload === undefined ? 0 : lengthOf(payload);
+  const length = isEmpty ? removeBodyHeaders(ctx) : payload === undefined ? 0 : getBodyLength(payload);
   if (!carriesBody) discardBody(payload);
   sendHead(ctx, length, lingers);
   // `settleBody` has left text, bytes and streams; only a stream does not tell its length.
@@ -59,9 +59,9 @@ function sendAnswer(ctx: Context): void {
 }
 
 /** Takes body headers off an answer without a body. Only a 205 says its length, which is 0 (RFC 9110 section 15.3.6). */
-function lengthOfEmpty(ctx: Context): number | undefined {
+function removeBodyHeaders(ctx: Context): number | undefined {
   const { raw } = ctx;
-  ctx.naturalType = undefined;
+  ctx.inferredType = undefined;
   raw.removeHeader("Content-Type");
   raw.removeHeader("Content-Length");
   raw.removeHeader("Transfer-Encoding");
@@ -69,10 +69,10 @@ function lengthOfEmpty(ctx: Context): number | undefined {
 }
 
 function sendWhole(ctx: Context, body: string | Uint8Array | undefined, length: number, lingers: boolean): void {
-  if (lingers) lingerAfter(ctx);
+  if (lingers) lingerAfterResponse(ctx);
   // The application may have put an `end` of its own on a response that it holds.
   if (ctx.isShared && body !== undefined) endWithBody(ctx.raw, body);
-  else endAnswer(ctx.raw, body, length);
+  else endResponse(ctx.raw, body, length);
   endRequest(ctx);
   ctx.finish();
 }
@@ -80,60 +80,60 @@ function sendWhole(ctx: Context, body: string | Uint8Array | undefined, length: 
 function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   if (lingers) lingerAfterStream(ctx, stream);
   const { raw } = ctx;
-  const most = announcedLength(raw);
+  const max = getAnnouncedLength(raw);
   flushHead(raw);
   // The handler's code produces the body, so what it logs belongs to the handler's flow.
-  resumeFlow(ctx.flow, (body) => pump(ctx, body, { least: most, most }), stream);
+  resumeFlow(ctx.flow, (body) => pipeBody(ctx, body, { min: max, max }), stream);
 }
 
 /** The application has sent the head, and perhaps a part of the body: the rest follows, as in Koa. */
-function sendBehindHead(ctx: Context, payload: unknown): void {
+function sendAfterHead(ctx: Context, payload: unknown): void {
   const { raw } = ctx;
   if (ctx.incoming.method === "HEAD" || isEmptyStatus(raw.statusCode)) {
     discardBody(payload);
     raw.end();
     return;
   }
-  const most = announcedLength(raw);
-  const bounds = { least: isHeadAlone(raw) ? most : undefined, most };
+  const max = getAnnouncedLength(raw);
+  const bounds = { min: isOnlyHeadWritten(raw) ? max : undefined, max };
   if (isStream(payload)) {
     flushHead(raw);
-    resumeFlow(ctx.flow, (body) => pump(ctx, body, bounds), payload);
+    resumeFlow(ctx.flow, (body) => pipeBody(ctx, body, bounds), payload);
   } else {
     // `settleBody` has left text and bytes here.
-    endBehindHead(ctx, payload as string | Uint8Array, bounds);
+    endAfterHead(ctx, payload as string | Uint8Array, bounds);
   }
 }
 
-function endBehindHead(ctx: Context, body: string | Uint8Array, bounds: LengthBounds): void {
+function endAfterHead(ctx: Context, body: string | Uint8Array, bounds: LengthBounds): void {
   const { raw } = ctx;
-  const error = lengthError(Buffer.byteLength(body), bounds);
+  const error = findLengthError(Buffer.byteLength(body), bounds);
   if (error === undefined) {
     endWithBody(raw, body);
     return;
   }
   log.error("response failed", { error, status: raw.statusCode });
-  tellListeners(ctx, error);
+  notifyErrorListeners(ctx, error);
   raw.destroy();
 }
 
 /** Whether no byte of the body is written behind the head. Node has no public name for it. */
-function isHeadAlone(raw: ServerResponse & { readonly _headerSent?: boolean }): boolean {
+function isOnlyHeadWritten(raw: ServerResponse & { readonly _headerSent?: boolean }): boolean {
   return raw._headerSent === false;
 }
 
-function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
-  keepFlow(ctx.raw);
+function pipeBody(ctx: Context, stream: Readable, bounds: LengthBounds): void {
+  bindFlow(ctx.raw);
   let isReported = false;
   const report = (error: unknown): void => {
     if (!isReported && !ctx.isClientGone) {
       log.error("response failed", { error, status: ctx.raw.statusCode });
-      tellListeners(ctx, error);
+      notifyErrorListeners(ctx, error);
     }
     isReported = true;
   };
   // The pipeline reports it too, but newer Nodes close the connection first, and the client seems to have left.
-  const failure = failureOf(stream);
+  const failure = findStreamError(stream);
   if (failure === undefined) stream.once("error", report);
   else report(failure);
   const cut = (error: Error): void => {
@@ -145,13 +145,13 @@ function pump(ctx: Context, stream: Readable, bounds: LengthBounds): void {
     ctx.finish();
   };
   pipeline(stream, ctx.raw, done);
-  if (bounds.most !== undefined) checkLength(stream, bounds, cut);
+  if (bounds.max !== undefined) checkLength(stream, bounds, cut);
 }
 
 /** A stream may be made of the request body, even if nothing reads that yet. So the rest of it is known only when the stream ends. */
 function lingerAfterStream(ctx: Context, stream: Readable): void {
-  if (ctx.incoming.destroyed) lingerAfter(ctx);
-  else stream.once("end", () => void (ctx.incoming.complete || lingerAfter(ctx)));
+  if (ctx.incoming.destroyed) lingerAfterResponse(ctx);
+  else stream.once("end", () => void (ctx.incoming.complete || lingerAfterResponse(ctx)));
 }
 
 /** @param length `undefined`: unknown, and Node frames the body itself */
@@ -160,16 +160,16 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   // Node discards every answer behind one that closes the connection, so of pipelined requests only the last may close it. In HTTP/2 no
   // header closes the connection (RFC 9113 section 8.2.2).
   const closes =
-    lingers || (connection.registry.closing && connection.stream === undefined && connection.endsWith(ctx));
+    lingers || (connection.registry.isDraining && connection.stream === undefined && connection.isLastRequest(ctx));
   if (closes) connection.isClosing = true;
-  const given = ctx.isShared || !takesText(raw) ? null : takeGiven(raw);
+  const given = ctx.isShared || !acceptsTextHead(raw) ? null : takeSetHeaders(raw);
   if (given === null) {
-    writeOnTop(ctx, length, closes);
+    writeNodeHead(ctx, length, closes);
     return;
   }
   const pairs: OutgoingHttpHeader[] = [];
-  if (ctx.naturalType !== undefined && given?.["content-type"] === undefined)
-    pairs.push("Content-Type", ctx.naturalType);
+  if (ctx.inferredType !== undefined && given?.["content-type"] === undefined)
+    pairs.push("Content-Type", ctx.inferredType);
   if (length !== undefined) pairs.push("Content-Length", String(length));
   if (closes) pairs.push("Connection", "close");
   if (ctx.hasCompleters) {
@@ -182,9 +182,9 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   }
 }
 
-function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): void {
+function writeNodeHead(ctx: Context, length: number | undefined, closes: boolean): void {
   const { raw } = ctx;
-  if (ctx.naturalType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.naturalType);
+  if (ctx.inferredType !== undefined && !raw.hasHeader("Content-Type")) raw.setHeader("Content-Type", ctx.inferredType);
   // A stage that has set the length of the body, as for a file, has set the framing.
   if (raw.getHeader("Content-Length") !== length || raw.hasHeader("Transfer-Encoding")) setFraming(raw, length);
   if (closes) raw.setHeader("Connection", "close");
@@ -194,7 +194,7 @@ function writeOnTop(ctx: Context, length: number | undefined, closes: boolean): 
 }
 
 function setFraming(raw: ServerResponse, length: number | undefined): void {
-  takeOffWrongFraming(raw);
+  removeWrongFraming(raw);
   if (
     length !== undefined &&
     !raw.hasHeader("Transfer-Encoding") &&
@@ -208,7 +208,7 @@ function setFraming(raw: ServerResponse, length: number | undefined): void {
  * Headers of the application may ask for chunks or tell a length, and nothing else about the framing: a client that reads the body
  * otherwise takes its rest as the next answer. Chunks exclude a length (RFC 9112 section 6.2), and HTTP/1.0 has none.
  */
-function takeOffWrongFraming(raw: ServerResponse): void {
+function removeWrongFraming(raw: ServerResponse): void {
   const length = raw.getHeader("Content-Length");
   if (raw.hasHeader("Transfer-Encoding")) {
     if (length !== undefined) raw.removeHeader("Content-Length");
@@ -232,7 +232,7 @@ function finishClosed(ctx: Context): void {
   const { incoming, connection, payload } = ctx;
   discardBody(payload);
   if (incoming.destroyed && hasUnreadBody(ctx)) {
-    if (restIsSmall(incoming)) keepAfter(ctx);
+    if (isSmallBody(incoming)) keepAliveAfterResponse(ctx);
     else halfClose(connection.socket, ctx.clock);
   }
   ctx.finish();
@@ -240,14 +240,14 @@ function finishClosed(ctx: Context): void {
 
 /** Ends a request without a body that nothing else holds: nothing can be read from it. */
 function endRequest({ incoming, raw, requestIsShared, isShared }: Context): void {
-  if (!(incoming instanceof OwnRequest) || requestIsShared || isShared) return;
-  if (!hasBody(incoming) && !isWatched(raw)) incoming.endUnheard();
+  if (!(incoming instanceof FrameworkRequest) || requestIsShared || isShared) return;
+  if (!hasBody(incoming) && !isWatched(raw)) incoming.endUnobserved();
 }
 
 /** Whether the answer closes the connection because the rest of the body is large. A small rest is discarded, and the connection stays. */
 function mustLinger(ctx: Context): boolean {
-  if (!restIsSmall(ctx.incoming)) return true;
-  ctx.raw.once("finish", () => keepAfter(ctx));
+  if (!isSmallBody(ctx.incoming)) return true;
+  ctx.raw.once("finish", () => keepAliveAfterResponse(ctx));
   return false;
 }
 

@@ -37,7 +37,7 @@ export function mergeVary(current: string | undefined, names: string): string {
  * Adds the same names to the `Vary` of many answers. Most answers have one of a few values already, so the results are remembered:
  * merging again would cost more than the rest of the stage.
  */
-export class Varying implements HeadCompleter {
+export class VaryCompleter implements HeadCompleter {
   private readonly merged: BoundedMemo<string>;
 
   /** @param names one field name, or several separated by commas */
@@ -48,6 +48,6 @@ export class Varying implements HeadCompleter {
   complete(_exchange: Exchange, head: ResponseHead): void {
     const current = head.get("Vary");
     if (current === undefined) head.set("Vary", this.names);
-    else head.set("Vary", this.merged.of(current));
+    else head.set("Vary", this.merged.get(current));
   }
 }

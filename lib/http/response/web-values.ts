@@ -26,7 +26,7 @@ export function isResponse(value: unknown): value is WebResponse {
 }
 
 /** `node-fetch` joins the cookies of a response with commas, and keeps them apart in `raw`. */
-export function cookiesOf({ headers }: WebResponse): readonly string[] {
+export function getSetCookies({ headers }: WebResponse): readonly string[] {
   if (headers.getSetCookie !== undefined) return headers.getSetCookie();
   const joined = headers.get("set-cookie") ?? undefined;
   return headers.raw?.()["set-cookie"] ?? (joined === undefined ? [] : [joined]);
@@ -44,13 +44,13 @@ export function isWebStream(value: unknown): value is ReadableStream {
 }
 
 /** The chunks of a stream of another class, which Node's own conversion refuses. */
-export function chunksOf(stream: ReadableStream<unknown>): AsyncIterable<unknown> {
+export function readChunks(stream: ReadableStream<unknown>): AsyncIterable<unknown> {
   return {
     [Symbol.asyncIterator](): AsyncIterator<unknown> {
       const reader = stream.getReader();
-      const leave = (): Promise<IteratorReturnResult<undefined>> =>
+      const cancel = (): Promise<IteratorReturnResult<undefined>> =>
         Promise.resolve(reader.cancel()).then(() => ({ done: true, value: undefined }));
-      return { next: () => reader.read() as Promise<IteratorResult<unknown>>, return: leave };
+      return { next: () => reader.read() as Promise<IteratorResult<unknown>>, return: cancel };
     },
   };
 }
@@ -61,14 +61,14 @@ export function isBytes(value: unknown): value is ArrayBufferView | ArrayBufferL
 }
 
 /** What a value is called: its tag, or the name of its class. */
-export function kindOf(value: object): string {
-  const tag = tagOf(value);
+export function describeKind(value: object): string {
+  const tag = getTag(value);
   if (tag !== "Object") return tag;
   const { constructor } = value as { readonly constructor?: unknown };
   return typeof constructor === "function" && constructor.name !== "" ? constructor.name : tag;
 }
 
-export function tagOf(value: object): string {
+export function getTag(value: object): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 

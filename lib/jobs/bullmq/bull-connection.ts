@@ -106,7 +106,7 @@ function unavailable(cause: unknown): UnavailableError {
  * The client, and those that BullMQ makes of it later, such as the one for its blocking command. BullMQ reports their errors until it closes
  * them; afterwards the client would write them to the console.
  */
-export function copiesOf(client: Redis): readonly Redis[] {
+export function trackDuplicates(client: Redis): readonly Redis[] {
   const all = [client.on("error", () => {})];
   const duplicate = client.duplicate.bind(client);
   client.duplicate = (options) => {
@@ -121,9 +121,9 @@ export function copiesOf(client: Redis): readonly Redis[] {
  * For good: BullMQ connects a client again that waited too long. A client that waits for its next try forgets the try and does not tell its
  * callers of the end, so it tries once more.
  */
-export function endClient(client: Redis): void {
+export function closeClient(client: Redis): void {
   client.on("connect", () => client.disconnect());
-  const waits = client.status === "reconnecting";
+  const isReconnecting = client.status === "reconnecting";
   client.disconnect();
-  if (waits) client.connect().catch(() => {});
+  if (isReconnecting) client.connect().catch(() => {});
 }

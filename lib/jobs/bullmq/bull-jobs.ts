@@ -36,11 +36,11 @@ import { type Clock, SystemClock } from "../../runtime/clock.js";
 import { BullAdmin } from "./bull-admin.js";
 import { BullDispatch } from "./bull-dispatch.js";
 import type { JobAdmin } from "../job-admin.js";
-import { BullConnection, CLIENT_OPTIONS, COMMAND_OPTIONS, copiesOf, endClient } from "./bull-connection.js";
+import { BullConnection, CLIENT_OPTIONS, COMMAND_OPTIONS, trackDuplicates, closeClient } from "./bull-connection.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { BullQueues } from "./bull-queues.js";
-import { type BullData, changeHeld, refuseConcurrency } from "./bull-record.js";
-import { lastTick, recordTick, tickJob, ticksKey, timeOf } from "./bull-ticks.js";
+import { type BullData, changeData, refuseConcurrency } from "./bull-record.js";
+import { readLastTick, recordTick, toTickJob, getTicksKey, readTime } from "./bull-ticks.js";
 import { BullWorker } from "./bull-worker.js";
 import { Relay } from "./relay.js";
 
@@ -61,7 +61,7 @@ export class BullJobs implements JobEngine {
   // Not `private`: printing the object would show the password of the URL.
   readonly #options: BullJobsOptions;
   readonly admin: JobAdmin;
-  private readonly ownAdmin: BullAdmin;
+  private readonly bullAdmin: BullAdmin;
   private readonly bullmq = loadBullmq();
   private readonly ioredis = loadIoredis();
   private readonly prefix: string;
@@ -80,14 +80,14 @@ export class BullJobs implements JobEngine {
     if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
     this.prefix = checkQueue(options.namespace ?? "framework");
     this.rows = options.database === undefined ? undefined : new DatabaseJobs(options.database);
-    this.ownAdmin = new BullAdmin({
+    this.bullAdmin = new BullAdmin({
       prefix: this.prefix,
       rows: this.rows,
-      queue: (name) => this.opened().get(name),
-      allQueues: () => this.opened().all(),
+      queue: (name) => this.getQueues().get(name),
+      allQueues: () => this.getQueues().all(),
       run: (commands) => this.run(commands),
     });
-    this.admin = this.ownAdmin;
+    this.admin = this.bullAdmin;
   }
 
   get joinsTransactions(): boolean {
@@ -100,13 +100,16 @@ export class BullJobs implements JobEngine {
     if (this.rows !== undefined)
       this.relay = new Relay(
         this.rows,
-        async (jobs) => void (await this.dispatching().addInTime(jobs, true)),
+        async (jobs) => void (await this.getDispatch().addToRedis(jobs, true)),
         host.clock,
       );
   }
 
   async start(): Promise<void> {
-    this.#connection = new BullConnection(this.client({ ...this.#options.client, ...COMMAND_OPTIONS }), this.clock);
+    this.#connection = new BullConnection(
+      this.createClient({ ...this.#options.client, ...COMMAND_OPTIONS }),
+      this.clock,
+    );
     await this.#connection.open();
     // The relay may be the first to use a queue, after the dispatch has woken the worker.
     const isNew = (): void => this.#loop?.wake();
@@ -118,11 +121,11 @@ export class BullJobs implements JobEngine {
       rows: this.rows,
       wakeRelay: () => this.relay?.wake(),
     });
-    await this.relay?.begin();
+    await this.relay?.start();
   }
 
   async stop(): Promise<void> {
-    await this.relay?.end();
+    await this.relay?.stop();
     await this.#queues?.close();
     this.#connection?.close();
   }
@@ -133,28 +136,28 @@ export class BullJobs implements JobEngine {
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
     jobs.forEach(refuseConcurrency);
-    return this.dispatching().add(jobs);
+    return this.getDispatch().add(jobs);
   }
 
   worker(settings: WorkerSettings, tools: JobTools, reports: JobReports): JobWorker {
-    for (const name of tools.handlers.names) refuseConcurrency(tools.handlers.of(name)?.job ?? { name });
-    const place = {
-      queues: () => this.opened().names(),
-      cancelled: (ids: readonly string[]) => this.ownAdmin.askedOf(ids),
+    for (const name of tools.handlers.names) refuseConcurrency(tools.handlers.find(name)?.job ?? { name });
+    const backend = {
+      queues: () => this.getQueues().names(),
+      findCancelled: (ids: readonly string[]) => this.bullAdmin.findCancelled(ids),
       change: async ({ id, queue }: ClaimedJob, token: string, data: BullData) => {
-        const key = (await this.opened().get(queue)).toKey(id);
-        return this.run((redis) => changeHeld(redis, { key, token, data }));
+        const key = (await this.getQueues().get(queue)).toKey(id);
+        return this.run((redis) => changeData(redis, { key, token, data }));
       },
       open: (queue: string, run: (job: BullJob<BullData>, token: string) => Promise<void>, options: object) => {
-        const connection = this.client(this.#options.client);
-        const all = copiesOf(connection);
-        const ofWorker = { connection, prefix: this.prefix, ...options };
+        const connection = this.createClient(this.#options.client);
+        const clients = trackDuplicates(connection);
+        const workerOptions = { connection, prefix: this.prefix, ...options };
         const work = async (job: BullJob<BullData>, token = ""): Promise<void> => run(job, token);
-        const worker: Worker<BullData> = new this.bullmq.Worker<BullData>(queue, work, ofWorker);
-        return { worker, disconnect: () => all.forEach(endClient) };
+        const worker: Worker<BullData> = new this.bullmq.Worker<BullData>(queue, work, workerOptions);
+        return { worker, disconnect: () => clients.forEach(closeClient) };
       },
     };
-    this.#loop = new BullWorker(place, settings, tools, reports);
+    this.#loop = new BullWorker(backend, settings, tools, reports);
     return this.#loop;
   }
 
@@ -165,22 +168,22 @@ export class BullJobs implements JobEngine {
       return isFirst;
     }
     if (((await this.lastTick(schedule)) ?? -Infinity) >= due) return false;
-    if (job !== undefined) await this.dispatching().addInTime([tickJob(schedule, due, job)], true);
-    return this.run((redis) => recordTick(redis, ticksKey(this.prefix), schedule, due));
+    if (job !== undefined) await this.getDispatch().addToRedis([toTickJob(schedule, due, job)], true);
+    return this.run((redis) => recordTick(redis, getTicksKey(this.prefix), schedule, due));
   }
 
   async lastTick(schedule: string): Promise<number | undefined> {
     if (this.rows !== undefined) return this.rows.lastTick(schedule);
-    return this.run((redis) => lastTick(redis, ticksKey(this.prefix), schedule));
+    return this.run((redis) => readLastTick(redis, getTicksKey(this.prefix), schedule));
   }
 
   async now(): Promise<number> {
     if (this.rows !== undefined) return this.rows.now();
-    return this.run(timeOf);
+    return this.run(readTime);
   }
 
   async dead(limit: number): Promise<readonly DeadJob[]> {
-    const lists = await Promise.all((await this.opened().all()).map((queue) => queue.getFailed(0, limit - 1)));
+    const lists = await Promise.all((await this.getQueues().all()).map((queue) => queue.getFailed(0, limit - 1)));
     const inRows = (await this.rows?.dead(limit)) ?? [];
     const dead = lists.flat().map(({ id, name, queueName, failedReason, finishedOn, attemptsStarted, data }) => ({
       id: id ?? "",
@@ -198,7 +201,7 @@ export class BullJobs implements JobEngine {
       this.relay?.wake();
       return true;
     }
-    for (const queue of await this.opened().all()) {
+    for (const queue of await this.getQueues().all()) {
       const job = await queue.getJob(id);
       if (job !== undefined && (await job.isFailed())) return retryJob(job);
     }
@@ -208,38 +211,38 @@ export class BullJobs implements JobEngine {
   async counts(): Promise<JobCounts> {
     const rows = (await this.rows?.counts()) ?? { waiting: 0, running: 0, dead: 0 };
     const all = { waiting: rows.waiting + rows.running, running: 0, dead: rows.dead };
-    for (const queue of await this.opened().all()) {
+    for (const queue of await this.getQueues().all()) {
       const counts = await queue.getJobCounts("wait", "delayed", "prioritized", "active", "failed");
-      const of = (name: string): number => counts[name] ?? 0;
-      all.waiting += of("wait") + of("delayed") + of("prioritized");
-      all.running += of("active");
-      all.dead += of("failed");
+      const getCount = (name: string): number => counts[name] ?? 0;
+      all.waiting += getCount("wait") + getCount("delayed") + getCount("prioritized");
+      all.running += getCount("active");
+      all.dead += getCount("failed");
     }
-    return { waiting: capped(all.waiting), running: capped(all.running), dead: capped(all.dead) };
+    return { waiting: capCount(all.waiting), running: capCount(all.running), dead: capCount(all.dead) };
   }
 
   private run<T>(commands: (redis: Redis) => Promise<T>, limitMs?: number): Promise<T> {
-    return this.commands().run(commands, limitMs);
+    return this.getConnection().run(commands, limitMs);
   }
 
-  private commands(): BullConnection {
+  private getConnection(): BullConnection {
     return this.#connection ?? notStarted();
   }
 
-  private dispatching(): BullDispatch {
+  private getDispatch(): BullDispatch {
     return this.#dispatches ?? notStarted();
   }
 
-  private opened(): BullQueues {
+  private getQueues(): BullQueues {
     return this.#queues ?? notStarted();
   }
 
-  private client(options: BullJobsOptions["client"]): Redis {
+  private createClient(options: BullJobsOptions["client"]): Redis {
     return new this.ioredis.Redis(this.#options.url, { ...options, ...CLIENT_OPTIONS });
   }
 }
 
-function capped(count: number): number {
+function capCount(count: number): number {
   return Math.min(count, MAX_COUNTED);
 }
 

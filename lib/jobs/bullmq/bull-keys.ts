@@ -6,12 +6,12 @@
 import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Dispatched, NewJob } from "../job-store.js";
-import { keyHash } from "../stores/database/insert-jobs.js";
+import { hashKey } from "../stores/database/insert-jobs.js";
 import { keysTooFast } from "../stores/database/key-mutex.js";
-import { type BullData, bullData, deduplicationId } from "./bull-record.js";
+import { type BullData, toBullData, getDeduplicationId } from "./bull-record.js";
 
 /** If a worker is as fast as the dispatches, it takes about every second job between two steps. Then ten tries can end without a job. */
-const TRIES = 100;
+const MAX_TRIES = 100;
 /** BullMQ sorts delayed jobs by a score: their time in milliseconds times this number, plus a counter. */
 const SCORES_PER_MS = 0x1000;
 
@@ -41,25 +41,25 @@ return redis.call("HGET", KEYS[2], "priority") or "0"`;
 
 const LISTS = ["active", "completed", "failed", "delayed", "marker"];
 
-export interface KeyPlace {
+export interface KeyTools {
   readonly queue: Queue<BullData>;
   readonly redis: Pick<Redis, "call" | "get">;
 }
 
 /** The id of the job that holds the key. The relay knows only the hash of a key, and adds jobs with it. */
-export async function findMoved({ queue, redis }: KeyPlace, { name, key = "" }: NewJob): Promise<string | undefined> {
-  return (await redis.get(queue.toKey(`de:${deduplicationId(name, keyHash(name, key))}`))) ?? undefined;
+export async function findMoved({ queue, redis }: KeyTools, { name, key = "" }: NewJob): Promise<string | undefined> {
+  return (await redis.get(queue.toKey(`de:${getDeduplicationId(name, hashKey(name, key))}`))) ?? undefined;
 }
 
-export async function addKeyed(place: KeyPlace, job: NewJob, options: BullJobOptions): Promise<Dispatched> {
-  const { queue } = place;
-  const data = bullData(job);
-  for (let left = TRIES; left > 0; left--) {
+export async function addKeyed(tools: KeyTools, job: NewJob, options: BullJobOptions): Promise<Dispatched> {
+  const { queue } = tools;
+  const data = toBullData(job);
+  for (let left = MAX_TRIES; left > 0; left--) {
     const added = await queue.add(job.name, data, options);
     const known = added.id ?? job.id;
     if (known === job.id) return { outcome: "created", id: known };
     if (job.unique === "until-done") return { outcome: "kept", id: known };
-    const priority = await replace(place, known, job);
+    const priority = await replace(tools, known, job);
     if (priority === undefined) continue;
     if (priority !== job.priority) await changePriority(queue, known, job.priority);
     return { outcome: "replaced", id: known };
@@ -68,9 +68,9 @@ export async function addKeyed(place: KeyPlace, job: NewJob, options: BullJobOpt
 }
 
 /** The old priority; absent if the job does not wait any more. Then the id is free, or another job has it. */
-async function replace({ queue, redis }: KeyPlace, id: string, job: NewJob): Promise<number | undefined> {
-  const { o: _, ...data } = bullData(job);
-  const names = [`de:${deduplicationId(job.name, job.key ?? "")}`, id, ...LISTS];
+async function replace({ queue, redis }: KeyTools, id: string, job: NewJob): Promise<number | undefined> {
+  const { o: _, ...data } = toBullData(job);
+  const names = [`de:${getDeduplicationId(job.name, job.key ?? "")}`, id, ...LISTS];
   const keys = names.map((name) => queue.toKey(name));
   const score = (Date.now() + job.delayMs) * SCORES_PER_MS;
   const priority = await redis.call("EVAL", REPLACE, keys.length, ...keys, id, JSON.stringify(data), score);
@@ -78,7 +78,7 @@ async function replace({ queue, redis }: KeyPlace, id: string, job: NewJob): Pro
 }
 
 /** A second step: a process that dies before it has confirmed no dispatch. The job may have ended by then. */
-async function changePriority(queue: KeyPlace["queue"], id: string, priority: number): Promise<void> {
+async function changePriority(queue: KeyTools["queue"], id: string, priority: number): Promise<void> {
   const job = await queue.getJob(id);
   await job?.changePriority({ priority }).catch(async (error: unknown) => {
     if ((await queue.getJob(id)) !== undefined) throw error;

@@ -5,7 +5,7 @@ import type { BullConnection } from "./bull-connection.js";
 import { loadBullmq } from "./bull-package.js";
 import type { BullData } from "./bull-record.js";
 
-const NAMED_MS = 1000;
+const NAME_REFRESH_MS = 1000;
 
 export interface BullQueuesOptions {
   readonly prefix: string;
@@ -18,7 +18,7 @@ export class BullQueues {
   private readonly bullmq = loadBullmq();
   private readonly queues = new Map<string, Queue<BullData>>();
   /** When this process last wrote the name of a queue to the set of names. */
-  private readonly named = new Map<string, number>();
+  private readonly namedAt = new Map<string, number>();
 
   constructor(
     private readonly connection: BullConnection,
@@ -29,8 +29,8 @@ export class BullQueues {
     const { prefix, clock, isNew } = this.options;
     let queue = this.queues.get(name);
     const now = clock.monotonic();
-    const named = this.named.get(name);
-    if (queue !== undefined && named !== undefined && now - named <= NAMED_MS) return queue;
+    const named = this.namedAt.get(name);
+    if (queue !== undefined && named !== undefined && now - named <= NAME_REFRESH_MS) return queue;
     const redis = await this.connection.ready();
     if (queue === undefined) {
       queue = new this.bullmq.Queue<BullData>(name, { connection: redis, prefix });
@@ -40,7 +40,7 @@ export class BullQueues {
     }
     // Again from time to time, because a Redis that lost its data has lost the names too.
     await redis.sadd(this.namesKey, name);
-    this.named.set(name, now);
+    this.namedAt.set(name, now);
     if (named === undefined) isNew();
     return queue;
   }

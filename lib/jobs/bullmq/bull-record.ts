@@ -31,9 +31,9 @@ export interface BullJobFacts {
 }
 
 /** How long finished jobs are kept that may be added twice: by a relay, or as the job of a tick. */
-const KEPT_SECONDS = 600;
+const RETENTION_SECONDS = 600;
 /** The most dead letters that are kept. */
-const MOST_DEAD = 100_000;
+const MAX_DEAD = 100_000;
 
 /** @throws FrameworkError `E_JOB_CONCURRENCY` */
 export function refuseConcurrency({
@@ -52,7 +52,7 @@ export function refuseConcurrency({
   );
 }
 
-export function bullData({ payload, maxAttempts, requestId, traceparent, tracestate }: NewJob): BullData {
+export function toBullData({ payload, maxAttempts, requestId, traceparent, tracestate }: NewJob): BullData {
   return {
     p: payload,
     m: maxAttempts,
@@ -63,19 +63,19 @@ export function bullData({ payload, maxAttempts, requestId, traceparent, tracest
   };
 }
 
-export function bullOptions({ id, name, key, priority, delayMs }: NewJob, mayComeTwice: boolean): BullJobOptions {
+export function toBullOptions({ id, name, key, priority, delayMs }: NewJob, mayComeTwice: boolean): BullJobOptions {
   return {
     jobId: id,
-    removeOnComplete: mayComeTwice ? { age: KEPT_SECONDS, count: MOST_DEAD } : true,
-    removeOnFail: { count: MOST_DEAD },
+    removeOnComplete: mayComeTwice ? { age: RETENTION_SECONDS, count: MAX_DEAD } : true,
+    removeOnFail: { count: MAX_DEAD },
     ...(priority > 0 && { priority }),
     ...(delayMs > 0 && { delay: delayMs }),
-    ...(key !== undefined && { deduplication: { id: deduplicationId(name, key) } }),
+    ...(key !== undefined && { deduplication: { id: getDeduplicationId(name, key) } }),
   };
 }
 
 /** A key belongs to the jobs of one name. */
-export function deduplicationId(name: string, key: string): string {
+export function getDeduplicationId(name: string, key: string): string {
   return `${name} ${key}`;
 }
 
@@ -83,7 +83,7 @@ export function deduplicationId(name: string, key: string): string {
  * Each start raises the token. The attempt is the number of starts without those that do not count. It is above the most attempts only if a
  * process died in the last one: a start whose response never reached a worker must not take the only attempt of a job.
  */
-export function claimOf({ id = "", name, queueName, data, attemptsStarted }: BullJobFacts): ClaimedJob {
+export function toClaim({ id = "", name, queueName, data, attemptsStarted }: BullJobFacts): ClaimedJob {
   const attempt = attemptsStarted - data.o;
   return {
     id,
@@ -91,7 +91,7 @@ export function claimOf({ id = "", name, queueName, data, attemptsStarted }: Bul
     queue: queueName,
     payload: data.p,
     token: attemptsStarted,
-    attempt: hasBegunLast(data) ? attempt : Math.min(attempt, data.m),
+    attempt: hasStartedLast(data) ? attempt : Math.min(attempt, data.m),
     maxAttempts: data.m,
     requestId: data.r,
     traceparent: data.t,
@@ -100,12 +100,12 @@ export function claimOf({ id = "", name, queueName, data, attemptsStarted }: Bul
 }
 
 /** False again after a start that does not count, because that raises `o`. */
-function hasBegunLast({ l, o, m }: BullData): boolean {
+function hasStartedLast({ l, o, m }: BullData): boolean {
   return l !== undefined && l - o >= m;
 }
 
 /** What the data of a job becomes before its last attempt begins. */
-export function inLastAttempt(data: BullData, { token, maxAttempts }: ClaimedJob): BullData {
+export function toLastAttempt(data: BullData, { token, maxAttempts }: ClaimedJob): BullData {
   return { ...data, o: token - maxAttempts, l: token };
 }
 
@@ -114,7 +114,7 @@ const CHANGE = `if redis.call("GET", KEYS[2]) ~= ARGV[1] then return 0 end
 redis.call("HSET", KEYS[1], "data", ARGV[2])
 return 1`;
 
-export interface HeldChange {
+export interface DataChange {
   /** The key of the job. */
   readonly key: string;
   readonly token: string;
@@ -122,6 +122,6 @@ export interface HeldChange {
 }
 
 /** False if another worker, or none, has the lock of the job. */
-export async function changeHeld(redis: Redis, { key, token, data }: HeldChange): Promise<boolean> {
+export async function changeData(redis: Redis, { key, token, data }: DataChange): Promise<boolean> {
   return (await redis.call("EVAL", CHANGE, 2, key, `${key}:lock`, token, JSON.stringify(data))) === 1;
 }

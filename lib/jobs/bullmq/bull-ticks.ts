@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { NewJob } from "../job-store.js";
-import { MOST_AHEAD_MS } from "../stores/database/job-ticks.js";
+import { MAX_AHEAD_MS } from "../stores/database/job-ticks.js";
 
 /** Records a tick, unless the same tick or a later one that counts is recorded. Arguments: schedule, tick, how far ahead a tick counts. */
 const RECORD = `local last = tonumber(redis.call("HGET", KEYS[1], ARGV[1]))
@@ -16,27 +16,27 @@ redis.call("HSET", KEYS[1], ARGV[1], ARGV[2])
 return 1`;
 
 /** The key of the hash that has the last tick of each schedule. */
-export function ticksKey(prefix: string): string {
+export function getTicksKey(prefix: string): string {
   return `${prefix}:jobs:ticks`;
 }
 
 export async function recordTick(redis: Redis, key: string, schedule: string, due: number): Promise<boolean> {
-  return (await redis.call("EVAL", RECORD, 1, key, schedule, due, MOST_AHEAD_MS)) === 1;
+  return (await redis.call("EVAL", RECORD, 1, key, schedule, due, MAX_AHEAD_MS)) === 1;
 }
 
-export async function lastTick(redis: Redis, key: string, schedule: string): Promise<number | undefined> {
-  const [last, now] = await Promise.all([redis.hget(key, schedule), timeOf(redis)]);
-  return last === null || Number(last) > now + MOST_AHEAD_MS ? undefined : Number(last);
+export async function readLastTick(redis: Redis, key: string, schedule: string): Promise<number | undefined> {
+  const [last, now] = await Promise.all([redis.hget(key, schedule), readTime(redis)]);
+  return last === null || Number(last) > now + MAX_AHEAD_MS ? undefined : Number(last);
 }
 
 /** The time of the server, in milliseconds. */
-export async function timeOf(redis: Redis): Promise<number> {
+export async function readTime(redis: Redis): Promise<number> {
   const [seconds, micros] = await redis.time();
   return Number(seconds) * 1000 + Math.trunc(Number(micros) / 1000);
 }
 
 /** The job of a tick, with the same id in each process. */
-export function tickJob(schedule: string, due: number, job: NewJob): NewJob {
+export function toTickJob(schedule: string, due: number, job: NewJob): NewJob {
   const id = createHash("sha256").update(`${schedule}\n${due}`).digest("hex").slice(0, 32);
   return { ...job, id: `tick-${id}` };
 }

@@ -9,32 +9,32 @@ import { handleJob, type JobOutcome, type JobTools } from "../worker/handled-job
 import type { JobWorker } from "../job-engine.js";
 import { JobCancelledError, JobLeaseLostError } from "../job-context.js";
 import type { JobReports } from "../job-reports.js";
-import { type ClaimedJob, DEATH, UNHANDLED, type UnhandledJobs } from "../job-store.js";
+import { type ClaimedJob, WORKER_DIED, UNHANDLED, type UnhandledJobs } from "../job-store.js";
 import type { WorkerSettings } from "../job-engine.js";
 import { type Timer, within } from "../../runtime/clock.js";
 import { loadBullmq } from "./bull-package.js";
-import { type BullData, claimOf, inLastAttempt } from "./bull-record.js";
-import { SeenUnhandledJobs } from "./unhandled-jobs.js";
+import { type BullData, toClaim, toLastAttempt } from "./bull-record.js";
+import { SeenUnhandledJobs } from "./seen-unhandled-jobs.js";
 
 const GRACE_MS = 1000;
-const LOOK_MS = 5000;
+const QUEUE_POLL_MS = 5000;
 /** The pause before a job without a handler is offered again. */
 const UNHANDLED_MS = 30_000;
 const MAX_UNHANDLED_MS = 86_400_000;
 /** Between two looks for jobs that somebody asked to cancel. */
-const CANCEL_LOOK_MS = 10_000;
+const CANCEL_POLL_MS = 10_000;
 /** The duration of a lock of BullMQ. */
 const LOCK_MS = 30_000;
 /** The framework bounds the attempts, not BullMQ. */
 const NO_LIMIT = 1_000_000;
 /** BullMQ's errors for a lock that has ended, and for a lock that another worker holds. */
-const LOST = /^(?:Missing lock|Lock mismatch) for job ([\w-]+)\. .*moveToFinished/;
+const LOST_LOCK = /^(?:Missing lock|Lock mismatch) for job ([\w-]+)\. .*moveToFinished/;
 
-export interface BullWorkerPlace {
+export interface BullWorkerBackend {
   /** The queues that have jobs, or had some. */
   queues(): Promise<readonly string[]>;
   /** Those of the jobs that somebody asked to cancel. */
-  cancelled(ids: readonly string[]): Promise<readonly string[]>;
+  findCancelled(ids: readonly string[]): Promise<readonly string[]>;
   /** Changes the data of a job whose lock has the token. False if another worker has the lock. */
   change(job: ClaimedJob, token: string, data: BullData): Promise<boolean>;
   open(
@@ -67,11 +67,11 @@ export class BullWorker implements JobWorker {
   private readonly unhandled: SeenUnhandledJobs;
   private timer: Timer | undefined;
   private cancelTimer: Timer | undefined;
-  private hasEnded = false;
+  private isStopped = false;
   private lastRefused: string | undefined;
 
   constructor(
-    private readonly place: BullWorkerPlace,
+    private readonly backend: BullWorkerBackend,
     private readonly settings: WorkerSettings,
     private readonly tools: JobTools,
     private readonly reports: JobReports,
@@ -81,8 +81,8 @@ export class BullWorker implements JobWorker {
   }
 
   /** Without a list of queues, new queues are looked for from time to time. */
-  async begin(): Promise<void> {
-    this.lookForCancelled();
+  async start(): Promise<void> {
+    this.pollCancelled();
     await this.openAll();
   }
 
@@ -92,13 +92,13 @@ export class BullWorker implements JobWorker {
 
   /** BullMQ wakes its workers itself; only a queue may be new. */
   readonly wake = AsyncResource.bind((): void => {
-    if (this.settings.queues === undefined && !this.hasEnded) void this.openAll();
+    if (this.settings.queues === undefined && !this.isStopped) void this.openAll();
   });
 
-  async end(deadlineMs: number): Promise<void> {
-    this.hasEnded = true;
+  async stop(deadlineMs: number): Promise<void> {
+    this.isStopped = true;
     this.timer?.cancel();
-    this.unhandled.end();
+    this.unhandled.stop();
     this.cancelTimer?.cancel();
     const { clock } = this.tools;
     const workers = [...this.workers.values()];
@@ -112,16 +112,16 @@ export class BullWorker implements JobWorker {
     await within(clock, GRACE_MS, closed);
   }
 
-  private lookForCancelled(): void {
+  private pollCancelled(): void {
     this.cancelTimer = this.tools.clock.setTimeout(() => {
-      void this.cancelAsked();
-      this.lookForCancelled();
-    }, CANCEL_LOOK_MS);
+      void this.cancelRequested();
+      this.pollCancelled();
+    }, CANCEL_POLL_MS);
   }
 
-  private async cancelAsked(): Promise<void> {
+  private async cancelRequested(): Promise<void> {
     try {
-      for (const id of await this.place.cancelled([...this.running.keys()])) this.cancel(id);
+      for (const id of await this.backend.findCancelled([...this.running.keys()])) this.cancel(id);
     } catch (error) {
       this.reports.storeFailed("cancel", error);
     }
@@ -130,19 +130,19 @@ export class BullWorker implements JobWorker {
   private async openAll(): Promise<void> {
     this.timer?.cancel();
     try {
-      for (const queue of this.settings.queues ?? (await this.place.queues())) this.openOne(queue);
+      for (const queue of this.settings.queues ?? (await this.backend.queues())) this.openOne(queue);
     } catch (error) {
       this.reports.storeFailed("queues", error);
     }
-    if (this.settings.queues === undefined && !this.hasEnded) {
-      this.timer = this.tools.clock.setTimeout(this.wake, LOOK_MS);
+    if (this.settings.queues === undefined && !this.isStopped) {
+      this.timer = this.tools.clock.setTimeout(this.wake, QUEUE_POLL_MS);
     }
   }
 
   private openOne(queue: string): void {
-    if (this.workers.has(queue) || this.hasEnded) return;
+    if (this.workers.has(queue) || this.isStopped) return;
     const concurrency = this.settings.queueLimits?.get(queue) ?? this.settings.concurrency;
-    const opened = this.place.open(queue, (job, token) => this.run(job, token), {
+    const opened = this.backend.open(queue, (job, token) => this.run(job, token), {
       concurrency,
       maxStalledCount: NO_LIMIT,
     });
@@ -153,12 +153,12 @@ export class BullWorker implements JobWorker {
 
   /** BullMQ reads the outcome from what this throws. */
   private async run(bull: BullJob<BullData>, token: string): Promise<void> {
-    const job = claimOf(bull);
+    const job = toClaim(bull);
     const control = new AbortController();
     const running = { job, control };
     this.running.set(job.id, running);
     try {
-      if (!(await hasLock(bull, token)) || !(await this.marksLast(bull, token, job))) return;
+      if (!(await hasLock(bull, token)) || !(await this.markLast(bull, token, job))) return;
       const outcome = job.attempt > job.maxAttempts ? DIED : await handleJob(job, this.tools, control);
       if (outcome.kind !== "done") await this.report(bull, token, job, outcome);
     } finally {
@@ -171,11 +171,11 @@ export class BullWorker implements JobWorker {
    * A job whose process dies in the last attempt is dead, and one whose last start reached no worker is not. Only the mark tells them apart.
    * False if the lock is lost: BullMQ then refuses the completion of the run.
    */
-  private async marksLast(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<boolean> {
-    if (job.attempt !== job.maxAttempts || this.tools.handlers.of(job.name) === undefined) return true;
-    const data = inLastAttempt(bull.data, job);
+  private async markLast(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<boolean> {
+    if (job.attempt !== job.maxAttempts || this.tools.handlers.find(job.name) === undefined) return true;
+    const data = toLastAttempt(bull.data, job);
     try {
-      if (!(await this.place.change(job, token, data))) return false;
+      if (!(await this.backend.change(job, token, data))) return false;
       bull.data = data;
     } catch (error) {
       // The job may run all the same. If this process dies meanwhile, the job runs once more.
@@ -192,7 +192,7 @@ export class BullWorker implements JobWorker {
       throw new this.bullmq.WaitingError();
     }
     if (outcome.kind === "cancelled") return this.reports.cancelled(job);
-    if (outcome.kind === "unhandled") return this.wait(bull, token, job);
+    if (outcome.kind === "unhandled") return this.delayUnhandled(bull, token, job);
     this.reports.failed(job, outcome);
     if (outcome.kind === "dead") throw new this.bullmq.UnrecoverableError(outcome.reason);
     if (outcome.kind !== "failed") return;
@@ -202,7 +202,7 @@ export class BullWorker implements JobWorker {
   }
 
   /** The start does not count as an attempt. After a day without a handler the job is a dead letter. */
-  private async wait(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<never> {
+  private async delayUnhandled(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<never> {
     const now = this.tools.clock.now();
     const since = bull.data.u ?? now;
     await bull.updateData({ ...bull.data, o: bull.data.o + 1, u: since });
@@ -218,7 +218,7 @@ export class BullWorker implements JobWorker {
 
   /** BullMQ refuses the completion of a run that lost its lock, then its failure, with one error each. */
   private fail(queue: string, error: Error): void {
-    const id = LOST.exec(error.message)?.[1];
+    const id = LOST_LOCK.exec(error.message)?.[1];
     if (id === undefined) this.reports.storeFailed("bullmq", error);
     else if (id !== this.lastRefused) this.reports.lost([{ id, token: 0, queue }]);
     this.lastRefused = id;
@@ -244,4 +244,4 @@ async function hasLock(bull: BullJob<BullData>, token: string): Promise<boolean>
 }
 
 /** The process died at the last attempt. */
-const DIED: JobOutcome = Object.freeze({ kind: "dead", reason: DEATH, error: DEATH });
+const DIED: JobOutcome = Object.freeze({ kind: "dead", reason: WORKER_DIED, error: WORKER_DIED });

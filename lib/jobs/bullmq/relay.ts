@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { JobInTransit } from "../stores/database/claim-jobs.js";
 import type { DatabaseJobs } from "../stores/database/database-jobs.js";
 import type { LiveWorker, NewJob } from "../job-store.js";
-import { quietly } from "../worker/quiet.js";
+import { runQuietly } from "../worker/quiet.js";
 import type { Clock, Timer } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 
@@ -16,7 +16,7 @@ const log = tracing.target("framework::jobs::relay");
 const BATCH = 500;
 const LEASE_MS = 30_000;
 const POLL_MS = 500;
-const BEAT_MS = 10_000;
+const HEARTBEAT_MS = 10_000;
 const DEAD_AFTER_MS = 30_000;
 
 export class Relay {
@@ -26,8 +26,8 @@ export class Relay {
   private timer: Timer | undefined;
   private moving: Promise<void> | undefined;
   private isWoken = false;
-  private hasEnded = false;
-  private lastBeat = -Infinity;
+  private isStopped = false;
+  private lastHeartbeat = -Infinity;
   /** Rows that Redis has and that the table may have as well. */
   private readonly moved: JobInTransit[] = [];
   /** Until then the table may say that this relay has rows whose claim it does not know of. */
@@ -41,7 +41,7 @@ export class Relay {
     private readonly clock: Clock,
   ) {}
 
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     await this.rows.heartbeat(this.live);
     this.wake();
   }
@@ -52,8 +52,8 @@ export class Relay {
     this.moving ??= this.moveAll();
   });
 
-  async end(): Promise<void> {
-    this.hasEnded = true;
+  async stop(): Promise<void> {
+    this.isStopped = true;
     this.timer?.cancel();
     await this.moving;
     await this.completeMoved().catch(() => {});
@@ -64,8 +64,8 @@ export class Relay {
   private async moveAll(): Promise<void> {
     this.timer?.cancel();
     try {
-      await this.beat();
-      while (this.isWoken && !this.hasEnded) {
+      await this.sendHeartbeat();
+      while (this.isWoken && !this.isStopped) {
         this.isWoken = false;
         // A full batch means that more rows may wait.
         if ((await this.moveSome()) === BATCH) this.isWoken = true;
@@ -75,7 +75,7 @@ export class Relay {
       log.warn("jobs not moved", { error });
     }
     this.moving = undefined;
-    if (!this.hasEnded) this.timer = this.clock.setTimeout(this.wake, POLL_MS * (0.5 + Math.random()));
+    if (!this.isStopped) this.timer = this.clock.setTimeout(this.wake, POLL_MS * (0.5 + Math.random()));
   }
 
   private async moveSome(): Promise<number> {
@@ -90,7 +90,7 @@ export class Relay {
   /** Until it succeeds no further rows are moved. */
   private async completeMoved(): Promise<void> {
     const rows = [...this.moved];
-    if (rows.length > 0) await quietly(() => this.rows.complete(rows));
+    if (rows.length > 0) await runQuietly(() => this.rows.complete(rows));
     this.moved.splice(0, rows.length);
   }
 
@@ -98,10 +98,10 @@ export class Relay {
     const now = this.clock.monotonic();
     // After its lease another relay may have the batch.
     if (this.batch !== undefined && now < this.batch.ends) return;
-    if (now < this.unheldUntil) await quietly(() => this.rows.releaseUnheld(this.id, this.moved));
+    if (now < this.unheldUntil) await runQuietly(() => this.rows.releaseUnheld(this.id, this.moved));
     const request = { worker: this.id, queues: undefined, limit: BATCH, leaseMs: LEASE_MS };
     try {
-      this.batch = { rows: await quietly(() => this.rows.claimForTransit(request)), ends: now + LEASE_MS };
+      this.batch = { rows: await runQuietly(() => this.rows.claimForTransit(request)), ends: now + LEASE_MS };
     } catch (error) {
       // The answer may be lost, and the rows claimed, now or in a moment.
       this.unheldUntil = this.clock.monotonic() + LEASE_MS;
@@ -109,10 +109,10 @@ export class Relay {
     }
   }
 
-  private async beat(): Promise<void> {
-    if (this.clock.monotonic() - this.lastBeat < BEAT_MS) return;
-    this.lastBeat = this.clock.monotonic();
-    await quietly(() => this.rows.heartbeat(this.live));
-    await quietly(() => this.rows.returnLost(DEAD_AFTER_MS));
+  private async sendHeartbeat(): Promise<void> {
+    if (this.clock.monotonic() - this.lastHeartbeat < HEARTBEAT_MS) return;
+    this.lastHeartbeat = this.clock.monotonic();
+    await runQuietly(() => this.rows.heartbeat(this.live));
+    await runQuietly(() => this.rows.releaseLost(DEAD_AFTER_MS));
   }
 }

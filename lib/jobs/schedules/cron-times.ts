@@ -17,7 +17,7 @@ const PEER = { entry: "schedule()", name: "croner", from: "9.0.0", install: "cro
 const FIVE_FIELDS = /^\s*\S+(?:\s+\S+){4}\s*$/;
 const MAX_CHARACTERS = 200;
 /** Spans back in time, to find the latest tick in few steps, from a minute to eight years (29 February). */
-const LOOK_BACK_MS = [60_000, 3_600_000, 86_400_000, 2_678_400_000, 31_622_400_000, 252_460_800_000];
+const SEARCH_SPANS_MS = [60_000, 3_600_000, 86_400_000, 2_678_400_000, 31_622_400_000, 252_460_800_000];
 
 export class CronTimes {
   /** Steps through local times as if they were UTC. For an interval it steps through the real hours of the zone. */
@@ -30,7 +30,7 @@ export class CronTimes {
     if (typeof text !== "string" || text.length > MAX_CHARACTERS || !FIVE_FIELDS.test(text)) throw invalidCron(text);
     const isInterval = text.trim().split(/\s+/)[1]?.startsWith("*") === true;
     this.zone = isInterval ? undefined : zone;
-    this.pattern = patternOf(text.trim(), isInterval ? timeZone : "UTC");
+    this.pattern = parsePattern(text.trim(), isInterval ? timeZone : "UTC");
     if (this.pattern.nextRun(new Date(0)) === null) throw invalidCron(text, "it names no date that exists");
   }
 
@@ -38,15 +38,15 @@ export class CronTimes {
   next(ms: number): number {
     const { zone } = this;
     if (zone === undefined) return this.step(ms);
-    for (let wall = this.step(zone.wallOf(ms)); ; wall = this.step(wall)) {
-      const time = zone.timeOf(wall);
+    for (let wall = this.step(zone.toWallTime(ms)); ; wall = this.step(wall)) {
+      const time = zone.toTime(wall);
       if (time > ms) return time;
     }
   }
 
   /** The last time from `after`, exclusive, to `now`, inclusive. */
   latest(after: number, now: number): number | undefined {
-    for (const span of [...LOOK_BACK_MS.filter((each) => now - each > after), now - after]) {
+    for (const span of [...SEARCH_SPANS_MS.filter((each) => now - each > after), now - after]) {
       const latest = this.lastBetween(now - span, now);
       if (latest !== undefined) return latest;
     }
@@ -66,7 +66,7 @@ export class CronTimes {
 }
 
 /** @throws FrameworkError `E_SCHEDULE_CRON` */
-function patternOf(text: string, timezone: string): CronPattern {
+function parsePattern(text: string, timezone: string): CronPattern {
   expectPeer(PEER);
   const { Cron } = requirePeer(PEER) as typeof import("croner");
   try {

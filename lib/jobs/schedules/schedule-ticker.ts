@@ -6,13 +6,13 @@ import { AsyncResource } from "node:async_hooks";
 import type { Operations } from "../../lifecycle/operations.js";
 import type { Clock, Timer } from "../../runtime/clock.js";
 import type { JobReports } from "../job-reports.js";
-import { MOST_AHEAD_MS } from "../stores/database/job-ticks.js";
+import { MAX_AHEAD_MS } from "../stores/database/job-ticks.js";
 import type { JobStore, NewJob } from "../job-store.js";
-import { quietly } from "../worker/quiet.js";
+import { runQuietly } from "../worker/quiet.js";
 import type { Schedule, ScheduledTick } from "./schedule.js";
 
 /** The longest wait before the time of the store is read again, because its clock may be changed. */
-const LONGEST_WAIT_MS = 30_000;
+const MAX_WAIT_MS = 30_000;
 /** The wait after a tick that the store has refused. */
 const RETRY_MS = 5000;
 
@@ -30,10 +30,10 @@ export class ScheduleTicker {
   /** The due time of the last tick that this process knows, by schedule. */
   private readonly last = new Map<Schedule, number>();
   private timer: Timer | undefined;
-  private looking: Promise<void> = Promise.resolve();
-  private hasEnded = false;
-  private readonly look = AsyncResource.bind(() => {
-    this.looking = this.tickAll();
+  private ticking: Promise<void> = Promise.resolve();
+  private isStopped = false;
+  private readonly tick = AsyncResource.bind(() => {
+    this.ticking = this.tickAll();
   });
 
   constructor(
@@ -41,29 +41,29 @@ export class ScheduleTicker {
     private readonly tools: TickerTools,
   ) {}
 
-  begin(): void {
-    if (this.schedules.length > 0) this.look();
+  start(): void {
+    if (this.schedules.length > 0) this.tick();
   }
 
-  async end(): Promise<void> {
-    this.hasEnded = true;
+  async stop(): Promise<void> {
+    this.isStopped = true;
     this.timer?.cancel();
-    await this.looking;
+    await this.ticking;
   }
 
   private async tickAll(): Promise<void> {
-    let wait = LONGEST_WAIT_MS;
+    let wait = MAX_WAIT_MS;
     try {
-      const now = await quietly(() => this.tools.store.now());
-      for (const schedule of this.schedules) wait = Math.min(wait, await this.tickInTurn(schedule, now));
+      const now = await runQuietly(() => this.tools.store.now());
+      for (const schedule of this.schedules) wait = Math.min(wait, await this.tickOrRetry(schedule, now));
     } catch (error) {
       this.tools.reports.storeFailed("tick", error);
     }
-    if (!this.hasEnded) this.timer = this.tools.clock.setTimeout(this.look, Math.max(wait, 1));
+    if (!this.isStopped) this.timer = this.tools.clock.setTimeout(this.tick, Math.max(wait, 1));
   }
 
   /** A tick that the store refuses, such as one for a queue that is full, comes again later, and holds no other schedule up. */
-  private async tickInTurn(schedule: Schedule, now: number): Promise<number> {
+  private async tickOrRetry(schedule: Schedule, now: number): Promise<number> {
     try {
       return await this.tickOne(schedule, now);
     } catch (error) {
@@ -76,8 +76,8 @@ export class ScheduleTicker {
   private async tickOne(schedule: Schedule, now: number): Promise<number> {
     const known = this.last.get(schedule);
     // The clock was ahead when the last tick was recorded, and was set back since. The store knows the tick before.
-    const isPast = known !== undefined && known <= now + MOST_AHEAD_MS;
-    const last = isPast ? known : await this.firstOf(schedule, now);
+    const isPast = known !== undefined && known <= now + MAX_AHEAD_MS;
+    const last = isPast ? known : await this.readLast(schedule, now);
     const due = schedule.latest(last, now);
     if (due !== undefined) await this.record(schedule, due, now);
     this.last.set(schedule, due ?? last);
@@ -85,7 +85,7 @@ export class ScheduleTicker {
   }
 
   /** A schedule that is new to the store begins now: it has missed nothing. */
-  private async firstOf(schedule: Schedule, now: number): Promise<number> {
+  private async readLast(schedule: Schedule, now: number): Promise<number> {
     const { store } = this.tools;
     const last = await store.lastTick(schedule.name);
     if (last !== undefined) return last;

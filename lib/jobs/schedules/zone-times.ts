@@ -35,29 +35,36 @@ export class ZoneTimes {
   }
 
   /** The local time at a moment. */
-  wallOf(ms: number): number {
+  toWallTime(ms: number): number {
     const parts = new Map(this.format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-    const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
-    const seconds = Date.UTC(of("year"), of("month") - 1, of("day"), of("hour"), of("minute"), of("second"));
+    const getPart = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+    const seconds = Date.UTC(
+      getPart("year"),
+      getPart("month") - 1,
+      getPart("day"),
+      getPart("hour"),
+      getPart("minute"),
+      getPart("second"),
+    );
     return seconds + (((ms % 1000) + 1000) % 1000);
   }
 
   /** The moment of a local time. */
-  timeOf(wall: number): number {
+  toTime(wall: number): number {
     if (!Number.isFinite(wall)) return wall;
     // The offsets one day before and one day after the local time, to see a change of the clock in between.
-    const offsets = [wall - DAY_MS, wall + DAY_MS].map((ms) => this.wallOf(ms) - ms);
+    const offsets = [wall - DAY_MS, wall + DAY_MS].map((ms) => this.toWallTime(ms) - ms);
     const times = offsets.map((offset) => wall - offset).toSorted((one, other) => one - other);
-    return times.find((time) => this.wallOf(time) === wall) ?? this.changeBetween(times, wall);
+    return times.find((time) => this.toWallTime(time) === wall) ?? this.findChange(times, wall);
   }
 
   /** The first moment whose local time is after `wall`, to the second. */
-  private changeBetween([first = 0, last = first]: readonly number[], wall: number): number {
+  private findChange([first = 0, last = first]: readonly number[], wall: number): number {
     let [low, high] = [first - 1000, last + 1000];
     while (high - low > 1000) {
       const middle = Math.floor((low + high) / 2000) * 1000;
       if (middle <= low) break;
-      if (this.wallOf(middle) > wall) high = middle;
+      if (this.toWallTime(middle) > wall) high = middle;
       else low = middle;
     }
     return Math.ceil(high / 1000) * 1000;

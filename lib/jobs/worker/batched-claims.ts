@@ -4,7 +4,7 @@
  */
 import { type Clock, within } from "../../runtime/clock.js";
 import type { JobClaim } from "../job-store.js";
-import { quietly } from "./quiet.js";
+import { runQuietly } from "./quiet.js";
 
 const MAX_AT_ONCE = 500;
 const PAUSE_MS = 1000;
@@ -62,7 +62,7 @@ export class BatchedClaims {
   private async sendSome(claims: readonly JobClaim[]): Promise<void> {
     this.inFlight = claims;
     try {
-      const lost = await quietly(() => this.steps.send(claims));
+      const lost = await runQuietly(() => this.steps.send(claims));
       this.inFlight = [];
       if (lost !== undefined && lost.length > 0) this.steps.lost(lost);
     } catch (error) {

@@ -14,7 +14,7 @@ import type { ClaimedJob } from "../job-store.js";
 import { FinalJobError, JobCancelledError, JobContext, JobTimeoutError } from "../job-context.js";
 import type { JobHandlers, JobHandler } from "../job-handlers.js";
 import { readPayload } from "../payload.js";
-import { retryDelay } from "../retry-delay.js";
+import { getRetryDelay } from "../retry-delay.js";
 
 /**
  * How a run ended. `returned`: the process ends, and the attempt does not count. `cancelled`: the job is removed. `unhandled`: this process has
@@ -39,14 +39,14 @@ export interface JobTools {
 
 /** @param control aborts when the claim is lost or the process ends */
 export async function handleJob(job: ClaimedJob, tools: JobTools, control: AbortController): Promise<JobOutcome> {
-  const handler = tools.handlers.of(job.name);
+  const handler = tools.handlers.find(job.name);
   if (handler === undefined) return { kind: "unhandled" };
   let payload: unknown;
   try {
     payload = await readPayload(handler.job, job.payload);
   } catch (error) {
     // The program that dispatched it may be newer than this one.
-    return failed(job, handler, error, control.signal);
+    return toOutcome(job, handler, error, control.signal);
   }
   return await runHandler(job, { handler, payload }, tools, control);
 }
@@ -67,16 +67,16 @@ async function runHandler(
   const timer = clock.setTimeout(() => control.abort(new JobTimeoutError(timeoutMs)), timeoutMs);
   try {
     const call = async (): Promise<unknown> => handler.run(payload, ctx);
-    await operations.run("handle", () => inWorkScope(ctx, call, undefined), fieldsOf(ctx), remoteParentOf(ctx));
+    await operations.run("handle", () => inWorkScope(ctx, call, undefined), toFields(ctx), getRemoteParent(ctx));
     return DONE;
   } catch (error) {
-    return failed(job, handler, error, control.signal);
+    return toOutcome(job, handler, error, control.signal);
   } finally {
     timer.cancel();
   }
 }
 
-function failed(
+function toOutcome(
   job: ClaimedJob,
   handler: JobHandler,
   error: unknown,
@@ -84,26 +84,26 @@ function failed(
 ): JobOutcome {
   if (aborted && why instanceof DrainDeadlineError) return { kind: "returned" };
   if (aborted && why instanceof JobCancelledError) return { kind: "cancelled" };
-  if (error instanceof FinalJobError || job.attempt >= job.maxAttempts) return dead(error);
+  if (error instanceof FinalJobError || job.attempt >= job.maxAttempts) return toDeadOutcome(error);
   return {
     kind: "failed",
-    reason: reasonOf(error),
+    reason: toReason(error),
     error,
-    retryInMs: retryDelay(handler.job.backoff, job.attempt, error),
+    retryInMs: getRetryDelay(handler.job.backoff, job.attempt, error),
   };
 }
 
-function dead(error: unknown): JobOutcome {
-  return { kind: "dead", reason: reasonOf(error), error };
+function toDeadOutcome(error: unknown): JobOutcome {
+  return { kind: "dead", reason: toReason(error), error };
 }
 
 /** The text for the dead letters, bounded. */
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   const code = error instanceof FrameworkError ? `${error.code} ` : "";
   return `${code}${causeText(error)}`.slice(0, MAX_REASON_CHARACTERS);
 }
 
-function fieldsOf(ctx: JobContext): Fields {
+function toFields(ctx: JobContext): Fields {
   const request = RequestId.of(ctx);
   const trace = TraceContext.of(ctx);
   return {
@@ -116,7 +116,7 @@ function fieldsOf(ctx: JobContext): Fields {
   };
 }
 
-function remoteParentOf(ctx: JobContext): RemoteParent | undefined {
+function getRemoteParent(ctx: JobContext): RemoteParent | undefined {
   const trace = TraceContext.of(ctx);
   if (trace === undefined) return undefined;
   return {

@@ -4,13 +4,13 @@
  */
 import { type Clock, type Timer, within } from "../../runtime/clock.js";
 import type { Heartbeat, JobStore, LiveWorker } from "../job-store.js";
-import { quietly } from "./quiet.js";
+import { runQuietly } from "./quiet.js";
 
-export const BEAT_MS = 10_000;
+export const HEARTBEAT_MS = 10_000;
 /** A heartbeat that comes later than this after the one before is late. */
 const LATE_MS = 20_000;
 /** A worker that was late, or that is new, judges no other for this time. */
-const JUDGES_AFTER_MS = 30_000;
+const REAP_DELAY_MS = 30_000;
 const GRACE_MS = 1000;
 
 export interface HeartbeatTools {
@@ -18,64 +18,64 @@ export interface HeartbeatTools {
   readonly clock: Clock;
   readonly live: () => LiveWorker;
   /** Called with each answer to a heartbeat. */
-  readonly heard: (heartbeat: Heartbeat) => Promise<void>;
+  readonly received: (heartbeat: Heartbeat) => Promise<void>;
   readonly failed: (error: unknown) => void;
 }
 
 export class Heartbeats {
   private timer: Timer | undefined;
-  private beating: Promise<void> = Promise.resolve();
-  private hasEnded = false;
+  private sending: Promise<void> = Promise.resolve();
+  private isStopped = false;
   /** The id of the last heartbeat that the store has answered. */
-  private recorded: string | undefined;
+  private acknowledgedId: string | undefined;
   private last = { monotonic: -Infinity, now: -Infinity };
-  private judgesFrom = Infinity;
+  private mayReapFrom = Infinity;
 
   constructor(private readonly tools: HeartbeatTools) {}
 
   /** Resolves after the first one. */
   start(): Promise<void> {
-    this.beating = this.beat();
-    return this.beating;
+    this.sending = this.send();
+    return this.sending;
   }
 
   async stop(): Promise<void> {
-    this.hasEnded = true;
+    this.isStopped = true;
     this.timer?.cancel();
-    await within(this.tools.clock, GRACE_MS, this.beating);
+    await within(this.tools.clock, GRACE_MS, this.sending);
   }
 
   /** False while the own heartbeats fail, and for half a minute after they were late. */
-  get mayJudge(): boolean {
-    return this.silence() <= LATE_MS && this.tools.clock.monotonic() >= this.judgesFrom;
+  get mayReap(): boolean {
+    return this.getSilenceMs() <= LATE_MS && this.tools.clock.monotonic() >= this.mayReapFrom;
   }
 
-  private async beat(): Promise<void> {
-    const { store, live, heard, failed, clock } = this.tools;
+  private async send(): Promise<void> {
+    const { store, live, received: heard, failed, clock } = this.tools;
     try {
       const worker = live();
-      const heartbeat = await quietly(() => store.heartbeat(worker));
-      this.note();
-      const isFirst = this.recorded !== worker.id;
-      this.recorded = worker.id;
+      const heartbeat = await runQuietly(() => store.heartbeat(worker));
+      this.recordTime();
+      const isFirst = this.acknowledgedId !== worker.id;
+      this.acknowledgedId = worker.id;
       // A store does not know a new worker.
       await heard(isFirst ? { ...heartbeat, isKnown: true } : heartbeat);
     } catch (error) {
       failed(error);
     }
-    if (this.hasEnded) return;
+    if (this.isStopped) return;
     const jitter = 0.8 + Math.random() * 0.2;
-    this.timer = clock.setTimeout(() => void this.start(), BEAT_MS * jitter);
+    this.timer = clock.setTimeout(() => void this.start(), HEARTBEAT_MS * jitter);
   }
 
-  private note(): void {
+  private recordTime(): void {
     const { clock } = this.tools;
-    if (this.silence() > LATE_MS) this.judgesFrom = clock.monotonic() + JUDGES_AFTER_MS;
+    if (this.getSilenceMs() > LATE_MS) this.mayReapFrom = clock.monotonic() + REAP_DELAY_MS;
     this.last = { monotonic: clock.monotonic(), now: clock.now() };
   }
 
   /** The milliseconds since the last heartbeat. The monotonic clock of a machine stands still while the machine is suspended. */
-  private silence(): number {
+  private getSilenceMs(): number {
     const { clock } = this.tools;
     return Math.max(clock.monotonic() - this.last.monotonic, clock.now() - this.last.now);
   }

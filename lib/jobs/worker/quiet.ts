@@ -25,16 +25,16 @@ class WarningsOnly implements Subscriber {
   onClose(): void {}
 }
 
-const made = new WeakMap<Subscriber, WarningsOnly>();
+const quietSubscribers = new WeakMap<Subscriber, WarningsOnly>();
 
 /** Runs `work` without spans, and without events below WARN. */
-export function quietly<T>(work: () => T): T {
+export function runQuietly<T>(work: () => T): T {
   const subscriber = currentSubscriber();
   if (subscriber === undefined || subscriber instanceof WarningsOnly) return work();
-  let quiet = made.get(subscriber);
+  let quiet = quietSubscribers.get(subscriber);
   if (quiet === undefined) {
     quiet = new WarningsOnly(subscriber);
-    made.set(subscriber, quiet);
+    quietSubscribers.set(subscriber, quiet);
   }
   return withSubscriber(quiet, work);
 }

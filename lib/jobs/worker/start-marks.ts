@@ -3,9 +3,9 @@
  * dies, a job whose last attempt has no mark never ran, and is tried again. Jobs with attempts left need no mark.
  */
 import type { Clock } from "../../runtime/clock.js";
-import { type HeldClaim, repeatStep } from "./held-claims.js";
+import { type WorkerClaim, repeatStep } from "./worker-claims.js";
 import type { JobClaim, JobStore } from "../job-store.js";
-import { quietly } from "./quiet.js";
+import { runQuietly } from "./quiet.js";
 
 export interface MarkTools {
   readonly store: Pick<JobStore, "markStarted">;
@@ -20,15 +20,15 @@ export class StartMarks {
   constructor(private readonly tools: MarkTools) {}
 
   /** False if the claim has ended, so that the handler must not begin. Repeated while the store fails and the claim has time. */
-  async mark(claim: HeldClaim): Promise<boolean> {
+  async mark(claim: WorkerClaim): Promise<boolean> {
     const { clock, failed } = this.tools;
-    const step = { clock, failed, isHeld: () => !claim.control.signal.aborted };
-    const refused = await repeatStep(claim, step, () => this.sent(claim.job));
+    const step = { clock, failed, isActive: () => !claim.control.signal.aborted };
+    const refused = await repeatStep(claim, step, () => this.sendTogether(claim.job));
     return refused !== undefined && !refused.has(claim.job.id);
   }
 
   /** The ids of the refused claims of the statement. */
-  private sent(claim: JobClaim): Promise<ReadonlySet<string>> {
+  private sendTogether(claim: JobClaim): Promise<ReadonlySet<string>> {
     this.waiting.push(claim);
     this.sending ??= this.send();
     return this.sending;
@@ -39,7 +39,7 @@ export class StartMarks {
     const claims = this.waiting;
     this.waiting = [];
     this.sending = undefined;
-    const refused = await quietly(() => this.tools.store.markStarted(claims));
+    const refused = await runQuietly(() => this.tools.store.markStarted(claims));
     return new Set(refused.map(({ id }) => id));
   }
 }

@@ -1,8 +1,6 @@
 /**
  * The loop of one process over a `JobStore`: claims jobs as places become free, runs them, reports how they ended, and regularly renews its
- * leases and takes the jobs of processes that died.
- *
- * Internal: `Jobs` begins and ends it.
+ * leases and takes the jobs of processes that died. `Jobs` starts and stops it.
  */
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
@@ -10,14 +8,14 @@ import { DrainDeadlineError } from "../../errors/framework-error.js";
 import { within, type Timer } from "../../runtime/clock.js";
 import { BatchedClaims, type BatchSteps } from "./batched-claims.js";
 import { Heartbeats } from "./heartbeats.js";
-import { type HeldClaim, HeldClaims, repeatStep } from "./held-claims.js";
+import { type WorkerClaim, WorkerClaims, repeatStep } from "./worker-claims.js";
 import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
 import { JobCancelledError, JobLeaseLostError } from "../job-context.js";
 import type { WorkerSettings } from "../job-engine.js";
 import type { JobReports } from "../job-reports.js";
 import type { ClaimedJob, Heartbeat, JobStore, LiveWorker } from "../job-store.js";
 import { PollTimer } from "./poll-timer.js";
-import { quietly } from "./quiet.js";
+import { runQuietly } from "./quiet.js";
 import { StartMarks } from "./start-marks.js";
 import { UnhandledPauses } from "./unhandled-pauses.js";
 import { UnheldClaims } from "./unheld-claims.js";
@@ -33,7 +31,7 @@ const MAX_PENDING = 1000;
 
 export class StoreWorker {
   private id: string = randomUUID();
-  private readonly held = new HeldClaims();
+  private readonly claims = new WorkerClaims();
   private readonly completions: BatchedClaims;
   private readonly unhandled: BatchedClaims;
   private readonly heartbeats: Heartbeats;
@@ -41,16 +39,16 @@ export class StoreWorker {
   private isClaiming = false;
   /** Settles when the last claim has, and its jobs have gone back if the process ends. */
   private claiming: Promise<void> = Promise.resolve();
-  private isEnding = false;
+  private isStopping = false;
   /** The store has answered a heartbeat of this id. It takes the jobs of an unknown worker for those of a dead one. */
   private isRecorded = false;
   /** The last claim found fewer jobs than there were places. */
-  private isDry = false;
+  private waitsForPoll = false;
   /** A wake-up came during a claim, which may have missed the job. */
   private wasWoken = false;
   private readonly poll: PollTimer;
   private upkeepTimer: Timer | undefined;
-  private isOver = false;
+  private isStopped = false;
   private readonly unheld: UnheldClaims;
   private stopListening: (() => void) | undefined;
 
@@ -60,14 +58,14 @@ export class StoreWorker {
     private readonly tools: JobTools,
     private readonly reports: JobReports,
   ) {
-    this.completions = this.batched("complete", async (claims) => {
+    this.completions = this.createBatched("complete", async (claims) => {
       const lost = await store.complete(claims);
       // Other jobs of its key may be claimed now.
       if (claims.some(({ concurrency }) => concurrency !== undefined)) this.wake();
       return lost;
     });
     const pauses = new UnhandledPauses(tools.clock);
-    this.unhandled = this.batched("waitUnhandled", (some) => store.waitUnhandled(some, pauses.next(some.length)));
+    this.unhandled = this.createBatched("waitUnhandled", (some) => store.waitUnhandled(some, pauses.next(some.length)));
     this.poll = new PollTimer(tools.clock, this.wake);
     const failed = (error: unknown): void => reports.storeFailed("markStarted", error);
     this.marks = new StartMarks({ store, clock: tools.clock, failed });
@@ -77,7 +75,7 @@ export class StoreWorker {
       store,
       clock: tools.clock,
       live: () => this.live,
-      heard: (heartbeat) => this.heard(heartbeat),
+      received: (heartbeat) => this.handleHeartbeat(heartbeat),
       failed: (error) => reports.storeFailed("heartbeat", error),
     });
   }
@@ -86,7 +84,7 @@ export class StoreWorker {
     return { id: this.id, names: this.tools.handlers.names, queues: this.settings.queues };
   }
 
-  private batched(step: string, send: BatchSteps["send"]): BatchedClaims {
+  private createBatched(step: string, send: BatchSteps["send"]): BatchedClaims {
     return new BatchedClaims(this.tools.clock, {
       send,
       lost: (claims) => this.reports.lost(claims),
@@ -95,9 +93,9 @@ export class StoreWorker {
     });
   }
 
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     await this.heartbeats.start();
-    this.keepUpLater();
+    this.scheduleUpkeep();
     this.stopListening = this.store.onWake?.(this.wake);
     this.claimMore();
   }
@@ -107,34 +105,34 @@ export class StoreWorker {
    * of that code.
    */
   readonly wake = AsyncResource.bind((): void => {
-    this.isDry = false;
+    this.waitsForPoll = false;
     this.wasWoken = this.isClaiming;
     this.claimMore();
   });
 
   /** A job that is claimed ahead is removed, and one that runs ends by its signal. */
   readonly cancel = (id: string): void => {
-    const claim = this.held.find(id);
+    const claim = this.claims.find(id);
     claim?.control.abort(new JobCancelledError());
-    if (claim === undefined || this.held.isRunning(claim)) return;
-    this.held.remove(claim);
+    if (claim === undefined || this.claims.isRunning(claim)) return;
+    this.claims.remove(claim);
     this.completions.add(claim.job);
     this.reports.cancelled(claim.job);
   };
 
   /** Jobs that run may end until the deadline. The other claimed jobs are returned to the store, and their attempt does not count. */
-  async end(deadlineMs: number): Promise<void> {
-    this.isEnding = true;
+  async stop(deadlineMs: number): Promise<void> {
+    this.isStopping = true;
     this.stopListening?.();
     this.poll.stop();
     const { clock } = this.tools;
     await this.releaseReady();
-    await within(clock, deadlineMs, this.settled());
-    for (const { control } of this.held.runningClaims()) control.abort(new DrainDeadlineError());
-    await within(clock, GRACE_MS, this.settled());
-    await this.release(this.held.takeRunning());
+    await within(clock, deadlineMs, this.waitForRunning());
+    for (const { control } of this.claims.runningClaims()) control.abort(new DrainDeadlineError());
+    await within(clock, GRACE_MS, this.waitForRunning());
+    await this.release(this.claims.takeRunning());
     await Promise.all([this.completions.flush(GRACE_MS), this.unhandled.flush(GRACE_MS)]);
-    this.isOver = true;
+    this.isStopped = true;
     this.upkeepTimer?.cancel();
     await this.heartbeats.stop();
     await this.leave();
@@ -149,12 +147,12 @@ export class StoreWorker {
     }
   }
 
-  private async settled(): Promise<void> {
-    await Promise.all([this.claiming, ...this.held.runningClaims().map(({ done }) => done)]);
+  private async waitForRunning(): Promise<void> {
+    await Promise.all([this.claiming, ...this.claims.runningClaims().map(({ done }) => done)]);
   }
 
   private async releaseReady(): Promise<void> {
-    await this.release(this.held.takeReady());
+    await this.release(this.claims.takeReady());
   }
 
   private async release(jobs: readonly ClaimedJob[]): Promise<void> {
@@ -164,13 +162,13 @@ export class StoreWorker {
   }
 
   private claimMore(): void {
-    if (this.isClaiming || this.isEnding || this.isDry || !this.isRecorded) return;
+    if (this.isClaiming || this.isStopping || this.waitsForPoll || !this.isRecorded) return;
     const { concurrency, prefetch } = this.settings;
-    const places = concurrency + prefetch - this.held.size;
+    const places = concurrency + prefetch - this.claims.size;
     if (this.completions.pending + this.unhandled.pending > MAX_PENDING) return;
     // While claimed jobs are left, a claim for a single place is not worth its round trip.
-    if (places <= 0 || (this.held.readySize > 0 && places < prefetch / 2)) return;
-    const { limit, except } = this.held.room(places, this.settings.queueLimits);
+    if (places <= 0 || (this.claims.readySize > 0 && places < prefetch / 2)) return;
+    const { limit, except } = this.claims.getCapacity(places, this.settings.queueLimits);
     this.isClaiming = true;
     this.claiming = this.claim(limit, except);
   }
@@ -181,31 +179,31 @@ export class StoreWorker {
       this.wasWoken = false;
       const worker = this.id;
       const request = { worker, queues: this.settings.queues, except, limit, leaseMs: LEASE_MS };
-      const jobs = await quietly(() => this.store.claim(request));
+      const jobs = await runQuietly(() => this.store.claim(request));
       this.poll.succeeded();
-      this.isDry = jobs.length < limit && !this.wasWoken;
+      this.waitsForPoll = jobs.length < limit && !this.wasWoken;
       if (worker === this.id) this.take(jobs);
       else this.reports.lost(jobs);
     } catch (error) {
       this.poll.failed();
-      this.isDry = true;
-      this.unheld.note();
+      this.waitsForPoll = true;
+      this.unheld.recordUnknown();
       this.reports.storeFailed("claim", error);
     }
-    await this.claimed();
+    await this.afterClaim();
   }
 
-  private async claimed(): Promise<void> {
+  private async afterClaim(): Promise<void> {
     this.isClaiming = false;
-    if (this.isEnding) await this.releaseReady();
+    if (this.isStopping) await this.releaseReady();
     this.startReady();
-    if (!this.isDry) this.claimMore();
-    else if (!this.isEnding) this.poll.start();
+    if (!this.waitsForPoll) this.claimMore();
+    else if (!this.isStopping) this.poll.start();
   }
 
   private releaseUnheld(): Promise<void> {
     const known = () => [
-      ...this.held.all().map(({ job }) => job),
+      ...this.claims.all().map(({ job }) => job),
       ...this.completions.claims,
       ...this.unhandled.claims,
     ];
@@ -216,33 +214,33 @@ export class StoreWorker {
     const leaseEnds = this.tools.clock.monotonic() + LEASE_MS;
     for (const job of jobs) {
       // The store took the job from this process, and gave it back, before this process knew.
-      const lost = this.held.find(job.id);
+      const lost = this.claims.find(job.id);
       if (lost !== undefined) this.lose(lost);
-      this.held.add(job, leaseEnds);
+      this.claims.add(job, leaseEnds);
     }
   }
 
   private startReady(): void {
-    while (this.held.runningSize < this.settings.concurrency) {
-      const next = this.held.startNext();
+    while (this.claims.runningSize < this.settings.concurrency) {
+      const next = this.claims.startNext();
       if (next === undefined) return;
       next.done = this.run(next);
     }
   }
 
-  private async run(next: HeldClaim): Promise<void> {
+  private async run(next: WorkerClaim): Promise<void> {
     const { job } = next;
-    const isLast = job.attempt >= job.maxAttempts && this.tools.handlers.of(job.name) !== undefined;
+    const isLast = job.attempt >= job.maxAttempts && this.tools.handlers.find(job.name) !== undefined;
     if (!isLast || (await this.marks.mark(next)))
-      return this.ended(next, await handleJob(job, this.tools, next.control));
+      return this.finishRun(next, await handleJob(job, this.tools, next.control));
     // At the end of the process the claim is released with the running ones.
-    if (this.held.isRunning(next) && !(next.control.signal.reason instanceof DrainDeadlineError)) this.lose(next);
+    if (this.claims.isRunning(next) && !(next.control.signal.reason instanceof DrainDeadlineError)) this.lose(next);
     this.claimMore();
   }
 
-  private async ended(running: HeldClaim, outcome: JobOutcome): Promise<void> {
+  private async finishRun(running: WorkerClaim, outcome: JobOutcome): Promise<void> {
     const { job } = running;
-    if (!this.held.isRunning(running)) return;
+    if (!this.claims.isRunning(running)) return;
     // The end of the process returns all of them in one step.
     if (outcome.kind === "returned") return;
     if (outcome.kind === "cancelled") this.reports.cancelled(job);
@@ -251,9 +249,9 @@ export class StoreWorker {
       this.unhandled.add(job);
     } else if (outcome.kind === "done" || outcome.kind === "cancelled") this.completions.add(job);
     else await this.reportFailure(running, outcome);
-    this.held.remove(running);
+    this.claims.remove(running);
     // The last claim left out the queue, or other jobs of the key.
-    if (this.settings.queueLimits?.has(job.queue) === true || job.concurrency !== undefined) this.isDry = false;
+    if (this.settings.queueLimits?.has(job.queue) === true || job.concurrency !== undefined) this.waitsForPoll = false;
     this.startReady();
     // Jobs that end in the same turn of the event loop leave their places to one claim.
     await Promise.resolve();
@@ -262,67 +260,69 @@ export class StoreWorker {
 
   /** Repeated while the store fails: the attempt has been made, and counts. */
   private async reportFailure(
-    running: HeldClaim,
+    running: WorkerClaim,
     outcome: Extract<JobOutcome, { kind: "failed" | "dead" }>,
   ): Promise<void> {
     const { job } = running;
     const retryInMs = outcome.kind === "failed" ? outcome.retryInMs : undefined;
     const step = {
       clock: this.tools.clock,
-      isHeld: () => this.held.isRunning(running),
+      isActive: () => this.claims.isRunning(running),
       failed: (error: unknown) => this.reports.storeFailed("fail", error),
     };
-    const isKept = await repeatStep(running, step, () => this.store.fail(job, { reason: outcome.reason, retryInMs }));
-    if (isKept === true) this.reports.failed(job, outcome);
-    else if (isKept === false) this.reports.lost([job]);
+    const isAccepted = await repeatStep(running, step, () =>
+      this.store.fail(job, { reason: outcome.reason, retryInMs }),
+    );
+    if (isAccepted === true) this.reports.failed(job, outcome);
+    else if (isAccepted === false) this.reports.lost([job]);
   }
 
-  private async heard({ isKnown, cancelled }: Heartbeat): Promise<void> {
-    if (!isKnown) await this.beginAnew();
+  private async handleHeartbeat({ isKnown, cancelled }: Heartbeat): Promise<void> {
+    if (!isKnown) await this.renewId();
     this.isRecorded = true;
     this.claimMore();
-    for (const { id, token } of cancelled) if (this.held.find(id)?.job.token === token) this.cancel(id);
+    for (const { id, token } of cancelled) if (this.claims.find(id)?.job.token === token) this.cancel(id);
   }
 
-  private keepUpLater(): void {
-    if (this.isOver) return;
+  private scheduleUpkeep(): void {
+    if (this.isStopped) return;
     const jitter = 0.8 + Math.random() * 0.2;
-    this.upkeepTimer = this.tools.clock.setTimeout(() => void this.keepUp(), UPKEEP_MS * jitter);
+    this.upkeepTimer = this.tools.clock.setTimeout(() => void this.runUpkeep(), UPKEEP_MS * jitter);
   }
 
-  private async keepUp(): Promise<void> {
+  private async runUpkeep(): Promise<void> {
     try {
       await this.renewLeases();
       if (!this.isClaiming && this.unheld.mayExist) {
         this.isClaiming = true;
         await this.releaseUnheld().finally(() => (this.isClaiming = false));
       }
-      if (this.heartbeats.mayJudge) this.reports.reaped(await quietly(() => this.store.reap(DEAD_AFTER_MS)));
-      this.reports.waitUnhandled(await quietly(() => this.store.unhandled()));
+      if (this.heartbeats.mayReap) this.reports.reaped(await runQuietly(() => this.store.reap(DEAD_AFTER_MS)));
+      this.reports.waitUnhandled(await runQuietly(() => this.store.unhandled()));
     } catch (error) {
       this.reports.storeFailed("upkeep", error);
     }
     this.claimMore();
-    this.keepUpLater();
+    this.scheduleUpkeep();
   }
 
   private async renewLeases(): Promise<void> {
-    for (const claim of await this.held.renew(this.store, this.tools.clock.monotonic(), LEASE_MS)) this.lose(claim);
+    for (const claim of await this.claims.renew(this.store, this.tools.clock.monotonic(), LEASE_MS)) this.lose(claim);
   }
 
   /** Other processes took this one for dead. They also get the jobs that it has claimed since under the old name. */
-  private async beginAnew(): Promise<void> {
+  private async renewId(): Promise<void> {
     const old = this.id;
     this.id = randomUUID();
     this.isRecorded = false;
     await this.store.heartbeat(this.live);
     await this.store.leave(old);
-    for (const claim of this.held.all()) this.lose(claim);
+    for (const claim of this.claims.all()) this.lose(claim);
     this.wake();
   }
 
-  private lose(claim: HeldClaim): void {
-    this.held.remove(claim);
+  private lose(claim: WorkerClaim): void {
+    this.claims.remove(claim);
     this.reports.lost([claim.job]);
     claim.control.abort(new JobLeaseLostError());
     this.startReady();

@@ -10,7 +10,7 @@ import type { Clock } from "../../runtime/clock.js";
 const PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 3_600_000;
 /** The time between two jobs that are offered again. A worker far from its database still claims faster. */
-const SPACE_MS = 3;
+const SPACING_MS = 3;
 
 export class UnhandledPauses {
   /** By the monotonic clock: the time at which the last job that was put back is due. */
@@ -26,7 +26,7 @@ export class UnhandledPauses {
   next(jobs: number): number {
     const now = this.clock.monotonic();
     // The first jobs of a backlog, and all jobs of a small one, wait for the usual time.
-    const end = Math.max(this.last, now) + jobs * SPACE_MS;
+    const end = Math.max(this.last, now) + jobs * SPACING_MS;
     const pause = Math.min(Math.max(PAUSE_MS, Math.round(end - now)), MAX_PAUSE_MS);
     this.last = Math.min(end, now + MAX_PAUSE_MS);
     return pause;

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../runtime/clock.js";
 import type { JobClaim, JobStore } from "../job-store.js";
-import { quietly } from "./quiet.js";
+import { runQuietly } from "./quiet.js";
 
 export interface UnheldTools {
   readonly store: Pick<JobStore, "releaseUnheld">;
@@ -22,7 +22,7 @@ export class UnheldClaims {
   ) {}
 
   /** Called when the outcome of a claim is unknown. */
-  note(): void {
+  recordUnknown(): void {
     this.until = this.tools.clock.monotonic() + this.leaseMs;
   }
 
@@ -30,11 +30,11 @@ export class UnheldClaims {
     return this.tools.clock.monotonic() < this.until;
   }
 
-  /** Called while no claim is under way. @param held all that the worker knows of */
-  async release(worker: string, held: () => readonly JobClaim[]): Promise<void> {
+  /** Called while no claim is under way. @param known all that the worker knows of */
+  async release(worker: string, known: () => readonly JobClaim[]): Promise<void> {
     if (!this.mayExist) return;
     const { store, released } = this.tools;
-    const jobs = await quietly(() => store.releaseUnheld(worker, held()));
+    const jobs = await runQuietly(() => store.releaseUnheld(worker, known()));
     if (jobs > 0) released(jobs);
   }
 }

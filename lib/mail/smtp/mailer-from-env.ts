@@ -37,7 +37,7 @@ export function mailerFromEnv(
   build: Profile = profile,
 ): Mailer {
   const url = env["SMTP_URL"];
-  if (url !== undefined && url !== "") return new SmtpMailer({ ...options, ...smtpOptionsOf(url) });
+  if (url !== undefined && url !== "") return new SmtpMailer({ ...options, ...parseSmtpUrl(url) });
   const folder = env["MAIL_FOLDER"];
   if (folder !== undefined && folder !== "") return new FileMailer({ ...options, folder });
   if (build === "debug") return new MemoryMailer(options);
@@ -49,7 +49,7 @@ export function mailerFromEnv(
 }
 
 /** @throws FrameworkError `E_MAIL_URL` */
-function smtpOptionsOf(text: string): SmtpMailerOptions {
+function parseSmtpUrl(text: string): SmtpMailerOptions {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const security = SECURITY[url?.protocol ?? ""];
   if (
@@ -59,7 +59,7 @@ function smtpOptionsOf(text: string): SmtpMailerOptions {
     /[^/]/.test(url.pathname + url.search + url.hash)
   )
     throw wrongUrl();
-  const [user, password] = [decoded(url.username), decoded(url.password)];
+  const [user, password] = [decodePart(url.username), decodePart(url.password)];
   return {
     host: url.hostname.replaceAll(/^\[|\]$/g, ""),
     security,
@@ -68,7 +68,7 @@ function smtpOptionsOf(text: string): SmtpMailerOptions {
   };
 }
 
-function decoded(part: string): string {
+function decodePart(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -28,7 +28,7 @@ export interface ClientError {
   readonly status: number;
 }
 
-export function clientErrorOf(error: unknown): ClientError {
+export function readClientError(error: unknown): ClientError {
   const given = (typeof error === "object" && error !== null ? error : {}) as Readonly<Record<string, unknown>>;
   const text = (name: string): string => {
     const value = given[name];
@@ -45,8 +45,8 @@ export function clientErrorOf(error: unknown): ClientError {
 }
 
 /** The failure of a connection or of its login. */
-export function connectFailure(error: unknown, { host, port }: SmtpSettings): SmtpFailure {
-  const { code, originalCode, command, status } = clientErrorOf(error);
+export function toConnectFailure(error: unknown, { host, port }: SmtpSettings): SmtpFailure {
+  const { code, originalCode, command, status } = readClientError(error);
   const server = `the mail server ${host}:${port}`;
   const detail = status === 0 ? originalCode || code : String(status);
   if (code === "EAUTH" || code === "ENOAUTH")

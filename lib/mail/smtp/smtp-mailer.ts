@@ -70,7 +70,7 @@ export class SmtpMailer extends Mailer {
     const delivery = new MailDelivery(message);
     for (let attempt = 1; delivery.remaining.length > 0; attempt += 1) {
       await this.attempt(delivery, signal);
-      if (attempt >= this.#settings.attempts || delivery.isHopeless || signal.aborted) break;
+      if (attempt >= this.#settings.attempts || delivery.isPermanent || signal.aborted) break;
       if (delivery.remaining.length > 0) await this.pause(FIRST_DELAY_MS * 2 ** (attempt - 1), signal);
     }
     return delivery.result(signal);
@@ -78,16 +78,16 @@ export class SmtpMailer extends Mailer {
 
   /** One attempt. If a used connection fails before the content is sent, another connection is tried at once. */
   private async attempt(delivery: MailDelivery, signal: AbortSignal): Promise<void> {
-    const isStale = await this.once(delivery, signal, false);
-    if (isStale && !signal.aborted) await this.once(delivery, signal, true);
+    const isStale = await this.sendOnce(delivery, signal, false);
+    if (isStale && !signal.aborted) await this.sendOnce(delivery, signal, true);
   }
 
   /** Returns whether a used connection has failed. */
-  private async once(delivery: MailDelivery, signal: AbortSignal, isFresh: boolean): Promise<boolean> {
+  private async sendOnce(delivery: MailDelivery, signal: AbortSignal, isFresh: boolean): Promise<boolean> {
     try {
       const { session, isReused } = await this.#pool.take(signal, isFresh);
       const outcome = await session.send(delivery.message, delivery.remaining, signal);
-      this.#pool.give(session);
+      this.#pool.release(session);
       delivery.add(outcome);
       return isReused && (outcome.failure !== undefined || isShutdown(outcome));
     } catch (error) {
@@ -102,7 +102,7 @@ export class SmtpMailer extends Mailer {
     try {
       if (isReused) await session.check(signal);
     } finally {
-      this.#pool.give(session);
+      this.#pool.release(session);
     }
   }
 
@@ -140,7 +140,7 @@ class MailDelivery {
   }
 
   /** Another attempt would fail in the same way. */
-  get isHopeless(): boolean {
+  get isPermanent(): boolean {
     return this.failure?.isTemporary === false;
   }
 
@@ -166,14 +166,14 @@ class MailDelivery {
     const result = { messageId: this.message.messageId, accepted, rejected, unknown };
     if (accepted.length > 0 || unknown.length > 0) return result;
     if (remaining.length === 0)
-      throw new MailRefusedError(`the mail server refused all recipients (${statusesOf(rejected)})`, result);
+      throw new MailRefusedError(`the mail server refused all recipients (${joinStatuses(rejected)})`, result);
     if (signal.aborted) throw signal.reason;
     throw new MailUnavailableError(
-      failure?.message ?? `the mail server accepts no recipient at the moment (${statusesOf(rejected)})`,
+      failure?.message ?? `the mail server accepts no recipient at the moment (${joinStatuses(rejected)})`,
     );
   }
 }
 
-function statusesOf(rejected: readonly RefusedRecipient[]): string {
+function joinStatuses(rejected: readonly RefusedRecipient[]): string {
   return [...new Set(rejected.map(({ status }) => status))].join(", ");
 }

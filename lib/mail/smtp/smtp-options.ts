@@ -6,7 +6,7 @@
 import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { setupError } from "../../errors/setup-error.js";
-import { LONGEST_TIMER_MS } from "../../runtime/clock.js";
+import { MAX_TIMER_MS } from "../../runtime/clock.js";
 import { hasForbiddenCharacter } from "../header-text.js";
 import { MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
 
@@ -96,14 +96,14 @@ export function readSmtpOptions(options: SmtpMailerOptions): SmtpSettings {
     host,
     security,
     clientName,
-    port: whole("port", options.port ?? PORTS[security], 65_535),
+    port: checkWholeNumber("port", options.port ?? PORTS[security], 65_535),
     login: readLogin(options, security),
     tls: options.tls ?? {},
-    maxConnections: whole("maxConnections", options.maxConnections ?? 5, 1000),
-    maxMailsPerConnection: whole("maxMailsPerConnection", options.maxMailsPerConnection ?? 100, 1_000_000),
-    idleMs: whole("idleMs", options.idleMs ?? 10_000, LONGEST_TIMER_MS),
-    attempts: whole("attempts", options.attempts ?? 3, 100),
-    connectTimeoutMs: whole("connectTimeoutMs", options.connectTimeoutMs ?? 10_000, LONGEST_TIMER_MS),
+    maxConnections: checkWholeNumber("maxConnections", options.maxConnections ?? 5, 1000),
+    maxMailsPerConnection: checkWholeNumber("maxMailsPerConnection", options.maxMailsPerConnection ?? 100, 1_000_000),
+    idleMs: checkWholeNumber("idleMs", options.idleMs ?? 10_000, MAX_TIMER_MS),
+    attempts: checkWholeNumber("attempts", options.attempts ?? 3, 100),
+    connectTimeoutMs: checkWholeNumber("connectTimeoutMs", options.connectTimeoutMs ?? 10_000, MAX_TIMER_MS),
   };
 }
 
@@ -118,9 +118,9 @@ function readLogin({ user, password }: SmtpMailerOptions, security: SmtpSecurity
   return { user, password };
 }
 
-function whole(name: string, value: number, most: number): number {
-  if (Number.isSafeInteger(value) && value > 0 && value <= most) return value;
-  throw wrongOption(`${name} is a whole number from 1 to ${most}`);
+function checkWholeNumber(name: string, value: number, max: number): number {
+  if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
+  throw wrongOption(`${name} is a whole number from 1 to ${max}`);
 }
 
 function wrongOption(rule: string): FrameworkError {

@@ -7,7 +7,7 @@
  * Internal: `SmtpSession` calls it.
  */
 import type { RefusedRecipient } from "../mail-result.js";
-import { clientErrorOf, connectFailure, isTemporaryStatus, SmtpFailure } from "./smtp-failure.js";
+import { readClientError, toConnectFailure, isTemporaryStatus, SmtpFailure } from "./smtp-failure.js";
 import type { SmtpSettings } from "./smtp-options.js";
 
 /** Each recipient is in one list; with a `failure` all lists are empty, because no outcome is known. */
@@ -30,12 +30,12 @@ export interface SmtpAttempt {
 /** A message that is larger than the server says it takes; the client does not send it (RFC 1870). */
 const TOO_LARGE = 552;
 
-export function outcomeOf({ recipients, failed, isWhole, envelope }: SmtpAttempt, settings: SmtpSettings): SmtpOutcome {
-  const refusals = refusalsOf(envelope);
+export function toOutcome({ recipients, failed, isWhole, envelope }: SmtpAttempt, settings: SmtpSettings): SmtpOutcome {
+  const refusals = readRefusals(envelope);
   const rejected = recipients.flatMap((address) => refusedRecipient(address, refusals.get(address)));
   const others = recipients.filter((address) => !refusals.has(address));
   if (failed === undefined) return { accepted: others, rejected, unknown: [], failure: undefined };
-  const { code, status } = clientErrorOf(failed.error);
+  const { code, status } = readClientError(failed.error);
   const isReply = code === "EENVELOPE" || code === "EMESSAGE";
   if (isReply) {
     const final = status === 0 ? TOO_LARGE : status;
@@ -43,7 +43,7 @@ export function outcomeOf({ recipients, failed, isWhole, envelope }: SmtpAttempt
     return { accepted: [], rejected: all, unknown: [], failure: undefined };
   }
   if (isWhole) return { accepted: [], rejected, unknown: others, failure: undefined };
-  return { accepted: [], rejected: [], unknown: [], failure: connectFailure(failed.error, settings) };
+  return { accepted: [], rejected: [], unknown: [], failure: toConnectFailure(failed.error, settings) };
 }
 
 function refusedRecipient(address: string, status: number | undefined): readonly RefusedRecipient[] {
@@ -51,14 +51,14 @@ function refusedRecipient(address: string, status: number | undefined): readonly
 }
 
 /** The code of the reply for each refused recipient. The list belongs to the client, so its shape is checked. */
-function refusalsOf(envelope: unknown): ReadonlyMap<string, number> {
+function readRefusals(envelope: unknown): ReadonlyMap<string, number> {
   const errors: unknown =
     typeof envelope === "object" && envelope !== null ? Reflect.get(envelope, "rejectedErrors") : [];
   const refusals = new Map<string, number>();
   for (const error of Array.isArray(errors) ? (errors as readonly unknown[]) : []) {
     const recipient: unknown =
       typeof error === "object" && error !== null ? Reflect.get(error, "recipient") : undefined;
-    if (typeof recipient === "string") refusals.set(recipient, clientErrorOf(error).status);
+    if (typeof recipient === "string") refusals.set(recipient, readClientError(error).status);
   }
   return refusals;
 }

@@ -47,11 +47,11 @@ export class SmtpPool {
    * @throws SmtpFailure; the reason of the signal
    */
   async take(signal: AbortSignal, isFresh = false): Promise<Lease> {
-    await this.place(signal);
+    await this.takePlace(signal);
     try {
       // The others are as old as the one that failed, and count as connections too.
       if (isFresh) this.closeIdle();
-      const used = isFresh ? undefined : await this.checkedIdle(signal);
+      const used = isFresh ? undefined : await this.takeIdle(signal);
       const session = used ?? (await SmtpSession.open(this.settings, this.clock(), signal));
       this.busy.add(session);
       return { session, isReused: used !== undefined };
@@ -62,11 +62,11 @@ export class SmtpPool {
   }
 
   /** Gives a session back, for the next mail or to be closed. */
-  give(session: SmtpSession): void {
+  release(session: SmtpSession): void {
     this.busy.delete(session);
     if (session.isUsable) {
       if (this.isStopped || session.mails >= this.settings.maxMailsPerConnection) session.quit();
-      else this.keep(session);
+      else this.addIdle(session);
     }
     this.leavePlace();
   }
@@ -90,18 +90,18 @@ export class SmtpPool {
   }
 
   /** Waits until fewer than `maxConnections` are in use, then counts one more. */
-  private async place(signal: AbortSignal): Promise<void> {
+  private async takePlace(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     while (!this.isStopped && this.count >= this.settings.maxConnections) {
       if (this.waiting.size >= MAX_WAITING)
         throw new SmtpFailure(`${MAX_WAITING} mails are waiting for a connection already`, false);
-      await this.turn(signal);
+      await this.waitForPlace(signal);
     }
     if (this.isStopped) throw new SmtpFailure("the mailer has stopped", false);
     this.count += 1;
   }
 
-  private turn(signal: AbortSignal): Promise<void> {
+  private waitForPlace(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (): void => {
         this.waiting.delete(wake);
@@ -127,16 +127,16 @@ export class SmtpPool {
   }
 
   /** The unused session that was used last, if it still works. */
-  private async checkedIdle(signal: AbortSignal): Promise<SmtpSession | undefined> {
+  private async takeIdle(signal: AbortSignal): Promise<SmtpSession | undefined> {
     for (let found = this.idle.pop(); found !== undefined; found = this.idle.pop()) {
       found.timer.cancel();
-      if (found.session.isUsable && (await this.answers(found, signal))) return found.session;
+      if (found.session.isUsable && (await this.isAlive(found, signal))) return found.session;
       found.session.close();
     }
     return undefined;
   }
 
-  private async answers({ session, since }: IdleSession, signal: AbortSignal): Promise<boolean> {
+  private async isAlive({ session, since }: IdleSession, signal: AbortSignal): Promise<boolean> {
     const clock = this.clock();
     if (clock.monotonic() - since < CHECK_AFTER_MS) return true;
     const limit = new AbortController();
@@ -152,7 +152,7 @@ export class SmtpPool {
     }
   }
 
-  private keep(session: SmtpSession): void {
+  private addIdle(session: SmtpSession): void {
     const clock = this.clock();
     const timer = clock.setTimeout(() => this.expire(session), this.settings.idleMs, { background: true });
     this.idle.push({ session, since: clock.monotonic(), timer });

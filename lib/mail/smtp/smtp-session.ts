@@ -9,9 +9,9 @@ import type SmtpClient from "nodemailer/lib/smtp-connection";
 import { expectPeer, requirePeer } from "../../errors/optional-package.js";
 import { type Clock } from "../../runtime/clock.js";
 import type { MailMessage } from "../mail-message.js";
-import { connectFailure, SmtpFailure } from "./smtp-failure.js";
+import { toConnectFailure, SmtpFailure } from "./smtp-failure.js";
 import type { SmtpSettings } from "./smtp-options.js";
-import { outcomeOf, type SmtpOutcome } from "./smtp-outcome.js";
+import { toOutcome, type SmtpOutcome } from "./smtp-outcome.js";
 
 const PEER = {
   entry: "@stagecraft/framework/mail/smtp",
@@ -61,7 +61,7 @@ export class SmtpSession {
       return session;
     } catch (error) {
       session.close();
-      throw signal.aborted || limit.signal.aborted ? error : connectFailure(error, settings);
+      throw signal.aborted || limit.signal.aborted ? error : toConnectFailure(error, settings);
     } finally {
       timer.cancel();
     }
@@ -77,7 +77,7 @@ export class SmtpSession {
       await this.within(signal, () => this.command((done) => this.client.reset(done)));
     } catch (error) {
       this.close();
-      throw signal.aborted ? error : connectFailure(error, this.settings);
+      throw signal.aborted ? error : toConnectFailure(error, this.settings);
     }
   }
 
@@ -85,7 +85,7 @@ export class SmtpSession {
   async send(message: MailMessage, recipients: readonly string[], signal: AbortSignal): Promise<SmtpOutcome> {
     this.mails += 1;
     const { from, bytes } = message;
-    const content = Readable.from(chunksOf(bytes), { objectMode: false });
+    const content = Readable.from(splitChunks(bytes), { objectMode: false });
     let isWhole = false;
     // From here on the client writes the end of the content, so the server may accept it.
     content.once("end", () => (isWhole = true));
@@ -97,7 +97,7 @@ export class SmtpSession {
       failed = { error };
       content.destroy();
     }
-    const outcome = outcomeOf({ recipients, failed, isWhole, envelope: this.envelope() }, this.settings);
+    const outcome = toOutcome({ recipients, failed, isWhole, envelope: this.envelope() }, this.settings);
     if (failed !== undefined) this.close();
     return outcome;
   }
@@ -184,6 +184,6 @@ function clientOptions({ host, port, security, tls, clientName }: SmtpSettings):
   };
 }
 
-function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
+function* splitChunks(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
 }

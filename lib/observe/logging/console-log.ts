@@ -5,7 +5,7 @@
  * @example
  * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"
  */
-import { fieldNames, readField, UNREADABLE_FIELD } from "../../errors/thrown-value.js";
+import { listFieldNames, readField, UNREADABLE_FIELD } from "../../errors/thrown-value.js";
 import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import { FieldWriter } from "./json-fields.js";
@@ -32,20 +32,20 @@ export class ConsoleLog implements TracingLayer {
   }
 
   onEvent(event: LogEvent): void {
-    const stack = stackLines(event.fields);
-    const words = [`${timestamp(event.timestamp)} ${event.level} ${event.target}:`, spanNames(event.span)];
+    const stack = listStackLines(event.fields);
+    const words = [`${timestamp(event.timestamp)} ${event.level} ${event.target}:`, formatSpanNames(event.span)];
     if (event.message !== undefined) words.push(event.message);
     for (const [name, text] of this.#texts(event))
       if (name !== STACK || stack.length === 0) words.push(`${name}=${text}`);
     const line = words.filter((word) => word !== "").join(" ");
-    this.#sink.writeLine([line, ...stack].map(printable).join("\n"));
+    this.#sink.writeLine([line, ...stack].map(escapeControls).join("\n"));
   }
 
   /** The event's own fields, then the fields of its spans from the innermost to the outermost; each name once. */
   #texts({ fields, span }: LogEvent): ReadonlyMap<string, string> {
     const shown = new Map<string, string>();
-    for (const source of [fields, ...spansOf(span).map((each) => each.fields)]) {
-      for (const name of fieldNames(source)) {
+    for (const source of [fields, ...listSpans(span).map((each) => each.fields)]) {
+      for (const name of listFieldNames(source)) {
         const text = shown.has(name) ? undefined : this.#text(source, name);
         if (text !== undefined) shown.set(name, text);
       }
@@ -64,28 +64,28 @@ export class ConsoleLog implements TracingLayer {
 }
 
 /** The innermost span first. */
-function spansOf(span: SpanData | undefined): SpanData[] {
-  return span === undefined ? [] : [span, ...spansOf(span.parent)];
+function listSpans(span: SpanData | undefined): SpanData[] {
+  return span === undefined ? [] : [span, ...listSpans(span.parent)];
 }
 
-function spanNames(span: SpanData | undefined): string {
-  return spansOf(span)
+function formatSpanNames(span: SpanData | undefined): string {
+  return listSpans(span)
     .toReversed()
     .map(({ name }) => `${name}:`)
     .join("");
 }
 
 /** Indented, so that a line break in the message of an error cannot imitate an event. Empty unless the field has several lines. */
-function stackLines(fields: Fields | undefined): readonly string[] {
+function listStackLines(fields: Fields | undefined): readonly string[] {
   const stack = fields === undefined ? undefined : readField(fields, STACK);
   if (typeof stack !== "string" || !stack.includes("\n")) return [];
   return stack.split("\n").map((line) => `    ${line.trim()}`);
 }
 
-function printable(line: string): string {
-  return line.replaceAll(CONTROL, escaped);
+function escapeControls(line: string): string {
+  return line.replaceAll(CONTROL, escapeControl);
 }
 
-function escaped(control: string): string {
+function escapeControl(control: string): string {
   return SHORT_ESCAPES.get(control) ?? `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

@@ -65,16 +65,16 @@ export class Filter implements TargetFilter {
 function parseDirective(part: string): Directive | undefined {
   const [left = "", right, ...more] = part.split("=").map((side) => side.trim());
   if (more.length > 0) return undefined;
-  if (right !== undefined) return forTarget(left, levelOf(right));
-  const level = levelOf(left);
-  return level === undefined ? forTarget(left, "TRACE") : ["", level];
+  if (right !== undefined) return createDirective(left, parseLevel(right));
+  const level = parseLevel(left);
+  return level === undefined ? createDirective(left, "TRACE") : ["", level];
 }
 
-function forTarget(target: string, level: LevelFilter | undefined): Directive | undefined {
+function createDirective(target: string, level: LevelFilter | undefined): Directive | undefined {
   return level !== undefined && TARGET.test(target) ? [target, level] : undefined;
 }
 
-function levelOf(word: string): LevelFilter | undefined {
+function parseLevel(word: string): LevelFilter | undefined {
   return LEVELS.get(word.toLowerCase());
 }
 

@@ -109,17 +109,20 @@ export function resolveFilter(variable: string | undefined, defaultFilter: strin
   if (filter !== undefined) return { filter, warnings: [] };
   const fallback = resolveDefault(defaultFilter);
   if (text === undefined) return fallback;
-  const warning = invalidFilter(FILTER_ENV, text, "the default filter");
+  const warning = describeInvalidFilter(FILTER_ENV, text, "the default filter");
   return { filter: fallback.filter, warnings: [warning, ...fallback.warnings] };
 }
 
 function resolveDefault(defaultFilter: string): ResolvedFilter {
   const filter = Filter.parse(defaultFilter);
   if (filter !== undefined) return { filter, warnings: [] };
-  return { filter: Filter.upTo("INFO"), warnings: [invalidFilter("the default filter", defaultFilter, '"info"')] };
+  return {
+    filter: Filter.upTo("INFO"),
+    warnings: [describeInvalidFilter("the default filter", defaultFilter, '"info"')],
+  };
 }
 
-function invalidFilter(source: string, text: string, replacement: string): string {
+function describeInvalidFilter(source: string, text: string, replacement: string): string {
   const shown = JSON.stringify(text.slice(0, MAX_SHOWN_CHARACTERS));
   return `warning: ${source} does not parse as a log filter: ${shown}; using ${replacement} (write it like "info,shop=debug")`;
 }

@@ -28,7 +28,7 @@ export class FieldWriter implements ObjectWriter {
   /** The beginning of a line, `{"fields":{…}`; `""` if there are no fields. */
   line(fields: object, inherited: InheritedFields = this.keyCache.nothingInherited): string {
     try {
-      return this.#members(isPlain(fields) ? fields : asFields(fields), inherited, LINE_START);
+      return this.#members(isPlain(fields) ? fields : toFields(fields), inherited, LINE_START);
     } catch {
       return this.#members({ fields: new RawJson(UNREADABLE) }, inherited, LINE_START);
     }
@@ -53,7 +53,7 @@ export class FieldWriter implements ObjectWriter {
   entries(entries: readonly (readonly [name: string, value: unknown])[], traversal: FieldTraversal): string {
     const texts = new Map<string, string>();
     for (const [name, value] of entries) this.#put(texts, name, () => value, traversal);
-    return sortedObject(texts, OBJECT_START) || "{}";
+    return writeSortedObject(texts, OBJECT_START) || "{}";
   }
 
   #members(fields: object, inherited: InheritedFields, start: Position, traversal?: FieldTraversal): string {
@@ -81,8 +81,8 @@ export class FieldWriter implements ObjectWriter {
   ): string {
     const texts = new Map<string, string>();
     keys.inherited.forEach((name, index) => this.#put(texts, name, () => values[index], traversal));
-    for (const name of Object.keys(fields)) this.#put(texts, name, () => valueOf(fields, name), traversal);
-    return sortedObject(texts, start);
+    for (const name of Object.keys(fields)) this.#put(texts, name, () => getMember(fields, name), traversal);
+    return writeSortedObject(texts, start);
   }
 
   #put(texts: Map<string, string>, name: string, read: () => unknown, traversal: FieldTraversal | undefined): void {
@@ -99,9 +99,9 @@ export class FieldWriter implements ObjectWriter {
   }
 }
 
-function sortedObject(texts: ReadonlyMap<string, string>, start: Position): string {
+function writeSortedObject(texts: ReadonlyMap<string, string>, start: Position): string {
   const builder = new ObjectBuilder(start);
-  for (const [name, json] of [...texts].toSorted(byName)) {
+  for (const [name, json] of [...texts].toSorted(compareNames)) {
     builder.addJson(new EncodedKey(jsonString(name), false, -1, -1), undefined, json);
   }
   return builder.finish();
@@ -116,7 +116,7 @@ function readOwnFields(fields: object, inherited: KeyList, own: unknown[]): KeyL
       // oxlint-disable-next-line prefer-object-has-own
       if (own.length === MAX_REMEMBERED_KEYS || !Object.prototype.hasOwnProperty.call(fields, key)) return undefined;
       list = list.plus(key);
-      own.push(valueOf(fields, key));
+      own.push(getMember(fields, key));
     }
     return list;
   } catch {
@@ -125,7 +125,7 @@ function readOwnFields(fields: object, inherited: KeyList, own: unknown[]): KeyL
 }
 
 // A caller may pass an error or an HTTP message in place of the fields. The error must not be lost, and the message's headers not shown.
-function asFields(fields: object): object {
+function toFields(fields: object): object {
   return types.isNativeError(fields) ? { error: fields } : (httpMessageFields(fields) ?? fields);
 }
 
@@ -135,10 +135,10 @@ function isPlain(value: object): boolean {
 }
 
 // An object whose keys were listed is a record of them.
-function valueOf(fields: object, name: string): unknown {
+function getMember(fields: object, name: string): unknown {
   return (fields as Readonly<Record<string, unknown>>)[name];
 }
 
-function byName([a]: readonly [string, string], [b]: readonly [string, string]): number {
+function compareNames([a]: readonly [string, string], [b]: readonly [string, string]): number {
   return a < b ? -1 : 1;
 }

@@ -3,7 +3,7 @@
  * line to line, so it is remembered.
  */
 import type { Level, LogEvent } from "../../tracing/subscriber.js";
-import { flattened, jsonString, needsNoEscape, timestamp, wholeMilliseconds } from "./json-text.js";
+import { flatten, jsonString, needsNoEscape, timestamp, wholeMilliseconds } from "./json-text.js";
 
 /** Targets whose text is remembered. */
 const MAX_TARGETS = 256;
@@ -45,8 +45,8 @@ export class LineEnd {
   append(line: string, event: LogEvent, message: string | undefined, spans: SpansMember | undefined): string {
     const time = wholeMilliseconds(event.timestamp);
     const second = Math.floor(time / 1000);
-    const begun = withMessage(line, LEVELS[event.level], message, spans);
-    return begun + this.#targetAndSecond(event.target, second) + milliseconds(time - second * 1000);
+    const beforeTarget = withMessage(line, LEVELS[event.level], message, spans);
+    return beforeTarget + this.#targetAndSecond(event.target, second) + milliseconds(time - second * 1000);
   }
 
   #targetAndSecond(target: string, second: number): string {
@@ -83,7 +83,7 @@ function withMessage(
 }
 
 function targetAndSecondText(target: string, second: number): string {
-  return flattened(`,"target":${jsonString(target)},"timestamp":"${timestamp(second * 1000).slice(0, -"000Z".length)}`);
+  return flatten(`,"target":${jsonString(target)},"timestamp":"${timestamp(second * 1000).slice(0, -"000Z".length)}`);
 }
 
 function milliseconds(rest: number): string {

@@ -4,8 +4,8 @@
  * A string that is put together from pieces costs once for each piece when it is written out. So all punctuation between two values,
  * quotation marks included, is one piece, and a key with a value that comes again is one piece.
  */
-import { copiedString } from "../copied-string.js";
-import { flattened } from "./json-text.js";
+import { copyString } from "../copy-string.js";
+import { flatten } from "./json-text.js";
 import { REDACTED } from "./redaction.js";
 
 /** The output directly before a member. It decides which characters close the value before and open this member. */
@@ -68,7 +68,7 @@ export class EncodedKey {
   recall(value: unknown, position: Position): string | undefined {
     if (this.#pause > 0 || value !== this.#value || position !== this.#position) return undefined;
     this.#misses = 0;
-    return (this.#piece ??= flattened(this.prefix(position, typeof value === "string") + this.#text));
+    return (this.#piece ??= flatten(this.prefix(position, typeof value === "string") + this.#text));
   }
 
   /** Only for values that are equal exactly when their text is: no objects, and no strings that need an escape. */
@@ -80,7 +80,7 @@ export class EncodedKey {
   #replace(value: unknown, position: Position, text: string): void {
     this.#misses++;
     if (this.#misses === MAX_MISSES) this.#startPause();
-    this.#text = copiedString(text);
+    this.#text = copyString(text);
     this.#value = typeof value === "string" ? this.#text : value;
     this.#position = position;
     this.#piece = undefined;
@@ -97,7 +97,7 @@ export class EncodedKey {
   }
 
   #makePrefix(position: Position, quoted: boolean): string {
-    return flattened(`${PUNCTUATION[position]}${this.#json}:${quoted ? '"' : ""}`);
+    return flatten(`${PUNCTUATION[position]}${this.#json}:${quoted ? '"' : ""}`);
   }
 }
 

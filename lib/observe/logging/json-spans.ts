@@ -6,7 +6,7 @@ import type { Fields } from "../../tracing/subscriber.js";
 import type { FieldWriter } from "./json-fields.js";
 import type { InheritedFields, KeyList } from "./json-key-cache.js";
 import { isOmitted } from "./json-object.js";
-import { flattened, jsonString } from "./json-text.js";
+import { flatten, jsonString } from "./json-text.js";
 
 /** Child names that one path remembers. A program that makes up more names pays for each of them every time. */
 const MAX_CHILDREN = 256;
@@ -23,8 +23,8 @@ export class SpanPath {
   readonly #children = new Map<string, SpanPath>();
 
   private constructor(private readonly names: string) {
-    this.spans = names === "" ? "" : flattened(`,"spans":[${names}]`);
-    this.spansAfterString = flattened(`"${this.spans}`);
+    this.spans = names === "" ? "" : flatten(`,"spans":[${names}]`);
+    this.spansAfterString = flatten(`"${this.spans}`);
   }
 
   /** The path outside any span. */
@@ -64,12 +64,12 @@ export class SpanFields {
     this.#writer = writer;
     this.#parent = parent;
     this.path = path;
-    this.#fields = frozen(writer, fields);
+    this.#fields = freezeFields(writer, fields);
   }
 
   /** @param fields All fields of the span, not only the added ones. */
   record(fields: Fields): void {
-    this.#fields = frozen(this.#writer, fields);
+    this.#fields = freezeFields(this.#writer, fields);
     this.#folded = undefined;
   }
 
@@ -97,7 +97,7 @@ export class SpanFields {
 }
 
 // Objects are written now, so that later changes to them do not show. The fields object itself is the span's own copy.
-function frozen(writer: FieldWriter, fields: Fields): Fields {
+function freezeFields(writer: FieldWriter, fields: Fields): Fields {
   if (!hasUnfrozenValue(fields)) return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, writer.freeze(name, value)]));
 }

@@ -3,7 +3,7 @@
  * HTTP message becomes its method, its path and its status.
  */
 import { types } from "node:util";
-import { pathOf } from "../../http/request/request-target.js";
+import { getPath } from "../../http/request/request-target.js";
 
 const UNREADABLE = "[unreadable]";
 
@@ -24,15 +24,15 @@ interface HttpMessage {
  *
  * @param showCause Shows a cause that is an object but no error.
  */
-export function specialValueOf(
+export function toSpecialValue(
   value: object,
   showCause: (cause: object) => string,
 ): string | number | bigint | boolean | null | undefined {
-  if (isError(value)) return errorText(value, showCause);
-  if (types.isDate(value)) return dateText(value);
+  if (isError(value)) return describeError(value, showCause);
+  if (types.isDate(value)) return formatDate(value);
   if (value instanceof URL) return value.href;
   if (ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value)) return `[${value.byteLength} bytes]`;
-  return types.isBoxedPrimitive(value) ? unboxed(value) : undefined;
+  return types.isBoxedPrimitive(value) ? unbox(value) : undefined;
 }
 
 /**
@@ -41,12 +41,12 @@ export function specialValueOf(
  */
 export function httpMessageFields(value: object): object | undefined {
   if (!isHttpMessage(value)) return undefined;
-  const request = requestOf(value);
-  const target = textIn(request?.url) ?? textIn(request?.path);
+  const request = findRequest(value);
+  const target = asString(request?.url) ?? asString(request?.path);
   return {
-    method: textIn(request?.method),
-    path: target === undefined ? undefined : pathOf(target),
-    status: numberIn(value.status) ?? numberIn(value.statusCode),
+    method: asString(request?.method),
+    path: target === undefined ? undefined : getPath(target),
+    status: asNumber(value.status) ?? asNumber(value.statusCode),
   };
 }
 
@@ -57,17 +57,17 @@ function isHttpMessage(value: object): value is HttpMessage {
 }
 
 /** `req` is read only from a response, because reading it on Koa's context has side effects. */
-function requestOf(message: HttpMessage): HttpMessage | undefined {
+function findRequest(message: HttpMessage): HttpMessage | undefined {
   if (typeof message.method === "string") return message;
   const { req } = message;
   return typeof req === "object" && req !== null ? req : undefined;
 }
 
-function textIn(value: unknown): string | undefined {
+function asString(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function numberIn(value: unknown): number | undefined {
+function asNumber(value: unknown): number | undefined {
   return typeof value === "number" ? value : undefined;
 }
 
@@ -75,11 +75,11 @@ function isError(value: object): value is Error {
   return types.isNativeError(value) || value instanceof Error;
 }
 
-function dateText(date: Date): string | null {
+function formatDate(date: Date): string | null {
   return Number.isNaN(Date.prototype.getTime.call(date)) ? null : Date.prototype.toISOString.call(date);
 }
 
-function unboxed(value: object): string | number | bigint | boolean | undefined {
+function unbox(value: object): string | number | bigint | boolean | undefined {
   if (types.isStringObject(value)) return String.prototype.valueOf.call(value);
   if (types.isNumberObject(value)) return Number.prototype.valueOf.call(value);
   if (types.isBooleanObject(value)) return Boolean.prototype.valueOf.call(value);
@@ -87,21 +87,21 @@ function unboxed(value: object): string | number | bigint | boolean | undefined 
 }
 
 /** The error and the whole chain of its causes. */
-function errorText(error: Error, showCause: (cause: object) => string): string {
+function describeError(error: Error, showCause: (cause: object) => string): string {
   const seen = new Set<unknown>();
   const texts: string[] = [];
   let current: unknown = error;
   while (current !== undefined && current !== null && !seen.has(current)) {
     seen.add(current);
-    const text = textOf(current, showCause);
+    const text = describeCause(current, showCause);
     texts.push(text);
-    current = text === UNREADABLE ? undefined : causeOf(current);
+    current = text === UNREADABLE ? undefined : getCause(current);
   }
   if (seen.has(current)) texts.push("[circular]");
   return texts.join(": caused by ");
 }
 
-function textOf(cause: unknown, showCause: (cause: object) => string): string {
+function describeCause(cause: unknown, showCause: (cause: object) => string): string {
   try {
     return typeof cause === "object" && cause !== null && !isError(cause) ? showCause(cause) : String(cause);
   } catch {
@@ -109,7 +109,7 @@ function textOf(cause: unknown, showCause: (cause: object) => string): string {
   }
 }
 
-function causeOf(value: unknown): unknown {
+function getCause(value: unknown): unknown {
   try {
     return typeof value === "object" && value !== null && isError(value) ? value.cause : undefined;
   } catch {

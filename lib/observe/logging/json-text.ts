@@ -34,7 +34,7 @@ export function needsNoEscape(text: string): boolean {
 }
 
 /** The same text in one piece of memory: for text that is put together once and written often. */
-export function flattened(text: string): string {
+export function flatten(text: string): string {
   // The engine stores a concatenation as a tree until code reads it, here as a number. After that it is one piece.
   Number(text);
   return text;

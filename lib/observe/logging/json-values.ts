@@ -2,7 +2,7 @@
  * Writes any value as JSON. The result is always valid and complete down to the maximum depth, and nothing is thrown.
  */
 import { types } from "node:util";
-import { httpMessageFields, specialValueOf } from "./json-special-values.js";
+import { httpMessageFields, toSpecialValue } from "./json-special-values.js";
 import { jsonString } from "./json-text.js";
 
 const MAX_DEPTH = 64;
@@ -105,7 +105,7 @@ export class ValueWriter {
   #special(value: object, traversal: FieldTraversal): string | undefined {
     const json = RawJson.of(value);
     if (json !== undefined) return json;
-    const primitive = specialValueOf(value, (cause) => this.write(cause, traversal) ?? UNREADABLE);
+    const primitive = toSpecialValue(value, (cause) => this.write(cause, traversal) ?? UNREADABLE);
     return primitive === undefined ? undefined : this.write(primitive);
   }
 
@@ -139,8 +139,8 @@ export class ValueWriter {
   }
 
   #container(value: object, traversal: FieldTraversal): string {
-    if (types.isMap(value)) return this.#objects.entries(entriesOf(value), traversal);
-    return types.isSet(value) ? this.#array(elementsOf(value), traversal) : this.#members(value, traversal);
+    if (types.isMap(value)) return this.#objects.entries(listEntries(value), traversal);
+    return types.isSet(value) ? this.#array(listElements(value), traversal) : this.#members(value, traversal);
   }
 
   // A sparse array is written as an object: a client can send an array of any length at no cost.
@@ -173,19 +173,19 @@ function isPlainObjectOrArray(value: object): boolean {
 }
 
 // Calls the methods of the class itself, because a subclass may override them.
-function entriesOf(map: ReadonlyMap<unknown, unknown>): (readonly [string, unknown])[] {
+function listEntries(map: ReadonlyMap<unknown, unknown>): (readonly [string, unknown])[] {
   const entries: (readonly [string, unknown])[] = [];
-  Map.prototype.forEach.call(map, (value: unknown, key: unknown) => entries.push([nameOf(key), value]));
+  Map.prototype.forEach.call(map, (value: unknown, key: unknown) => entries.push([toMemberName(key), value]));
   return entries;
 }
 
-function elementsOf(set: ReadonlySet<unknown>): unknown[] {
+function listElements(set: ReadonlySet<unknown>): unknown[] {
   const elements: unknown[] = [];
   Set.prototype.forEach.call(set, (element: unknown) => elements.push(element));
   return elements;
 }
 
-function nameOf(key: unknown): string {
+function toMemberName(key: unknown): string {
   try {
     return String(key);
   } catch {

@@ -8,7 +8,7 @@
  * redact.apply("x-api-key", key); // "[redacted]"
  * redact.apply("note", note); // note
  */
-import { copiedString } from "../copied-string.js";
+import { copyString } from "../copy-string.js";
 
 /** Written in place of a redacted value. */
 export const REDACTED = "[redacted]";
@@ -60,7 +60,7 @@ export class RedactionPatterns {
 
   /** @param patterns Non-empty texts, folded as the names are. */
   constructor(readonly patterns: readonly string[]) {
-    this.#expression = new RegExp(patterns.map(expressionOf).join("|"));
+    this.#expression = new RegExp(patterns.map(toExpression).join("|"));
   }
 
   /** True if `name` contains one of the patterns. */
@@ -72,34 +72,34 @@ export class RedactionPatterns {
     const result = this.#expression.test(name);
     if (name.length > MAX_REMEMBERED_LENGTH) return result;
     if (this.#results.size >= MAX_REMEMBERED_NAMES) this.#results.clear();
-    const copy = copiedString(name);
+    const copy = copyString(name);
     // The copy of a name with a lone surrogate is another name, so its result is not remembered.
     if (copy === name) this.#results.set(copy, result);
     return result;
   }
 }
 
-const denied = new RedactionPatterns(DENY_LIST);
+const defaultPatterns = new RedactionPatterns(DENY_LIST);
 
 /**
  * True if the value of a field with this name is redacted: the name, with `-` and `.` as `_` and A to Z as a to z, contains a pattern of
  * `DENY_LIST`. Nothing else is folded: `privateKey` is not sensitive, `author` is.
  */
 export function isSensitive(field: string): boolean {
-  return denied.matches(field);
+  return defaultPatterns.matches(field);
 }
 
 /** `REDACTED` if the name is sensitive, else `value`. */
 export function apply<T>(field: string, value: T): T | typeof REDACTED {
-  return denied.matches(field) ? REDACTED : value;
+  return defaultPatterns.matches(field) ? REDACTED : value;
 }
 
 // One-character classes only: a single scan without backtracking. The flag `i` would fold more characters.
-function expressionOf(pattern: string): string {
-  return Array.from({ length: pattern.length }, (_, index) => classOf(pattern.charAt(index))).join("");
+function toExpression(pattern: string): string {
+  return Array.from({ length: pattern.length }, (_, index) => toCharacterClass(pattern.charAt(index))).join("");
 }
 
-function classOf(character: string): string {
+function toCharacterClass(character: string): string {
   if (/[_.-]/.test(character)) return "[_.-]";
   if (/[a-zA-Z]/.test(character)) return `[${character.toLowerCase()}${character.toUpperCase()}]`;
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -67,7 +67,7 @@ export class StderrSink extends LogSink {
   }
 
   /** Writes until all is written or the wait is over. The end of a line that has begun is kept for later; another line is lost. */
-  #keepWriting(bytes: Uint8Array, from: number, hasBegun = from > 0): void {
+  #keepWriting(bytes: Uint8Array, from: number, isStarted = from > 0): void {
     let position = from;
     let deadline = performance.now() + (this.#isStalled ? 0 : MAX_WAIT_MS);
     try {
@@ -82,10 +82,10 @@ export class StderrSink extends LogSink {
           break;
         }
       }
-      if (position === 0 && !hasBegun) this.#lostLines++;
-      this.#rest = hasBegun || position > 0 ? bytes.subarray(position) : NOTHING;
+      if (position === 0 && !isStarted) this.#lostLines++;
+      this.#rest = isStarted || position > 0 ? bytes.subarray(position) : NOTHING;
     } catch (error) {
-      this.#rest = hasBegun || position > 0 ? LINE_END : NOTHING;
+      this.#rest = isStarted || position > 0 ? LINE_END : NOTHING;
       throw error;
     }
   }

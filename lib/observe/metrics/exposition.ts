@@ -51,9 +51,9 @@ export function checkMetricName(known: KnownMetrics, name: string, kind: MetricK
     throw new MetricsError("E_METRIC_NAME", name, "the registry itself writes this metric, choose another name");
   }
   checkKind(known, name, kind);
-  const rival = rivalOf(known, name, kind);
-  if (rival !== undefined) {
-    const rule = `a histogram writes samples of that name, and ${rival} exists already: choose another name`;
+  const conflict = findConflict(known, name, kind);
+  if (conflict !== undefined) {
+    const rule = `a histogram writes samples of that name, and ${conflict} exists already: choose another name`;
     throw new MetricsError("E_METRIC_NAME", name, rule);
   }
 }
@@ -66,7 +66,7 @@ function checkKind(known: KnownMetrics, name: string, kind: MetricKind): void {
 }
 
 /** The existing metric that would have a sample of the same name. */
-function rivalOf(known: KnownMetrics, name: string, kind: MetricKind): string | undefined {
+function findConflict(known: KnownMetrics, name: string, kind: MetricKind): string | undefined {
   for (const suffix of HISTOGRAM_SUFFIXES) {
     const base = name.endsWith(suffix) ? name.slice(0, -suffix.length) : "";
     if (known.get(base)?.kind === "histogram") return base;

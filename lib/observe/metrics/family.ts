@@ -2,7 +2,7 @@
  * A metric family: all series of one metric name, with its kind and its help text. A registry has one table of families for each kind.
  * Finding an existing series allocates nothing.
  */
-import { copiedString } from "../copied-string.js";
+import { copyString } from "../copy-string.js";
 import { type MetricKind, metricHeader, checkMetricName } from "./exposition.js";
 import { LabelTree, areWellFormed, checkLabels, type Labels, labelText } from "./labels.js";
 import type { Series } from "./series.js";
@@ -22,7 +22,7 @@ export class MetricFamily<S extends Series> {
     readonly name: string,
     readonly kind: MetricKind,
     private readonly maxSeries: number,
-    private readonly makeSeries: (labels: string) => S,
+    private readonly createSeries: (labels: string) => S,
   ) {}
 
   /** The series of these labels, if the program has used them in this order before. */
@@ -45,7 +45,7 @@ export class MetricFamily<S extends Series> {
    *
    * @throws MetricsError `E_METRIC_LABEL`
    */
-  admit(labels: Labels): S | undefined {
+  findOrCreate(labels: Labels): S | undefined {
     checkLabels(this.name, labels, this.kind === "histogram" ? "le" : undefined);
     const text = labelText(labels);
     const series = this.byText.get(text) ?? this.add(text);
@@ -62,7 +62,7 @@ export class MetricFamily<S extends Series> {
   series(): readonly S[] {
     if (this.added.length > 0) {
       // Series that are in order already cost one comparison each.
-      this.sorted = [...this.sorted, ...this.added].toSorted(byLabels);
+      this.sorted = [...this.sorted, ...this.added].toSorted(compareLabels);
       this.added = [];
     }
     return this.sorted;
@@ -70,15 +70,15 @@ export class MetricFamily<S extends Series> {
 
   private add(text: string): S | undefined {
     if (this.byText.size >= this.maxSeries) return undefined;
-    const labels = copiedString(text);
-    const series = this.makeSeries(labels);
+    const labels = copyString(text);
+    const series = this.createSeries(labels);
     this.byText.set(labels, series);
     this.added.push(series);
     return series;
   }
 }
 
-function byLabels(left: Series, right: Series): number {
+function compareLabels(left: Series, right: Series): number {
   return left.labels < right.labels ? -1 : 1;
 }
 
@@ -92,7 +92,7 @@ export class FamilyTable<S extends Series> {
     private readonly names: MetricNames,
     private readonly kind: MetricKind,
     private readonly maxSeries: number,
-    private readonly makeSeries: (name: string, labels: string) => S,
+    private readonly createSeries: (name: string, labels: string) => S,
   ) {}
 
   /** The series of these labels, if the program has used them in this order before. */
@@ -111,24 +111,24 @@ export class FamilyTable<S extends Series> {
    *
    * @throws MetricsError It has created nothing then.
    */
-  admit(name: string, labels: Labels): S | undefined {
-    const family = this.findOrMake(name);
-    const series = family.admit(labels);
+  findOrCreate(name: string, labels: Labels): S | undefined {
+    const family = this.findOrCreateFamily(name);
+    const series = family.findOrCreate(labels);
     this.store(family);
     return series;
   }
 
   describe(name: string, help: string): void {
-    const family = this.findOrMake(name);
+    const family = this.findOrCreateFamily(name);
     family.help = help;
     this.store(family);
   }
 
-  private findOrMake(name: string): MetricFamily<S> {
+  private findOrCreateFamily(name: string): MetricFamily<S> {
     const known = this.families.get(name);
     if (known !== undefined) return known;
     checkMetricName(this.names, name, this.kind);
-    return new MetricFamily(name, this.kind, this.maxSeries, (labels) => this.makeSeries(name, labels));
+    return new MetricFamily(name, this.kind, this.maxSeries, (labels) => this.createSeries(name, labels));
   }
 
   private store(family: MetricFamily<S>): void {

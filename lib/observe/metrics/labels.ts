@@ -8,7 +8,7 @@
 import { toUSVString } from "node:util";
 import { escapeLabelValue } from "./exposition.js";
 import { MetricsError } from "../errors.js";
-import { copiedString } from "../copied-string.js";
+import { copyString } from "../copy-string.js";
 
 /** A number or a boolean counts as its text: `200` and `"200"` are the same value. */
 export type LabelValue = string | number | boolean;
@@ -33,12 +33,12 @@ export function areWellFormed(labels: Labels): boolean {
  */
 export function checkLabels(metric: string, labels: Labels, reserved: string | undefined): void {
   for (const [name, value] of Object.entries(labels)) {
-    const rule = brokenRule(name, value, reserved);
+    const rule = findBrokenRule(name, value, reserved);
     if (rule !== undefined) throw new MetricsError("E_METRIC_LABEL", metric, rule, name);
   }
 }
 
-function brokenRule(name: string, value: unknown, reserved: string | undefined): string | undefined {
+function findBrokenRule(name: string, value: unknown, reserved: string | undefined): string | undefined {
   if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/u.test(name))
     return "a label name is letters, digits and _, not starting with a digit";
   if (name.startsWith("__")) return "label names starting with __ are Prometheus' own, choose another";
@@ -79,7 +79,7 @@ export class LabelTree<S> {
       if (!Object.prototype.hasOwnProperty.call(labels, name)) continue;
       const named: LabelTree<S> | undefined = name === node.name ? node : node.others?.get(name);
       // `name` comes from the loop over the same object.
-      node = named?.childOf(labels[name] as LabelValue);
+      node = named?.findChild(labels[name] as LabelValue);
       if (node === undefined) return undefined;
     }
     return node.series;
@@ -90,13 +90,13 @@ export class LabelTree<S> {
     // oxlint-disable-next-line typescript/no-this-alias, unicorn/no-this-assignment -- the path starts here
     let node: LabelTree<S> = this;
     for (const [name, value] of Object.entries(labels)) {
-      const named = node.nodeFor(name);
-      node = named.childOf(value) ?? named.addChild(typeof value === "string" ? copiedString(value) : value);
+      const named = node.getNode(name);
+      node = named.findChild(value) ?? named.addChild(typeof value === "string" ? copyString(value) : value);
     }
     node.series = series;
   }
 
-  private childOf(value: LabelValue): LabelTree<S> | undefined {
+  private findChild(value: LabelValue): LabelTree<S> | undefined {
     if (this.byValue !== undefined) return this.byValue.get(value);
     let node = this.newest;
     while (node !== undefined && node.value !== value) node = node.older;
@@ -117,7 +117,7 @@ export class LabelTree<S> {
     for (let node = this.newest; node !== undefined; node = node.older) yield node;
   }
 
-  private nodeFor(name: string): LabelTree<S> {
+  private getNode(name: string): LabelTree<S> {
     this.name ??= name;
     if (name === this.name) return this;
     this.others ??= new Map();

@@ -50,7 +50,7 @@ export class Metrics {
   readonly #gauges: FamilyTable<ValueSeries>;
   readonly #histograms: FamilyTable<HistogramSeries>;
   readonly #overflow = new MetricFamily(OVERFLOW_METRIC, "counter", Infinity, (labels) =>
-    newValue(OVERFLOW_METRIC, labels),
+    createValueSeries(OVERFLOW_METRIC, labels),
   );
 
   /** @throws MetricsError `E_METRIC_VALUE` if `maxSeries` is not valid. */
@@ -63,8 +63,8 @@ export class Metrics {
     }
     const buckets = new Buckets(bounds);
     const histogram = (name: string, labels: string) => new HistogramSeries(name, labels, buckets);
-    this.#counters = new FamilyTable(this.#names, "counter", maxSeries, newValue);
-    this.#gauges = new FamilyTable(this.#names, "gauge", maxSeries, newValue);
+    this.#counters = new FamilyTable(this.#names, "counter", maxSeries, createValueSeries);
+    this.#gauges = new FamilyTable(this.#names, "gauge", maxSeries, createValueSeries);
     this.#histograms = new FamilyTable(this.#names, "histogram", maxSeries, histogram);
   }
 
@@ -90,25 +90,26 @@ export class Metrics {
 
   /** Adds `by`, an integer of at least 0, to a counter. The sum is exact up to 2^53 − 1. */
   increment(name: string, labels: Labels = NO_LABELS, by = 1): void {
-    if (!Number.isInteger(by) || by < 0) throw invalidValue(name, "a counter grows by an integer of at least 0", by);
-    const series = this.#counters.find(name, labels) ?? this.#counters.admit(name, labels);
-    if (series === undefined) this.#overflowOf(name).value += 1;
+    if (!Number.isInteger(by) || by < 0)
+      throw createValueError(name, "a counter grows by an integer of at least 0", by);
+    const series = this.#counters.find(name, labels) ?? this.#counters.findOrCreate(name, labels);
+    if (series === undefined) this.#getOverflow(name).value += 1;
     else series.value += by;
   }
 
   /** Sets a gauge to any number, `NaN` and the infinities included. */
   set(name: string, labels: Labels, value: number): void {
-    if (typeof value !== "number") throw invalidValue(name, "a gauge is a number", value);
-    const series = this.#gauges.find(name, labels) ?? this.#gauges.admit(name, labels);
-    if (series === undefined) this.#overflowOf(name).value += 1;
+    if (typeof value !== "number") throw createValueError(name, "a gauge is a number", value);
+    const series = this.#gauges.find(name, labels) ?? this.#gauges.findOrCreate(name, labels);
+    if (series === undefined) this.#getOverflow(name).value += 1;
     else series.value = value;
   }
 
   /** Counts `value` in each bucket of a histogram whose bound is not below it, and adds it to the sum. */
   observe(name: string, labels: Labels, value: number): void {
-    if (typeof value !== "number") throw invalidValue(name, "an observation is a number", value);
-    const series = this.#histograms.find(name, labels) ?? this.#histograms.admit(name, labels);
-    if (series === undefined) this.#overflowOf(name).value += 1;
+    if (typeof value !== "number") throw createValueError(name, "an observation is a number", value);
+    const series = this.#histograms.find(name, labels) ?? this.#histograms.findOrCreate(name, labels);
+    if (series === undefined) this.#getOverflow(name).value += 1;
     else series.observe(value);
   }
 
@@ -156,7 +157,7 @@ export class Metrics {
    * @internal
    */
   counter(name: string, labels: Labels): ValueSeries {
-    return this.#counters.admit(name, labels) ?? this.#overflowOf(name);
+    return this.#counters.findOrCreate(name, labels) ?? this.#getOverflow(name);
   }
 
   /**
@@ -165,7 +166,7 @@ export class Metrics {
    * @internal
    */
   gauge(name: string, labels: Labels): ValueSeries {
-    return this.#gauges.admit(name, labels) ?? this.#lostGauge(name);
+    return this.#gauges.findOrCreate(name, labels) ?? this.#createLostGauge(name);
   }
 
   /**
@@ -174,28 +175,28 @@ export class Metrics {
    * @internal
    */
   histogram(name: string, labels: Labels): Observer {
-    const series = this.#histograms.admit(name, labels);
-    return series ?? { observe: () => void (this.#overflowOf(name).value += 1) };
+    const series = this.#histograms.findOrCreate(name, labels);
+    return series ?? { observe: () => void (this.#getOverflow(name).value += 1) };
   }
 
   /** A series that no exposition has: a gauge that is set often must not count as often. */
-  #lostGauge(name: string): ValueSeries {
-    this.#overflowOf(name).value += 1;
-    return newValue(name, "");
+  #createLostGauge(name: string): ValueSeries {
+    this.#getOverflow(name).value += 1;
+    return createValueSeries(name, "");
   }
 
   /** The overflow metric appears in the exposition with the first lost value. It has one series for each metric, so it needs no limit. */
-  #overflowOf(metric: string): ValueSeries {
+  #getOverflow(metric: string): ValueSeries {
     this.#names.set(OVERFLOW_METRIC, this.#overflow);
     // Without a limit, `admit` always returns a series.
-    return this.#overflow.find({ metric }) ?? (this.#overflow.admit({ metric }) as ValueSeries);
+    return this.#overflow.find({ metric }) ?? (this.#overflow.findOrCreate({ metric }) as ValueSeries);
   }
 }
 
-function newValue(name: string, labels: string): ValueSeries {
+function createValueSeries(name: string, labels: string): ValueSeries {
   return new ValueSeries(name, labels);
 }
 
-function invalidValue(metric: string, rule: string, value: unknown): MetricsError {
+function createValueError(metric: string, rule: string, value: unknown): MetricsError {
   return new MetricsError("E_METRIC_VALUE", metric, `${rule}, not ${valueText(value)}`);
 }

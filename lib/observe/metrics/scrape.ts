@@ -22,7 +22,7 @@ export class Scrape extends Readable {
 
   /** All texts in order: one string if they fit into a slice, else a stream. */
   static of(texts: Iterator<string>): string | Scrape {
-    const first = sliceOf(texts);
+    const first = readSlice(texts);
     return first.length < SLICE_LENGTH ? first : new Scrape(first, texts);
   }
 
@@ -34,12 +34,12 @@ export class Scrape extends Readable {
   }
 
   private pushSlice(): void {
-    if (!this.destroyed) this.push(sliceOf(this.texts) || null);
+    if (!this.destroyed) this.push(readSlice(this.texts) || null);
   }
 }
 
 /** Shorter than a slice only at the end, and longer by at most one text. */
-function sliceOf(texts: Iterator<string>): string {
+function readSlice(texts: Iterator<string>): string {
   const pieces: string[] = [];
   let length = 0;
   while (length < SLICE_LENGTH) {

@@ -53,13 +53,13 @@ export class HistogramSeries implements Series, Observer {
 
   observe(value: number): void {
     const { counts } = this;
-    const bucket = this.bucketOf(value);
+    const bucket = this.findBucket(value);
     counts[bucket] = (counts[bucket] ?? 0) + 1;
     this.sum += value;
   }
 
   /** The number of bounds below the value. There are no branches, because a mispredicted branch costs more than a few comparisons. */
-  private bucketOf(value: number): number {
+  private findBucket(value: number): number {
     const { bounds } = this;
     const { length } = bounds;
     let bucket = 0;

@@ -26,13 +26,13 @@ type Truncate = (text: string) => string;
  */
 export function setAttributes(span: Span, fields: Fields, truncate: Truncate = truncatedCopy): void {
   for (const name of Object.keys(fields)) {
-    const value = attributeOf(fields[name], truncate);
+    const value = toAttribute(fields[name], truncate);
     if (value !== undefined) span.setAttribute(truncated(name), value);
   }
 }
 
 /** `undefined` for a value that the JSON log leaves out, such as a function. */
-export function attributeOf(value: unknown, truncate: Truncate = truncatedCopy): AttributeValue | undefined {
+export function toAttribute(value: unknown, truncate: Truncate = truncatedCopy): AttributeValue | undefined {
   switch (typeof value) {
     case "string":
       return truncate(value);
@@ -43,45 +43,45 @@ export function attributeOf(value: unknown, truncate: Truncate = truncatedCopy):
     case "bigint":
       return Number.isSafeInteger(Number(value)) ? Number(value) : truncated(`${value}`);
     case "object":
-      return ofObject(value);
+      return toObjectAttribute(value);
     default:
       return undefined;
   }
 }
 
-function ofObject(value: object | null): AttributeValue | undefined {
+function toObjectAttribute(value: object | null): AttributeValue | undefined {
   try {
-    return ofList(value) ?? logText(writer, value);
+    return toListAttribute(value) ?? logText(writer, value);
   } catch {
     return UNREADABLE;
   }
 }
 
 /** `undefined` for a value that is not a list of one kind, or that is too long for a list. */
-function ofList(value: unknown): AttributeValue | undefined {
+function toListAttribute(value: unknown): AttributeValue | undefined {
   if (!Array.isArray(value) || value.length === 0 || value.length > MAX_ELEMENTS) return undefined;
   // A copy without holes, because `every` skips holes.
   const list = Array.from<unknown>(value);
-  if (list.every((element) => typeof element === "string")) return ofTexts(list);
+  if (list.every((element) => typeof element === "string")) return toTextsAttribute(list);
   if (list.every((element) => typeof element === "boolean")) return list;
   return list.every((element): element is number => Number.isFinite(element)) ? list : undefined;
 }
 
 /** `undefined` if the texts together are longer than one text may be. */
-function ofTexts(texts: readonly string[]): AttributeValue | undefined {
+function toTextsAttribute(texts: readonly string[]): AttributeValue | undefined {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
   return length <= MAX_TEXT_LENGTH ? texts.map(truncatedCopy) : undefined;
 }
 
 /** The text of an error, redacted by name: unlike a field, an error is not written for export. */
-export function errorText(error: unknown): string {
+export function describeError(error: unknown): string {
   return logText(redactingWriter, error) ?? "";
 }
 
 /** The text that the JSON log shows for a value; a string has no quotation marks. */
-function logText(by: FieldWriter, value: unknown): string | undefined {
+function logText(fieldWriter: FieldWriter, value: unknown): string | undefined {
   if (typeof value === "string") return truncated(value);
-  const json = by.value(value);
+  const json = fieldWriter.value(value);
   if (json === undefined) return undefined;
   return truncated(json.startsWith('"') ? String(JSON.parse(json)) : json);
 }
@@ -90,14 +90,14 @@ function logText(by: FieldWriter, value: unknown): string | undefined {
 export function truncated(text: string): string {
   if (text.length <= MAX_TEXT_LENGTH) return text;
   const last = text.charCodeAt(MAX_TEXT_LENGTH - 1);
-  return copied(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT_LENGTH - 1 : MAX_TEXT_LENGTH));
+  return copyText(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT_LENGTH - 1 : MAX_TEXT_LENGTH));
 }
 
 function truncatedCopy(text: string): string {
-  return text.length <= MAX_TEXT_LENGTH ? copied(text) : truncated(text);
+  return text.length <= MAX_TEXT_LENGTH ? copyText(text) : truncated(text);
 }
 
 /** A string that shares no memory with a larger one: V8 flattens a concatenated string into a new one before it slices it. */
-function copied(text: string): string {
+function copyText(text: string): string {
   return ` ${text}`.slice(1);
 }

@@ -17,7 +17,7 @@ const CONCURRENT_EXPORTS = 128;
  *
  * @throws FrameworkError `E_TELEMETRY_ENDPOINT` if the exporter refuses the environment variables
  */
-export function newExporter({ endpoint, timeoutMs }: TelemetrySettings): SpanExporter {
+export function createExporter({ endpoint, timeoutMs }: TelemetrySettings): SpanExporter {
   try {
     return new otlp.OTLPTraceExporter({
       concurrencyLimit: CONCURRENT_EXPORTS,
@@ -35,7 +35,11 @@ export function newExporter({ endpoint, timeoutMs }: TelemetrySettings): SpanExp
 }
 
 /** A provider that is not registered globally. It samples every span and detects no resource. */
-export function newProvider(serviceName: string, idGenerator: IdGenerator, processor: SpanProcessor): TracerProvider {
+export function createProvider(
+  serviceName: string,
+  idGenerator: IdGenerator,
+  processor: SpanProcessor,
+): TracerProvider {
   return new sdk.Provider({
     idGenerator,
     sampler: new sdk.AlwaysOnSampler(),

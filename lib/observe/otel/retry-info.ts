@@ -17,44 +17,44 @@ const NANOS = 2;
 type ProtobufField = readonly [number: number, value: number | Uint8Array];
 
 /** The delay in milliseconds, above 0; `undefined` where the trailers name none. */
-export function retryDelayOf(metadata: unknown): number | undefined {
-  for (const details of trailersOf(metadata)) {
-    for (const detail of messagesOf(details, STATUS_DETAILS)) {
-      const [type] = messagesOf(detail, ANY_TYPE);
+export function findRetryDelay(metadata: unknown): number | undefined {
+  for (const details of readTrailers(metadata)) {
+    for (const detail of parseMessages(details, STATUS_DETAILS)) {
+      const [type] = parseMessages(detail, ANY_TYPE);
       if (type === undefined || Buffer.from(type).toString() !== RETRY_INFO) continue;
-      const delay = messagesOf(detail, ANY_VALUE).flatMap((info) => messagesOf(info, RETRY_DELAY))[0];
-      if (delay !== undefined) return durationOf(delay);
+      const delay = parseMessages(detail, ANY_VALUE).flatMap((info) => parseMessages(info, RETRY_DELAY))[0];
+      if (delay !== undefined) return parseDuration(delay);
     }
   }
   return undefined;
 }
 
-function trailersOf(metadata: unknown): Uint8Array[] {
+function readTrailers(metadata: unknown): Uint8Array[] {
   const { get } = (metadata ?? {}) as { readonly get?: (this: unknown, name: string) => unknown };
   const values = typeof get === "function" ? get.call(metadata, TRAILER) : undefined;
   return Array.isArray(values) ? values.filter((value) => value instanceof Uint8Array) : [];
 }
 
-function durationOf(duration: Uint8Array): number | undefined {
-  const fields = new Map(fieldsOf(duration));
+function parseDuration(duration: Uint8Array): number | undefined {
+  const fields = new Map(parseFields(duration));
   const [seconds, nanos] = [fields.get(SECONDS) ?? 0, fields.get(NANOS) ?? 0];
   if (typeof seconds !== "number" || typeof nanos !== "number") return undefined;
   const ms = seconds * 1000 + Math.ceil(nanos / 1_000_000);
   return ms > 0 && Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-function messagesOf(message: Uint8Array, wanted: number): Uint8Array[] {
-  return fieldsOf(message).flatMap(([number, value]) =>
+function parseMessages(message: Uint8Array, wanted: number): Uint8Array[] {
+  return parseFields(message).flatMap(([number, value]) =>
     number === wanted && typeof value !== "number" ? [value] : [],
   );
 }
 
 /** The varints and the length-delimited fields of a protobuf message; none of them if the message is malformed. */
-function fieldsOf(message: Uint8Array): ProtobufField[] {
+function parseFields(message: Uint8Array): ProtobufField[] {
   const fields: ProtobufField[] = [];
   for (let at = 0; at < message.length;) {
-    const [tag, afterTag] = varint(message, at);
-    const [value, afterValue] = varint(message, afterTag);
+    const [tag, afterTag] = parseVarint(message, at);
+    const [value, afterValue] = parseVarint(message, afterTag);
     const [number, type] = [Math.floor(tag / 8), tag % 8];
     at = type === 2 ? afterValue + value : afterValue;
     if ((type !== 0 && type !== 2) || !(at <= message.length)) return [];
@@ -64,7 +64,7 @@ function fieldsOf(message: Uint8Array): ProtobufField[] {
 }
 
 /** The value, and the position behind it; `NaN` for both where the bytes end too early. A value above 2^53 loses digits. */
-function varint(bytes: Uint8Array, start: number): readonly [value: number, end: number] {
+function parseVarint(bytes: Uint8Array, start: number): readonly [value: number, end: number] {
   let value = 0;
   for (let index = 0; index < 10; index++) {
     const byte = bytes[start + index];

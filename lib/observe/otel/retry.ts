@@ -5,7 +5,7 @@
  * OpenTelemetry's own exporter makes one attempt over gRPC.
  */
 import type { Clock, Timer } from "../../runtime/clock.js";
-import { retryDelayOf } from "./retry-info.js";
+import { findRetryDelay } from "./retry-info.js";
 import type { ReadableSpan, SpanExporter } from "./peers.js";
 
 /** The status codes RESOURCE_EXHAUSTED and UNAVAILABLE of gRPC. */
@@ -14,7 +14,7 @@ const RETRYABLE: ReadonlySet<unknown> = new Set([8, 14]);
 export const MAX_ATTEMPTS = 6;
 export const FIRST_DELAY_MS = 1000;
 /** A batch is lost where the collector names a longer time. */
-export const LONGEST_DELAY_MS = 300_000;
+export const MAX_DELAY_MS = 300_000;
 /** Spreads the attempts of many processes: each delay is up to 20 % shorter or longer. */
 const JITTER = 0.2;
 
@@ -25,7 +25,7 @@ const FAILED = 1 as unknown as Parameters<Settle>[0]["code"];
 
 export class RetryingExporter implements SpanExporter {
   private readonly waiting = new Map<() => void, Timer>();
-  private isEnding = false;
+  private isStopped = false;
 
   constructor(
     private readonly exporter: SpanExporter,
@@ -37,8 +37,8 @@ export class RetryingExporter implements SpanExporter {
   }
 
   /** From now on each batch has one attempt. Waiting batches have theirs at once. */
-  endRetries(): void {
-    this.isEnding = true;
+  stopRetries(): void {
+    this.isStopped = true;
     for (const [attempt, timer] of this.waiting) {
       timer.cancel();
       attempt();
@@ -53,7 +53,7 @@ export class RetryingExporter implements SpanExporter {
   private attempt(spans: ReadableSpan[], settle: Settle, count: number): void {
     try {
       this.exporter.export(spans, (result) => {
-        const delayMs = this.isEnding || count === MAX_ATTEMPTS ? undefined : delayAfter(result.error, count);
+        const delayMs = this.isStopped || count === MAX_ATTEMPTS ? undefined : delayAfter(result.error, count);
         if (delayMs === undefined) settle(result);
         else this.wait(delayMs, () => this.attempt(spans, settle, count + 1));
       });
@@ -75,7 +75,7 @@ export class RetryingExporter implements SpanExporter {
 /** The delay before the next attempt, in milliseconds; `undefined` where another attempt would not help. */
 function delayAfter(error: (Error & { readonly metadata?: unknown }) | undefined, count: number): number | undefined {
   if (error === undefined || !("code" in error) || !RETRYABLE.has(error.code)) return undefined;
-  const named = retryDelayOf(error.metadata);
-  if (named !== undefined) return named <= LONGEST_DELAY_MS ? named : undefined;
+  const namedDelayMs = findRetryDelay(error.metadata);
+  if (namedDelayMs !== undefined) return namedDelayMs <= MAX_DELAY_MS ? namedDelayMs : undefined;
   return FIRST_DELAY_MS * 2 ** (count - 1) * (1 - JITTER + 2 * JITTER * Math.random());
 }

@@ -8,7 +8,7 @@ import { newSpanId, newTraceId } from "../trace-context.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import type { Fields, RemoteParent, SpanData, SpanOutcome } from "../../tracing/subscriber.js";
-import { errorText, setAttributes, truncated } from "./attributes.js";
+import { describeError, setAttributes, truncated } from "./attributes.js";
 import { api } from "./peers.js";
 
 /** The tracing target of outbound calls. */
@@ -69,26 +69,26 @@ export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
   onClose({ target, fields }: SpanData, outcome: SpanOutcome, exported: ExportedSpan | undefined): void {
     if (exported === undefined) return;
     const { span, anchor } = exported;
-    if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: errorText(outcome.error) });
-    else if (target === CLIENT_TARGET) setStatusOfCall(span, fields);
+    if (!outcome.ok) span.setStatus({ code: api.SpanStatusCode.ERROR, message: describeError(outcome.error) });
+    else if (target === CLIENT_TARGET) setCallStatus(span, fields);
     span.end(this.#time.at(anchor));
   }
 
   #start(span: SpanData, parent: Span | undefined, startTime: HrTime): Span {
-    const tracer = this.#tracerOf(span.target);
-    const options = { kind: kindOf(span), startTime };
-    const context = parentContext(span.remoteParent, parent);
-    const ids = context === api.ROOT_CONTEXT ? idsOfRoot(span) : undefined;
+    const tracer = this.#getTracer(span.target);
+    const options = { kind: getKind(span), startTime };
+    const context = createParentContext(span.remoteParent, parent);
+    const ids = context === api.ROOT_CONTEXT ? findRootIds(span) : undefined;
     const name = truncated(span.name);
     if (ids === undefined) return tracer.startSpan(name, options, context);
     return this.#ids.using(ids, () => tracer.startSpan(name, options, context));
   }
 
-  #tracerOf(target: string): Tracer {
-    return this.#tracers.get(target) ?? this.#newTracer(target);
+  #getTracer(target: string): Tracer {
+    return this.#tracers.get(target) ?? this.#createTracer(target);
   }
 
-  #newTracer(target: string): Tracer {
+  #createTracer(target: string): Tracer {
     if (this.#tracers.size >= MAX_SCOPES) return this.#provider.getTracer(SHARED_SCOPE);
     const tracer = this.#provider.getTracer(truncated(target));
     this.#tracers.set(target, tracer);
@@ -97,12 +97,12 @@ export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
 }
 
 /** A remote parent takes precedence over the current span of this process. */
-function parentContext(remote: RemoteParent | undefined, parent: Span | undefined): Context {
-  if (remote !== undefined) return remoteContext(remote);
+function createParentContext(remote: RemoteParent | undefined, parent: Span | undefined): Context {
+  if (remote !== undefined) return createRemoteContext(remote);
   return parent === undefined ? api.ROOT_CONTEXT : api.trace.setSpan(api.ROOT_CONTEXT, parent);
 }
 
-function remoteContext({ traceId, spanId, traceFlags, traceState }: RemoteParent): Context {
+function createRemoteContext({ traceId, spanId, traceFlags, traceState }: RemoteParent): Context {
   const caller = { traceId, spanId, traceFlags, isRemote: true };
   if (traceState === undefined) return api.trace.setSpanContext(api.ROOT_CONTEXT, caller);
   return api.trace.setSpanContext(api.ROOT_CONTEXT, { ...caller, traceState: new RawTraceState(traceState) });
@@ -130,7 +130,7 @@ class RawTraceState implements TraceState {
 }
 
 /** The ids of a request that begins a trace; `undefined` for any other span. */
-function idsOfRoot({ name, fields }: SpanData): SpanIds | undefined {
+function findRootIds({ name, fields }: SpanData): SpanIds | undefined {
   if (name !== REQUEST || fields["continued_trace"] !== false) return undefined;
   const { trace_id: traceId, parent_span_id: spanId } = fields;
   if (typeof traceId !== "string" || !api.isValidTraceId(traceId)) return undefined;
@@ -138,14 +138,14 @@ function idsOfRoot({ name, fields }: SpanData): SpanIds | undefined {
 }
 
 /** A request has two spans. Only the outer span is of kind SERVER. */
-function kindOf({ target, name, parent, remoteParent }: SpanData): SpanKind {
+function getKind({ target, name, parent, remoteParent }: SpanData): SpanKind {
   if (target === CLIENT_TARGET) return api.SpanKind.CLIENT;
   const isOutermost = parent === undefined || remoteParent !== undefined;
   return name === REQUEST && isOutermost ? api.SpanKind.SERVER : api.SpanKind.INTERNAL;
 }
 
 /** An outbound call with an error status is an error, although `fetch` does not throw. */
-function setStatusOfCall(span: Span, { status }: Fields): void {
+function setCallStatus(span: Span, { status }: Fields): void {
   if (typeof status === "number" && status >= FIRST_ERROR_STATUS) {
     span.setStatus({ code: api.SpanStatusCode.ERROR, message: `HTTP ${status}` });
   }
@@ -197,8 +197,8 @@ export class WallTime {
   /** The current anchor, in milliseconds: at most one millisecond too small, after some readings only microseconds. */
   anchor(): number {
     // The wall clock drops its fraction, so the true difference is `least` plus less than 1. A larger change means that the clock was set.
-    const least = this.clock.now() - this.clock.monotonic();
-    if (least > this.latest || least < this.latest - 1) this.latest = least;
+    const difference = this.clock.now() - this.clock.monotonic();
+    if (difference > this.latest || difference < this.latest - 1) this.latest = difference;
     return this.latest;
   }
 

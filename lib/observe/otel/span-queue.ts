@@ -94,7 +94,7 @@ export class WaitingSpans {
 
   /** Returns `false`, and keeps nothing, if the span exceeds a limit. */
   add(span: ReadableSpan): boolean {
-    const text = textLengthOf(span);
+    const text = measureText(span);
     if (this.spans.length >= MAX_WAITING_SPANS || this.textLength + text > MAX_WAITING_TEXT) return false;
     this.spans.push(span);
     this.textLength += text;
@@ -107,7 +107,7 @@ export class WaitingSpans {
     let text = 0;
     let count = 0;
     for (const span of this.spans) {
-      const more = textLengthOf(span);
+      const more = measureText(span);
       if (count === MAX_BATCH_SPANS || (count > 0 && text + more > MAX_BATCH_TEXT)) break;
       text += more;
       count++;
@@ -124,14 +124,14 @@ export class WaitingSpans {
   }
 }
 
-function textLengthOf({ name, status, attributes }: ReadableSpan): number {
+function measureText({ name, status, attributes }: ReadableSpan): number {
   let length = name.length + (status.message?.length ?? 0);
-  for (const key in attributes) length += key.length + lengthOf(attributes[key]);
+  for (const key in attributes) length += key.length + measureValue(attributes[key]);
   return length;
 }
 
-function lengthOf(value: AttributeValue | undefined): number {
+function measureValue(value: AttributeValue | undefined): number {
   if (typeof value === "string") return VALUE_SIZE + value.length;
   if (!Array.isArray(value)) return VALUE_SIZE;
-  return value.reduce<number>((length, element) => length + lengthOf(element ?? undefined), VALUE_SIZE);
+  return value.reduce<number>((length, element) => length + measureValue(element ?? undefined), VALUE_SIZE);
 }

@@ -16,7 +16,7 @@ import { ShutdownLast } from "../../lifecycle/subsystem.js";
 import { OVERDUE, SystemClock, within, type Clock } from "../../runtime/clock.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import { Delivery, DroppedSpans, type SpanCounter } from "./delivery.js";
-import { newExporter, newProvider } from "./exporter.js";
+import { createExporter, createProvider } from "./exporter.js";
 import { RetryingExporter } from "./retry.js";
 import { checkTelemetrySettings, type TelemetrySettings } from "./settings.js";
 import { IdSource, SpanExportLayer, WallTime } from "./span-export-layer.js";
@@ -32,7 +32,7 @@ export class Telemetry extends ShutdownLast {
   private readonly delivery: Delivery;
   private readonly queue: SpanQueue;
   private readonly layer: SpanExportLayer;
-  private ended: Promise<void> | undefined;
+  private shutdownDone: Promise<void> | undefined;
 
   /** Use `Telemetry.builder(serviceName)`. Public because an injectable class needs a public constructor. @internal */
   constructor(
@@ -44,10 +44,10 @@ export class Telemetry extends ShutdownLast {
     this.settings = checkTelemetrySettings(settings);
     const dropped = new DroppedSpans(counter);
     const ids = new IdSource();
-    this.exporter = new RetryingExporter(newExporter(this.settings), clock);
+    this.exporter = new RetryingExporter(createExporter(this.settings), clock);
     this.delivery = new Delivery(this.exporter, dropped);
     this.queue = new SpanQueue(this.delivery, dropped, clock);
-    const provider = newProvider(this.settings.serviceName, ids, this.queue);
+    const provider = createProvider(this.settings.serviceName, ids, this.queue);
     this.layer = new SpanExportLayer(provider, ids, new WallTime(clock));
   }
 
@@ -77,19 +77,19 @@ export class Telemetry extends ShutdownLast {
    * @throws FrameworkError `E_TELEMETRY_FLUSH`, as a rejection and within the timeout, if spans could not be delivered
    */
   override shutdown(): Promise<void> {
-    return (this.ended ??= this.end());
+    return (this.shutdownDone ??= this.flushAndClose());
   }
 
-  private async end(): Promise<void> {
+  private async flushAndClose(): Promise<void> {
     this.layer.close();
-    this.exporter.endRetries();
+    this.exporter.stopRetries();
     const isOverdue = (await this.flush()) === OVERDUE;
     if (isOverdue) this.delivery.abandon();
     const closed = this.exporter.shutdown().catch(() => undefined);
-    if (isOverdue) throw this.flushError(new Error(`no answer within ${this.settings.timeoutMs} ms`));
+    if (isOverdue) throw this.createFlushError(new Error(`no answer within ${this.settings.timeoutMs} ms`));
     await closed;
     const { undelivered } = this.delivery;
-    if (undelivered !== undefined) throw this.flushError(undelivered.cause);
+    if (undelivered !== undefined) throw this.createFlushError(undelivered.cause);
   }
 
   /** Without a timeout here, the exporter's own timeout ends each export. This timeout includes the encoding of the spans. */
@@ -99,7 +99,7 @@ export class Telemetry extends ShutdownLast {
     return timeoutMs === undefined ? flushed : within(this.clock, timeoutMs, flushed);
   }
 
-  private flushError(cause: unknown): FrameworkError {
+  private createFlushError(cause: unknown): FrameworkError {
     const { serviceName, endpoint = "the exporter's endpoint" } = this.settings;
     const message = `spans of ${serviceName} were not delivered to ${endpoint}: is a collector listening there?`;
     return new FrameworkError(message, { code: "E_TELEMETRY_FLUSH", cause });

@@ -26,11 +26,11 @@ const MEMBERS =
 export function traceFetch(layer: SpanExportLayer, fetch: Fetch): Fetch {
   // `async`, because `fetch` reports every error as a rejection.
   return async (input, init) => {
-    const target = targetOf(input);
-    const url = addressOf(target);
+    const target = toTarget(input);
+    const url = findAddress(target);
     if (url === undefined) return fetch(input, init);
-    const options = optionsOf(init);
-    const span = log.span("fetch", { method: methodOf(target, options), url });
+    const options = readOptions(init);
+    const span = log.span("fetch", { method: getMethod(target, options), url });
     return span.run(() => call(layer, fetch, span, [target, options]));
   };
 }
@@ -38,8 +38,8 @@ export function traceFetch(layer: SpanExportLayer, fetch: Fetch): Fetch {
 async function call(layer: SpanExportLayer, fetch: Fetch, span: Span, [input, init]: Call): Promise<Response> {
   const context = layer.clientSpan(span)?.spanContext();
   if (context === undefined) return fetch(input, init);
-  const headers = headersOf(input, init);
-  headers.set("traceparent", `00-${context.traceId}-${context.spanId}-${flagsOf(span)}`);
+  const headers = getHeaders(input, init);
+  headers.set("traceparent", `00-${context.traceId}-${context.spanId}-${formatFlags(span)}`);
   headers.delete("tracestate");
   const state = context.traceState?.serialize();
   if (state !== undefined) headers.set("tracestate", state);
@@ -49,7 +49,7 @@ async function call(layer: SpanExportLayer, fetch: Fetch, span: Span, [input, in
 }
 
 /** Converts the address to a string once, because a second conversion may give another string. */
-function targetOf(input: unknown): Call[0] {
+function toTarget(input: unknown): Call[0] {
   return isRequest(input) || input instanceof URL ? input : String(input);
 }
 
@@ -61,7 +61,7 @@ function isRequest(input: unknown): input is Request {
 }
 
 /** Reads each option once, into an object without accessors. */
-function optionsOf(init: Call[1]): Call[1] {
+function readOptions(init: Call[1]): Call[1] {
   // `fetch` also accepts `null`, which its declaration does not.
   if (init === undefined || init === null) return undefined;
   const read: Record<string, unknown> = { ...init };
@@ -70,19 +70,19 @@ function optionsOf(init: Call[1]): Call[1] {
 }
 
 /** As in `fetch`, the headers of the options replace the headers of the request. */
-function headersOf(input: Call[0], init: Call[1]): Headers {
+function getHeaders(input: Call[0], init: Call[1]): Headers {
   if (init?.headers !== undefined) return new Headers(init.headers);
   return new Headers(isRequest(input) ? input.headers : undefined);
 }
 
 /** The method as `fetch` sends it: it converts only these names to capitals. */
-function methodOf(input: Call[0], init: Call[1]): string {
+function getMethod(input: Call[0], init: Call[1]): string {
   const method = init?.method ?? (isRequest(input) ? input.method : "GET");
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method;
 }
 
 /** Scheme, host and path; for other schemes than http only the scheme, because the rest may be content (`data:`). */
-function addressOf(input: Call[0]): string | undefined {
+function findAddress(input: Call[0]): string | undefined {
   const text = isRequest(input) ? input.url : String(input);
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin, pathname } = new URL(text);
@@ -90,7 +90,7 @@ function addressOf(input: Call[0]): string | undefined {
 }
 
 /** The flags of the caller's trace, unchanged; a trace that begins here is sampled. */
-function flagsOf(span: SpanData): string {
+function formatFlags(span: SpanData): string {
   let remote: RemoteParent | undefined;
   for (let at: SpanData | undefined = span; at !== undefined && remote === undefined; at = at.parent)
     remote = at.remoteParent;

@@ -5,7 +5,7 @@
 import type { Exchange } from "../../http/request/exchange.js";
 import type { HeadCompleter, ResponseHead } from "../../http/response/response-head.js";
 import { isTokenList } from "../../http/response/field-value.js";
-import { Varying } from "../../http/response/vary.js";
+import { VaryCompleter } from "../../http/response/vary.js";
 import { type CorsOptions, DEFAULT_METHODS, isOrigin } from "./cors-options.js";
 
 const ALLOW_ORIGIN = "Access-Control-Allow-Origin";
@@ -23,16 +23,16 @@ export class CorsHeaders {
     const allowed = new AllowedOrigin(options);
     this.allowed = allowed;
     // A cache may give the answer to a page of another origin later, so an answer for all origins always says so.
-    this.withoutOrigin = options.origins === "*" ? allowed : new Varying("Origin");
+    this.withoutOrigin = options.origins === "*" ? allowed : new VaryCompleter("Origin");
     this.denied = new DeniedOrigin();
     this.preflight = new AllowedPreflight(options, allowed);
-    this.deniedPreflight = new Varying(PREFLIGHT_VARY);
+    this.deniedPreflight = new VaryCompleter(PREFLIGHT_VARY);
   }
 }
 
 class AllowedOrigin implements HeadCompleter {
   private readonly allowsAll: boolean;
-  private readonly varying = new Varying("Origin");
+  private readonly varying = new VaryCompleter("Origin");
   private readonly pairs: readonly string[];
 
   constructor({ origins, credentials = false, exposeHeaders = [] }: CorsOptions) {
@@ -45,24 +45,24 @@ class AllowedOrigin implements HeadCompleter {
 
   complete(exchange: Exchange, head: ResponseHead): void {
     this.allow(exchange, head);
-    head.floor(this.pairs);
+    head.addMissing(this.pairs);
     if (!this.allowsAll) this.varying.complete(exchange, head);
   }
 
   allow(exchange: Exchange, head: ResponseHead): void {
-    head.set(ALLOW_ORIGIN, this.allowsAll ? "*" : originOf(exchange));
+    head.set(ALLOW_ORIGIN, this.allowsAll ? "*" : getRequestOrigin(exchange));
   }
 }
 
 /** The origin of the request. It is checked again, because inner stages may have changed the request's headers. */
-function originOf({ incoming: { headers } }: Exchange): string {
+function getRequestOrigin({ incoming: { headers } }: Exchange): string {
   const { origin = "null" } = headers;
   return isOrigin(origin) ? origin : "null";
 }
 
 class AllowedPreflight implements HeadCompleter {
   private readonly pairs: readonly string[];
-  private readonly varying = new Varying(PREFLIGHT_VARY);
+  private readonly varying = new VaryCompleter(PREFLIGHT_VARY);
   private readonly allowHeaders: string | undefined;
   private readonly privateNetwork: boolean;
 
@@ -84,8 +84,8 @@ class AllowedPreflight implements HeadCompleter {
   complete(exchange: Exchange, head: ResponseHead): void {
     const { headers } = exchange.incoming;
     this.origin.allow(exchange, head);
-    head.floor(this.pairs);
-    const names = this.allowHeaders ?? requestedHeaders(headers["access-control-request-headers"]);
+    head.addMissing(this.pairs);
+    const names = this.allowHeaders ?? readRequestedHeaders(headers["access-control-request-headers"]);
     if (names !== "") head.set("Access-Control-Allow-Headers", names);
     if (this.privateNetwork && headers["access-control-request-private-network"] === "true") {
       head.set("Access-Control-Allow-Private-Network", "true");
@@ -95,16 +95,16 @@ class AllowedPreflight implements HeadCompleter {
 }
 
 /** The header names that the client asks for; empty unless they are a list of names. */
-function requestedHeaders(names: string | undefined): string {
+function readRequestedHeaders(names: string | undefined): string {
   return names !== undefined && isTokenList(names) ? names.trim() : "";
 }
 
 /** Removes the CORS headers of a handler too: they must not give access to an origin that is not allowed. */
 class DeniedOrigin implements HeadCompleter {
-  private readonly varying = new Varying("Origin");
+  private readonly varying = new VaryCompleter("Origin");
 
   complete(exchange: Exchange, head: ResponseHead): void {
-    head.removeStarting("access-control-");
+    head.removeByPrefix("access-control-");
     this.varying.complete(exchange, head);
   }
 }

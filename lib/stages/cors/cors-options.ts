@@ -51,7 +51,7 @@ export function checkCorsOptions(options: CorsOptions): void {
   if (options.credentials) checkWildcards(options);
   const { maxAge = 0 } = options;
   if (!Number.isSafeInteger(maxAge) || maxAge < 0) {
-    throw fault(
+    throw createFault(
       "E_CORS_MAX_AGE",
       `maxAge ${valueText(maxAge)} is not a number of seconds; give a whole number from 0 on`,
     );
@@ -61,7 +61,7 @@ export function checkCorsOptions(options: CorsOptions): void {
 function checkOrigins({ origins }: Partial<CorsOptions> = {}): void {
   if (origins === "*" || typeof origins === "function") return;
   if (!Array.isArray(origins) || origins.length === 0) {
-    throw fault(
+    throw createFault(
       "E_CORS_ORIGINS",
       'origins are missing; give a list such as ["https://app.example"], a predicate or "*"',
     );
@@ -76,10 +76,10 @@ function checkOrigin(origin: string): void {
   // Browsers send no default port and no trailing slash, so an entry with one would never match.
   const isExact = !isWeb || (URL.canParse(text) && new URL(text).origin === text);
   if (isOrigin(text) && isExact) return;
-  throw fault("E_CORS_ORIGINS", `${JSON.stringify(origin)} is not an origin; ${fixFor(origin)}`);
+  throw createFault("E_CORS_ORIGINS", `${JSON.stringify(origin)} is not an origin; ${describeFix(origin)}`);
 }
 
-function fixFor(origin: string): string {
+function describeFix(origin: string): string {
   if (origin === "*") return 'write origins: "*" for all origins';
   if (origin.includes("*")) return "a pattern is written as a predicate: (origin) => …";
   const parsed = URL.canParse(origin) ? new URL(origin).origin : "null";
@@ -88,20 +88,20 @@ function fixFor(origin: string): string {
 
 function checkTokens(option: string, names: readonly string[] = [], code: string): void {
   // JavaScript callers may pass a string, and its characters would be taken as names.
-  if (!Array.isArray(names)) throw fault(code, `${option}: ${JSON.stringify(names)} is not a list of names`);
+  if (!Array.isArray(names)) throw createFault(code, `${option}: ${JSON.stringify(names)} is not a list of names`);
   for (const name of names) {
     if (typeof name !== "string" || !isToken(name))
-      throw fault(code, `${option}: ${JSON.stringify(name)} is not a name; remove or correct it`);
+      throw createFault(code, `${option}: ${JSON.stringify(name)} is not a name; remove or correct it`);
   }
 }
 
 /** With credentials, browsers read a `*` as the literal name `*` (the Fetch standard, section 3.2.5). */
 function checkWildcards({ origins, methods = [], allowHeaders = [], exposeHeaders = [] }: CorsOptions): void {
   if (origins !== "*" && ![...methods, ...allowHeaders, ...exposeHeaders].includes("*")) return;
-  throw fault("E_CORS_WILDCARD", 'browsers do not accept "*" together with credentials; name what is allowed');
+  throw createFault("E_CORS_WILDCARD", 'browsers do not accept "*" together with credentials; name what is allowed');
 }
 
-function fault(code: string, detail: string): FrameworkError {
+function createFault(code: string, detail: string): FrameworkError {
   return new FrameworkError(`cors: ${detail}`, { code });
 }
 

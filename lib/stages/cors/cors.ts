@@ -26,7 +26,7 @@ export class CorsLayer extends StageLayer {
     super();
     checkCorsOptions(options);
     this.headers = new CorsHeaders(options);
-    this.allows = originCheck(options.origins);
+    this.allows = createOriginCheck(options.origins);
   }
 
   override wrap(inner: Run): Run {
@@ -35,9 +35,9 @@ export class CorsLayer extends StageLayer {
       const { origin } = ctx.incoming.headers;
       if (origin === undefined) return complete(ctx, headers.withoutOrigin, inner);
       const decision = this.ask(origin, ctx);
-      if (!isPromise(decision)) return answer(ctx, headers, decision, inner);
+      if (!isPromise(decision)) return respond(ctx, headers, decision, inner);
       return decision.then(
-        (allowed) => answer(ctx, headers, allowed, inner),
+        (allowed) => respond(ctx, headers, allowed, inner),
         (thrown: unknown) => this.fail(ctx, thrown),
       );
     };
@@ -58,9 +58,9 @@ export class CorsLayer extends StageLayer {
   }
 }
 
-function answer(ctx: Context, headers: CorsHeaders, allowed: boolean, inner: Run): void | Promise<void> {
+function respond(ctx: Context, headers: CorsHeaders, allowed: boolean, inner: Run): void | Promise<void> {
   if (!isPreflight(ctx)) return complete(ctx, allowed ? headers.allowed : headers.denied, inner);
-  ctx.answerStatus(204);
+  ctx.setStatus(204);
   ctx.completeHeadWith(allowed ? headers.preflight : headers.deniedPreflight);
   return undefined;
 }
@@ -75,15 +75,15 @@ function isPreflight({ incoming }: Context): boolean {
   return incoming.method === "OPTIONS" && incoming.headers["access-control-request-method"] !== undefined;
 }
 
-function originCheck(origins: CorsOptions["origins"]): (origin: string, ctx: Context) => Decision {
+function createOriginCheck(origins: CorsOptions["origins"]): (origin: string, ctx: Context) => Decision {
   if (origins === "*") return () => true;
-  if (typeof origins === "function") return (origin, ctx) => ask(origins, origin, ctx);
+  if (typeof origins === "function") return (origin, ctx) => callPredicate(origins, origin, ctx);
   const listed: ReadonlySet<string> = new Set(origins.map((origin) => origin.toLowerCase()));
-  const known = new BoundedMemo((origin) => listed.has(origin.toLowerCase()));
-  return (origin) => known.of(origin);
+  const decisions = new BoundedMemo((origin) => listed.has(origin.toLowerCase()));
+  return (origin) => decisions.get(origin);
 }
 
-function ask(predicate: OriginPredicate, origin: string, ctx: Context): Decision {
+function callPredicate(predicate: OriginPredicate, origin: string, ctx: Context): Decision {
   // A predicate such as (o) => o.endsWith(".example") would accept texts that are not origins.
   return isOrigin(origin) ? predicate(origin, ctx) : false;
 }

@@ -14,12 +14,12 @@
  * @example
  * builder.csrf(CsrfConfig.pages().trust("https://pay.example"));
  */
-import { nameOf } from "../../di/token.js";
+import { describeToken } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
-import { originOf } from "../../http/request/origin.js";
+import { findOrigin } from "../../http/request/origin.js";
 import type { Layer } from "../../http/middleware.js";
 import { CsrfLayer, type CsrfSettings, type CsrfSite } from "./csrf-layer.js";
 
@@ -103,7 +103,7 @@ export class CsrfConfig {
    * @throws FrameworkError `E_CSRF_ORIGIN`
    */
   trust(...origins: readonly string[]): CsrfConfig {
-    return this.with({ trusted: [...this.settings.trusted, ...origins.map(checkedOrigin)] });
+    return this.with({ trusted: [...this.settings.trusted, ...origins.map(checkOrigin)] });
   }
 
   /**
@@ -113,7 +113,7 @@ export class CsrfConfig {
    */
   expiredMessage(message: string | false): CsrfConfig {
     if (message !== false && typeof message !== "string")
-      throw new TypeError(`${nameOf(message)} is not a message: give a text, or false for none`);
+      throw new TypeError(`${describeToken(message)} is not a message: give a text, or false for none`);
     return this.with({ expired: message === false ? undefined : message });
   }
 
@@ -137,8 +137,8 @@ function needsSecure(name: string): boolean {
   return /^__(?:host|secure)-/i.test(name);
 }
 
-function checkedOrigin(origin: string): string {
-  const own = typeof origin === "string" ? originOf(origin) : undefined;
+function checkOrigin(origin: string): string {
+  const own = typeof origin === "string" ? findOrigin(origin) : undefined;
   if (own !== undefined && own === origin.toLowerCase()) return own;
   throw setupError(
     new FrameworkError(`${valueText(origin)} is not an origin: write https://pay.example, without a path`, {

@@ -5,14 +5,14 @@
  */
 import { FrameworkError, UnauthorizedError } from "../../errors/framework-error.js";
 import { readForm } from "../../http/body/body-reader.js";
-import { attributesText, isForSharedCaches, type CookieAttributes } from "../../http/request/cookie.js";
+import { formatAttributes, isForSharedCaches, type CookieAttributes } from "../../http/request/cookie.js";
 import type { Context } from "../../http/request/context.js";
-import { isOfSite, siteOrigins } from "../../http/request/origin.js";
+import { isSiteUrl, listSiteOrigins } from "../../http/request/origin.js";
 import { NO_UPLOADS } from "../../http/body/uploads.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { Problem } from "../../errors/problem.js";
 import { refuse, refuseWithError } from "../../http/failures/refuse.js";
-import { safeReferer } from "../../http/request/safe-path.js";
+import { findSafeReferer } from "../../http/request/safe-path.js";
 import type { Routes } from "../../routing/routes.js";
 import { tracing } from "../../tracing/tracing.js";
 import { FlashPort } from "../session/flash-port.js";
@@ -64,7 +64,7 @@ export class CsrfLayer extends StageLayer {
 
   constructor(private readonly settings: CsrfSettings) {
     super();
-    this.cookie = { name: settings.cookie.name, suffix: attributesText(settings.cookie) };
+    this.cookie = { name: settings.cookie.name, suffix: formatAttributes(settings.cookie) };
   }
 
   /** The names of cookie and header. @internal */
@@ -82,7 +82,7 @@ export class CsrfLayer extends StageLayer {
       if (session !== undefined) session.whenSaved = token;
       const result = this.admit(ctx, token, maker, inner);
       if (session !== undefined) return result;
-      return result === undefined ? settle(ctx, token) : result.then(() => settle(ctx, token));
+      return result === undefined ? issueToken(ctx, token) : result.then(() => issueToken(ctx, token));
     };
   }
 
@@ -91,7 +91,7 @@ export class CsrfLayer extends StageLayer {
       token.mayIssue = true;
       return inner(ctx);
     }
-    const source = sourceOf(ctx, this.settings.origin, this.settings.trusted);
+    const source = detectSource(ctx, this.settings.origin, this.settings.trusted);
     if (source === "trusted") return inner(ctx);
     const request: Admission = { ctx, token, inner };
     if (source === "foreign") return this.refuse(request, FOREIGN);
@@ -106,9 +106,9 @@ export class CsrfLayer extends StageLayer {
       return isMatch ? inner(ctx) : this.refuse(request, MISMATCH);
     };
     const header = readToken(ctx.get(this.settings.header));
-    const form = header === undefined ? formOf(ctx) : undefined;
+    const form = header === undefined ? readRequestForm(ctx) : undefined;
     if (form === undefined) return check(header);
-    return form.then(tokenOf).then((field) => (ctx.isAbandoned ? undefined : check(field)), refusing(ctx));
+    return form.then(findToken).then((field) => (ctx.isAbandoned ? undefined : check(field)), refuseOnError(ctx));
   }
 
   /** The stage stands before the router, so only here, for a request that would be refused, it asks which route the request would get. */
@@ -122,27 +122,27 @@ export class CsrfLayer extends StageLayer {
     if (detail === FOREIGN) return refuseRequest(ctx, detail);
     // The next try of a page of this site needs a cookie. Another site cannot read it.
     token.mayIssue = true;
-    return this.leadBack(ctx, detail);
+    return this.redirectBack(ctx, detail);
   }
 
   /**
    * A visit of the page protocol would show the problem as text in a dialog. It goes back to its page, or to the root, with a message. The
    * problem stays where there is neither.
    */
-  private leadBack(ctx: Context, detail: string): void {
+  private redirectBack(ctx: Context, detail: string): void {
     const { expired } = this.settings;
-    const back = ctx.get("x-inertia") === "true" ? this.pageBehind(ctx) : undefined;
+    const back = ctx.get("x-inertia") === "true" ? this.findBackPage(ctx) : undefined;
     if (expired === undefined || back === undefined) return refuseRequest(ctx, detail);
     log.debug("request refused", { status: 303, reason: detail });
     FlashPort.find(ctx)?.addMessage("error", expired);
-    ctx.answerNothing();
-    ctx.answerStatus(303);
+    ctx.clearBody();
+    ctx.setStatus(303);
     ctx.raw.setHeader("Location", back);
   }
 
-  private pageBehind(ctx: Context): string | undefined {
+  private findBackPage(ctx: Context): string | undefined {
     const { origin, routes } = this.settings;
-    return safeReferer(ctx.get("referer"), siteOrigins(ctx, origin)) ?? (routes.find("GET", "/") && "/");
+    return findSafeReferer(ctx.get("referer"), listSiteOrigins(ctx, origin)) ?? (routes.find("GET", "/") && "/");
   }
 }
 
@@ -164,20 +164,20 @@ function isMatching(maker: TokenMaker, id: string, cookies: readonly string[], g
 }
 
 /** Stays readable for the handler. `undefined` for another body, and for a form with files in an application that reads none. */
-function formOf(ctx: Context): Promise<unknown> | undefined {
+function readRequestForm(ctx: Context): Promise<unknown> | undefined {
   const type = ctx.get("content-type");
   if (URLENCODED.test(type)) return readForm(ctx);
   return MULTIPART.test(type) && ctx.uploadReader !== NO_UPLOADS ? ctx.uploads() : undefined;
 }
 
-function tokenOf(form: unknown): string | undefined {
+function findToken(form: unknown): string | undefined {
   // Without a schema the readers return the fields by name.
   const { [TOKEN_FIELD]: field } = form as Readonly<Record<string, unknown>>;
   return typeof field === "string" ? readToken(field) : undefined;
 }
 
 /** The body is too large, malformed or broken off. */
-function refusing(ctx: Context): (error: unknown) => void {
+function refuseOnError(ctx: Context): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof FrameworkError)) throw error;
     if (ctx.mayChange && !ctx.headIsSent) refuseWithError(ctx, error, true);
@@ -194,8 +194,8 @@ function refuseRequest(ctx: Context, detail: string): void {
   refuse(ctx, new Problem(403, { slug: "csrf", detail }));
 }
 
-function settle(ctx: Context, token: CsrfToken): void {
-  if (ctx.mayChange && !ctx.headIsSent) token.saved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
+function issueToken(ctx: Context, token: CsrfToken): void {
+  if (ctx.mayChange && !ctx.headIsSent) token.sessionSaved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
 }
 
 /**
@@ -210,14 +210,14 @@ type RequestSource = "own" | "trusted" | "foreign" | "unknown";
  * Where a request comes from, by the headers that browsers send and pages cannot set: `Sec-Fetch-Site` (Fetch Metadata section 2.1) and
  * `Origin` (RFC 6454 section 7). A browser sends `Sec-Fetch-Site` only over HTTPS and to localhost.
  */
-function sourceOf(ctx: Context, siteOrigin: string, trusted: readonly string[]): RequestSource {
+function detectSource(ctx: Context, siteOrigin: string, trusted: readonly string[]): RequestSource {
   const { headers } = ctx.incoming;
   const { origin } = headers;
-  if (origin !== undefined && isOfSite(origin, trusted)) return "trusted";
+  if (origin !== undefined && isSiteUrl(origin, trusted)) return "trusted";
   const site = ctx.get("sec-fetch-site").toLowerCase();
   // The browser itself compared the origins, also where `Origin` is `null` under the policy no-referrer.
   if (site === "same-origin") return "own";
   if (site === "same-site" || site === "cross-site") return "foreign";
   if (origin === undefined || origin.toLowerCase() === "null") return "unknown";
-  return isOfSite(origin, siteOrigins(ctx, siteOrigin)) ? "own" : "foreign";
+  return isSiteUrl(origin, listSiteOrigins(ctx, siteOrigin)) ? "own" : "foreign";
 }

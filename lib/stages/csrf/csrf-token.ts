@@ -6,7 +6,7 @@
  * `<form method="post" action="/links">${CsrfToken.of(ctx).field()}…</form>`
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { addSetCookie, cookieValues, isNotModified } from "../../http/request/cookie.js";
+import { addSetCookie, readCookieValues, isNotModified } from "../../http/request/cookie.js";
 import type { Context } from "../../http/request/context.js";
 import { Extension, type Extensible } from "../../http/request/extension.js";
 import { SessionOfRequest, type SaveResult, type Session } from "../session/session.js";
@@ -19,7 +19,7 @@ const log = tracing.target("framework::http::csrf");
 export const TOKEN_FIELD = "_token";
 
 /** A name that is sent more often than this is forged. */
-const MOST_COOKIES = 4;
+const MAX_COOKIES = 4;
 
 /** What all requests of an application share. @internal */
 export interface CsrfCookie {
@@ -45,7 +45,7 @@ export class CsrfToken {
   readonly #maker: TokenMaker;
   readonly #session: Session | undefined;
   #received: string | null | undefined = undefined;
-  #made: Issued | undefined = undefined;
+  #issued: Issued | undefined = undefined;
 
   /** @internal */
   constructor(
@@ -77,7 +77,7 @@ export class CsrfToken {
    */
   masked(): string {
     this.isShown = true;
-    return maskToken(this.current());
+    return maskToken(this.getToken());
   }
 
   /** The hidden field of a form: `<input type="hidden" name="_token" value="…">`. */
@@ -87,7 +87,7 @@ export class CsrfToken {
 
   /** The tokens of the request's cookies, whether they belong to the session or not. @internal */
   cookies(): readonly string[] {
-    return cookieValues(this.#ctx.incoming.headers.cookie, this.cookie.name, MOST_COOKIES).filter(isCsrfToken);
+    return readCookieValues(this.#ctx.incoming.headers.cookie, this.cookie.name, MAX_COOKIES).filter(isCsrfToken);
   }
 
   /** The id that tokens of this request must belong to. @internal */
@@ -96,27 +96,27 @@ export class CsrfToken {
   }
 
   /** Sends the browser its token, if it has to learn one. @internal */
-  saved(result: SaveResult, isPublic: boolean): void {
-    if (this.isExempt || isNotModified(this.#ctx.raw) || (isPublic && !this.makesPrivate())) return;
-    const token = this.tokenToSend(result);
+  sessionSaved(result: SaveResult, isPublic: boolean): void {
+    if (this.isExempt || isNotModified(this.#ctx.raw) || (isPublic && !this.makePrivate())) return;
+    const token = this.findTokenToSend(result);
     if (token !== undefined) this.send(token);
   }
 
   /** A cache would give the page of one visitor, with its token, to visitors who do not have the cookie of the token. */
-  private makesPrivate(): boolean {
+  private makePrivate(): boolean {
     if (!this.isShown) return false;
     log.warn("Cache-Control: public replaced by no-store: the answer holds the CSRF token of a visitor");
     this.#ctx.raw.setHeader("Cache-Control", "no-store");
     return true;
   }
 
-  private tokenToSend(result: SaveResult): string | undefined {
+  private findTokenToSend(result: SaveResult): string | undefined {
     const id = result.kind === "cookie" ? result.id : result.kind === "deletion" ? NO_SESSION : this.requestId;
-    const made = this.#made;
-    if (this.isRotated(result)) return made?.id === id ? made.token : this.#maker.make(id);
-    if (made !== undefined) return made.id === id ? made.token : this.#maker.rebind(made.token, id);
-    const received = this.receivedToken();
-    if (received === undefined) return this.mayIssue ? this.#maker.make(id) : undefined;
+    const issued = this.#issued;
+    if (this.isRotated(result)) return issued?.id === id ? issued.token : this.#maker.create(id);
+    if (issued !== undefined) return issued.id === id ? issued.token : this.#maker.rebind(issued.token, id);
+    const received = this.findReceivedToken();
+    if (received === undefined) return this.mayIssue ? this.#maker.create(id) : undefined;
     if (result.kind === "nothing") return undefined;
     // The cookie is sent again when the session is extended or has a new id.
     return this.#maker.isValid(received, id) && id !== NO_SESSION ? received : this.#maker.rebind(received, id);
@@ -124,7 +124,7 @@ export class CsrfToken {
 
   /** At a sign-in and a sign-out. */
   private isRotated({ kind }: SaveResult): boolean {
-    return kind !== "nothing" && this.#session !== undefined && this.#session.fate !== "stays";
+    return kind !== "nothing" && this.#session !== undefined && this.#session.outcome !== "stays";
   }
 
   /** The cookie with the session's lifetime; without a session stage it lasts as long as the browser runs. */
@@ -136,19 +136,19 @@ export class CsrfToken {
   }
 
   /** The token that the browser has after this answer, as far as is known now. */
-  private current(): string {
+  private getToken(): string {
     const id = this.#session === undefined ? NO_SESSION : this.#session.idAfterSave;
-    if (this.#made?.id === id) return this.#made.token;
+    if (this.#issued?.id === id) return this.#issued.token;
     const received =
-      this.#session?.fate === "moves" || this.#session?.fate === "ends" ? undefined : this.receivedToken();
+      this.#session?.outcome === "moves" || this.#session?.outcome === "ends" ? undefined : this.findReceivedToken();
     if (received !== undefined && id === this.requestId) return received;
-    const token = received === undefined ? this.#maker.make(id) : this.#maker.rebind(received, id);
-    this.#made = { token, id };
+    const token = received === undefined ? this.#maker.create(id) : this.#maker.rebind(received, id);
+    this.#issued = { token, id };
     return token;
   }
 
   /** The token of the cookie, if it belongs to the session of the request. */
-  private receivedToken(): string | undefined {
+  private findReceivedToken(): string | undefined {
     if (this.#received === undefined) {
       const id = this.requestId;
       this.#received = this.cookies().find((each) => this.#maker.isValid(each, id)) ?? null;

@@ -39,9 +39,9 @@ export class TokenMaker {
   constructor(private readonly keys: SessionKeys | undefined) {}
 
   /** A new token for the session; `NO_SESSION`: for a visitor without one. */
-  make(id: string): string {
+  create(id: string): string {
     if (this.keys === undefined) return randomBytes(TOKEN_BYTES).toString("hex");
-    return this.bound(randomBytes(TOKEN_BYTES / 2).toString("hex"), id);
+    return this.bind(randomBytes(TOKEN_BYTES / 2).toString("hex"), id);
   }
 
   /**
@@ -50,7 +50,7 @@ export class TokenMaker {
    */
   rebind(token: string, id: string): string {
     if (this.keys === undefined) return token;
-    return this.isBound(token, NO_SESSION) ? this.bound(token.slice(0, HALF_LENGTH), id) : this.make(id);
+    return this.isBound(token, NO_SESSION) ? this.bind(token.slice(0, HALF_LENGTH), id) : this.create(id);
   }
 
   /** Whether the token was made for the session. A visitor without a session may have any token: there is nothing to protect yet. */
@@ -74,17 +74,17 @@ export class TokenMaker {
     return this.keys !== undefined && this.isBound(token, NO_SESSION);
   }
 
-  private bound(random: string, id: string): string {
-    return random + (this.keys?.tag(signed(random, id)) ?? "");
+  private bind(random: string, id: string): string {
+    return random + (this.keys?.tag(toSignedText(random, id)) ?? "");
   }
 
   private isBound(token: string, id: string): boolean {
     const random = token.slice(0, HALF_LENGTH);
-    return this.keys?.hasTag(signed(random, id), token.slice(HALF_LENGTH)) ?? true;
+    return this.keys?.hasTag(toSignedText(random, id), token.slice(HALF_LENGTH)) ?? true;
   }
 }
 
-function signed(random: string, id: string): string {
+function toSignedText(random: string, id: string): string {
   return `csrf ${id} ${random}`;
 }
 

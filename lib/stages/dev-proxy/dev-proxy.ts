@@ -55,28 +55,28 @@ export type DevProxyState = DevProxySettings | "off" | "ignored";
 const DEFAULT_PREFIXES = ["/resources/", "/src/"];
 
 /** @throws FrameworkError `E_OPTION` for an unknown option, `E_DEV_PROXY` for one of a wrong type */
-export function devProxyState(
+export function readDevProxyState(
   options: DevProxyOptions = {},
   { profile, environment }: DevProxySurroundings,
 ): DevProxyState {
   checkOptionNames(options, NAMES, ".devProxy({ … })");
   const { endpoint = environment["FRAMEWORK_VITE_IPC"] ?? "", prefixes = [] } = options;
-  if (typeof endpoint !== "string") throw wrong("endpoint is the path of a socket or pipe");
+  if (typeof endpoint !== "string") throw createOptionError("endpoint is the path of a socket or pipe");
   if (!Array.isArray(prefixes) || prefixes.some((prefix) => typeof prefix !== "string"))
-    throw wrong('prefixes is a list of paths: ["/src/"]');
+    throw createOptionError('prefixes is a list of paths: ["/src/"]');
   if (endpoint.trim() === "") return "off";
   if (profile === "release") return "ignored";
-  const named = cleaned((environment["FRAMEWORK_VITE_PREFIXES"] ?? "").split(","));
-  const given = cleaned(prefixes as readonly string[]);
+  const named = cleanPrefixes((environment["FRAMEWORK_VITE_PREFIXES"] ?? "").split(","));
+  const given = cleanPrefixes(prefixes as readonly string[]);
   const chosen = named.length > 0 ? named : given.length > 0 ? given : DEFAULT_PREFIXES;
   return { endpoint: endpoint.trim(), prefixes: chosen };
 }
 
-function cleaned(prefixes: readonly string[]): readonly string[] {
+function cleanPrefixes(prefixes: readonly string[]): readonly string[] {
   return prefixes.map((prefix) => prefix.trim()).filter((prefix) => /[^/]/.test(prefix));
 }
 
-function wrong(what: string): FrameworkError {
+function createOptionError(what: string): FrameworkError {
   return new FrameworkError(`.devProxy({ … }): ${what}`, { code: "E_DEV_PROXY" });
 }
 
@@ -95,7 +95,7 @@ export class DevProxyLayer extends StageLayer {
     const { endpoint } = this.settings;
     return (ctx) => {
       if (!this.paths.includes(ctx.path)) return inner(ctx);
-      return forward(ctx, endpoint).then((answered) => (answered ? undefined : inner(ctx)));
+      return forward(ctx, endpoint).then((isForwarded) => (isForwarded ? undefined : inner(ctx)));
     };
   }
 }
@@ -110,12 +110,12 @@ export class DevFallbackLayer extends StageLayer {
     const { endpoint } = this.settings;
     return (ctx: Context) => {
       if (ctx.method !== "GET" && ctx.method !== "HEAD") return inner(ctx);
-      return forward(ctx, endpoint, { leaves404: true }).then((answered) => (answered ? undefined : inner(ctx)));
+      return forward(ctx, endpoint, { leaves404: true }).then((isForwarded) => (isForwarded ? undefined : inner(ctx)));
     };
   }
 }
 
-const VITES_OWN = ["/@", "/node_modules/", "/__open-in-editor"];
+const VITE_PREFIXES = ["/@", "/node_modules/", "/__open-in-editor"];
 
 /**
  * The paths that Vite's development server answers: its own (`/@vite/client`, `/@id/…`, `/@fs/…`), the packages of the front end, the
@@ -141,7 +141,7 @@ export class ForwardedPaths {
   /** @param path raw, without the query */
   includes(path: string): boolean {
     if (this.base !== "/") return path.startsWith(this.base);
-    if (VITES_OWN.some((own) => path.startsWith(own))) return true;
+    if (VITE_PREFIXES.some((prefix) => path.startsWith(prefix))) return true;
     if (this.prefixes.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return true;
     return this.sources !== undefined && path.startsWith(this.sources) && isFile(path);
   }

@@ -11,7 +11,7 @@ import { tracing } from "../../tracing/tracing.js";
 const log = tracing.target("framework::dev_proxy");
 
 /** Headers of one connection (RFC 9110 section 7.6.1). */
-const OF_THE_CONNECTION = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
+const CONNECTION_HEADERS = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 
 interface ForwardOptions {
   /** Whether a 404 of Vite does not count as an answer. */
@@ -24,7 +24,7 @@ export async function forward(
   endpoint: string,
   { leaves404 = false }: ForwardOptions = {},
 ): Promise<boolean> {
-  const outcome = await ask(ctx, endpoint);
+  const outcome = await sendRequest(ctx, endpoint);
   if (outcome === "unreachable") return false;
   if (ctx.isClientGone) {
     if (outcome !== "failed") outcome.destroy();
@@ -38,75 +38,75 @@ export async function forward(
     outcome.resume();
     return false;
   }
-  answer(ctx, outcome);
+  copyResponse(ctx, outcome);
   return true;
 }
 
 type Outcome = IncomingMessage | "unreachable" | "failed";
 
-function ask(ctx: Context, endpoint: string): Promise<Outcome> {
+function sendRequest(ctx: Context, endpoint: string): Promise<Outcome> {
   return new Promise((resolve) => {
     let isConnected = false;
-    const asked = request({
+    const outgoing = request({
       socketPath: endpoint,
       method: ctx.method,
       path: ctx.url,
-      headers: headersOf(ctx.incoming),
+      headers: copyHeaders(ctx.incoming),
       setHost: false,
       agent: false,
     });
-    asked.on("error", () => resolve(isConnected ? "failed" : "unreachable"));
-    asked.on("response", resolve);
+    outgoing.on("error", () => resolve(isConnected ? "failed" : "unreachable"));
+    outgoing.on("response", resolve);
     // Node closes the connection without an error where the response is an upgrade.
-    asked.on("close", () => resolve("failed"));
-    const isLonger = hasBody(ctx.incoming);
-    asked.on("socket", (socket) =>
+    outgoing.on("close", () => resolve("failed"));
+    const sendsBody = hasBody(ctx.incoming);
+    outgoing.on("socket", (socket) =>
       socket.once("connect", () => {
         isConnected = true;
         // No byte of the body is read before, so that the application may still answer.
-        if (isLonger) ctx.req.pipe(asked);
+        if (sendsBody) ctx.req.pipe(outgoing);
       }),
     );
     // A head without a body is one write. A second write, even an empty one, would fail if Vite has already answered and closed the
     // connection.
-    if (!isLonger) asked.end();
+    if (!sendsBody) outgoing.end();
     // Without this Node connects with the first byte of a body only.
-    else asked.flushHeaders();
-    ctx.whenGone({ clientGone: () => void asked.destroy() });
+    else outgoing.flushHeaders();
+    ctx.onClientGone({ clientGone: () => void outgoing.destroy() });
   });
 }
 
-function answer(ctx: Context, response: IncomingMessage): void {
+function copyResponse(ctx: Context, response: IncomingMessage): void {
   const { statusCode = 502, headersDistinct } = response;
-  if (statusCode === 403) hintAtHost(ctx);
-  ctx.answerNothing();
-  ctx.answerStatus(statusCode);
-  const named = connectionNames(response);
+  if (statusCode === 403) warnOfHost(ctx);
+  ctx.clearBody();
+  ctx.setStatus(statusCode);
+  const named = listConnectionHeaders(response);
   for (const [name, values = []] of Object.entries(headersDistinct)) {
-    if (!OF_THE_CONNECTION.test(name) && !named.has(name))
+    if (!CONNECTION_HEADERS.test(name) && !named.has(name))
       ctx.raw.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
   }
-  ctx.answerBody(response);
+  ctx.setBody(response);
   // A body without a type has none from Vite either.
-  ctx.naturalType = undefined;
+  ctx.inferredType = undefined;
 }
 
 /** Vite answers for hosts that it knows only; its answer does not reach the developer's eyes. */
-function hintAtHost({ host, path }: Context): void {
+function warnOfHost({ host, path }: Context): void {
   log.warn("Vite refused the request: add the host to server.allowedHosts of its configuration", { host, path });
 }
 
-function headersOf(incoming: IncomingMessage): OutgoingHttpHeaders {
-  const named = connectionNames(incoming);
+function copyHeaders(incoming: IncomingMessage): OutgoingHttpHeaders {
+  const named = listConnectionHeaders(incoming);
   const headers: OutgoingHttpHeaders = {};
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
-    if (!OF_THE_CONNECTION.test(name) && !named.has(name)) headers[name] = values.length === 1 ? values[0] : values;
+    if (!CONNECTION_HEADERS.test(name) && !named.has(name)) headers[name] = values.length === 1 ? values[0] : values;
   }
   if (hasBody(incoming) && headers["content-length"] === undefined) headers["transfer-encoding"] = "chunked";
   return headers;
 }
 
-function connectionNames({ headers: { connection = "" } }: IncomingMessage): ReadonlySet<string> {
+function listConnectionHeaders({ headers: { connection = "" } }: IncomingMessage): ReadonlySet<string> {
   return new Set(connection.split(",").map((name) => name.trim().toLowerCase()));
 }
 

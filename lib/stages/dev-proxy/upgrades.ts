@@ -11,13 +11,13 @@ const PROTOCOLS: ReadonlySet<string> = new Set(["vite-hmr", "vite-ping"]);
 /** Adds the tunnel to a server. Other upgrades go to the other listeners; without one they are refused. @internal */
 export function tunnelUpgrades(server: Server, endpoint: string, draining: AbortSignal): void {
   server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
-    if (isVites(incoming)) tunnel(incoming, socket, head, { endpoint, draining });
+    if (isViteUpgrade(incoming)) tunnel(incoming, socket, head, { endpoint, draining });
     else if (server.listenerCount("upgrade") === 1)
       socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
   });
 }
 
-function isVites({ headers: { "sec-websocket-protocol": protocols = "" } }: IncomingMessage): boolean {
+function isViteUpgrade({ headers: { "sec-websocket-protocol": protocols = "" } }: IncomingMessage): boolean {
   return protocols.split(",").some((protocol) => PROTOCOLS.has(protocol.trim()));
 }
 
@@ -36,14 +36,14 @@ function tunnel(incoming: IncomingMessage, socket: Duplex, head: Buffer, { endpo
   draining.addEventListener("abort", close);
   for (const side of [vite, socket]) side.on("error", close).on("close", close);
   vite.on("connect", () => {
-    vite.write(headOf(incoming), "latin1");
+    vite.write(formatHead(incoming), "latin1");
     vite.write(head);
     vite.pipe(socket).pipe(vite);
   });
 }
 
 /** The head as it came. Node has checked that no field holds a line break. */
-function headOf({ method = "GET", url = "/", rawHeaders }: IncomingMessage): string {
+function formatHead({ method = "GET", url = "/", rawHeaders }: IncomingMessage): string {
   let text = `${method} ${url} HTTP/1.1\r\n`;
   for (let at = 0; at < rawHeaders.length; at += 2) text += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;
   return `${text}\r\n`;

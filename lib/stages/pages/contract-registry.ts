@@ -7,7 +7,7 @@
  */
 import type { Diagnostic } from "../../errors/diagnostic.js";
 import { Extension, type Extensible } from "../../http/request/extension.js";
-import { misfit, type PageContract, type Shape, type ShapeTable } from "./contract-shape.js";
+import { findMisfit, type PageContract, type Shape, type ShapeTable } from "./contract-shape.js";
 
 const ARTIFACT = "framework.page-contract.v1";
 
@@ -34,10 +34,10 @@ export class PageContractRegistry {
   /** Adds contracts. A second one of a component is a fault that `build()` reports, and so is one that differs only in case. */
   register(...contracts: readonly PageContract[]): this {
     for (const each of contracts) {
-      const key = keyOf(each.component);
+      const key = toKey(each.component);
       const known = this.contracts.get(key);
       if (known === undefined) this.contracts.set(key, each);
-      else this.found.push(repeated(known.component, each.component));
+      else this.found.push(describeRepeated(known.component, each.component));
     }
     return this;
   }
@@ -51,14 +51,14 @@ export class PageContractRegistry {
   artifact(): ContractArtifact {
     const contracts = [...this.contracts.values()]
       .toSorted((a, b) => (a.component < b.component ? -1 : 1))
-      .map(({ component, props }) => ({ component, props: artifactsOf(props) }));
+      .map(({ component, props }) => ({ component, props: toArtifacts(props) }));
     return { artifact: ARTIFACT, contracts };
   }
 
   /** Why the props of a page do not fit its contract; `undefined` where they do, or there is none. @internal */
-  misfit(component: string, props: Readonly<Record<string, unknown>>, isWhole: boolean): string | undefined {
-    const known = this.contracts.get(keyOf(component));
-    return known?.component === component ? misfit(known.props, props, isWhole) : undefined;
+  findMisfit(component: string, props: Readonly<Record<string, unknown>>, isWhole: boolean): string | undefined {
+    const known = this.contracts.get(toKey(component));
+    return known?.component === component ? findMisfit(known.props, props, isWhole) : undefined;
   }
 
   /** The registry of the application that handles the request. */
@@ -71,25 +71,25 @@ export class PageContractRegistry {
 export const RegistryOfRequest = new Extension<PageContractRegistry>("page contracts");
 
 /** The same for names that differ only in the case of A to Z: some file systems take both for one file. */
-function keyOf(component: string): string {
+function toKey(component: string): string {
   return component.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-function artifactsOf(table: ShapeTable): Readonly<Record<string, ShapeArtifact>> {
+function toArtifacts(table: ShapeTable): Readonly<Record<string, ShapeArtifact>> {
   const sorted = Object.entries(table).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(sorted.map(([name, each]) => [name, artifactOf(each)]));
+  return Object.fromEntries(sorted.map(([name, each]) => [name, toArtifact(each)]));
 }
 
-function artifactOf({ kind, isOptional, inner, members }: Shape): ShapeArtifact {
+function toArtifact({ kind, isOptional, inner, members }: Shape): ShapeArtifact {
   return {
     type: kind,
     ...(isOptional && { optional: true as const }),
-    ...(inner !== undefined && { inner: artifactOf(inner) }),
-    ...(members !== undefined && { members: artifactsOf(members) }),
+    ...(inner !== undefined && { inner: toArtifact(inner) }),
+    ...(members !== undefined && { members: toArtifacts(members) }),
   };
 }
 
-function repeated(known: string, second: string): Diagnostic {
+function describeRepeated(known: string, second: string): Diagnostic {
   const what =
     known === second
       ? `the component "${known}" has two contracts`

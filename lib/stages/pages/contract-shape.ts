@@ -39,9 +39,9 @@ type Required<T> = Shape<T, false>;
 
 /** The shapes that a contract is made of. */
 export const shape = Object.freeze({
-  boolean: plain<boolean>("boolean"),
-  number: plain<number>("number"),
-  string: plain<string>("string"),
+  boolean: createPlain<boolean>("boolean"),
+  number: createPlain<number>("number"),
+  string: createPlain<string>("string"),
   array: <T>(inner: Shape<T>): Required<readonly T[]> => ({ kind: "array", isOptional: false, inner }),
   object: <const S extends ShapeTable>(members: S): Required<TypeOfShapes<S>> => ({
     kind: "object",
@@ -53,7 +53,7 @@ export const shape = Object.freeze({
   optional: <T>(inner: Shape<T>): Shape<T, true> => ({ ...inner, isOptional: true }),
 });
 
-function plain<T>(kind: Shape["kind"]): Required<T> {
+function createPlain<T>(kind: Shape["kind"]): Required<T> {
   return Object.freeze({ kind, isOptional: false });
 }
 
@@ -74,7 +74,7 @@ export function contract<const S extends ShapeTable>(component: string, props: S
 }
 
 /** The first path whose value does not fit, and why; `undefined` where all fit. @param isWhole whether a prop may not be missing */
-export function misfit(
+export function findMisfit(
   props: ShapeTable,
   value: Readonly<Record<string, unknown>>,
   isWhole = true,
@@ -85,29 +85,29 @@ export function misfit(
       if (isWhole && !expected.isOptional) return `${name} is missing`;
       continue;
     }
-    const found = misfitOf(expected, given);
+    const found = findShapeMisfit(expected, given);
     if (found !== undefined) return `${name}${found}`;
   }
   return undefined;
 }
 
-function misfitOf(expected: Shape, given: unknown): string | undefined {
+function findShapeMisfit(expected: Shape, given: unknown): string | undefined {
   const { kind, inner, members = {} } = expected;
-  if (kind === "nullable") return given === null || inner === undefined ? undefined : misfitOf(inner, given);
+  if (kind === "nullable") return given === null || inner === undefined ? undefined : findShapeMisfit(inner, given);
   if (kind === "array") {
     if (!Array.isArray(given) || inner === undefined) return ` is not an array`;
-    return firstOf(given, (item, at) => {
-      const found = misfitOf(inner, item);
+    return findFirst(given, (item, at) => {
+      const found = findShapeMisfit(inner, item);
       return found === undefined ? undefined : `.${at}${found}`;
     });
   }
   if (kind !== "object") return typeof given === kind ? undefined : ` is not a ${kind}`;
   if (typeof given !== "object" || given === null || Array.isArray(given)) return " is not an object";
-  const found = misfit(members, given as Readonly<Record<string, unknown>>);
+  const found = findMisfit(members, given as Readonly<Record<string, unknown>>);
   return found === undefined ? undefined : `.${found}`;
 }
 
-function firstOf(
+function findFirst(
   items: readonly unknown[],
   test: (item: unknown, at: number) => string | undefined,
 ): string | undefined {

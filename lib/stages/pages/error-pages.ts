@@ -8,8 +8,8 @@
 import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/request/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
-import { refusalOf } from "../../http/failures/refuse.js";
-import { Varying } from "../../http/response/vary.js";
+import { findRefusal } from "../../http/failures/refuse.js";
+import { VaryCompleter } from "../../http/response/vary.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import { readPageRequest, type PageRequest } from "./protocol/page-request.js";
@@ -24,7 +24,7 @@ export type ErrorStatus = `${4 | 5}xx` | number;
 export type ErrorComponents = Readonly<Partial<Record<ErrorStatus, string>>>;
 
 const log = tracing.target("framework::pages");
-const VARY = new Varying("Accept, X-Inertia");
+const VARY = new VaryCompleter("Accept, X-Inertia");
 /** How long an error page waits for its shared props, in milliseconds: what failed may be what they need. */
 const MAX_WAIT_MS = 1000;
 
@@ -51,8 +51,8 @@ export class ErrorPagesLayer extends StageLayer {
     if (component === undefined || !isReplaceable(ctx)) return undefined;
     ctx.completeHeadWith(VARY);
     // A status that Node's response has by itself gives way to the 200 of a body.
-    ctx.answerStatus(statusCode);
-    const visit = readerOf(ctx);
+    ctx.setStatus(statusCode);
+    const visit = findPageVisit(ctx);
     if (visit === undefined) return undefined;
     return this.write(ctx, Page.of(component, { status: statusCode }), visit);
   }
@@ -64,7 +64,7 @@ export class ErrorPagesLayer extends StageLayer {
 
   /** Whether the page is written. Shared props may need what has failed, so the second attempt goes without them. */
   private async attempt(ctx: Context, page: Page, visit: PageRequest, isShared: boolean): Promise<boolean> {
-    const attempt = { isShared, isOver: false };
+    const attempt = { isShared, isEnded: false };
     try {
       const written = Promise.resolve(this.writer.writeError(ctx, page, visit, attempt));
       if ((await within(ctx.clock, MAX_WAIT_MS, written)) === OVERDUE) throw new Error("it was not ready in time");
@@ -73,20 +73,20 @@ export class ErrorPagesLayer extends StageLayer {
       log.warn("error page failed", { component: page.component, ...describeThrown(thrown) });
       return false;
     } finally {
-      attempt.isOver = true;
+      attempt.isEnded = true;
     }
   }
 }
 
 /** Whether the framework made the body of the answer: a problem, or none at all. */
 function isReplaceable(ctx: Context): boolean {
-  const refusal = refusalOf(ctx);
+  const refusal = findRefusal(ctx);
   if (refusal === undefined) return ctx.payload === undefined && !ctx.raw.hasHeader("Content-Type");
   return !refusal.problem.type.endsWith(":csrf");
 }
 
 /** The visit of a reader of pages; `undefined` for a program. */
-function readerOf({ incoming: { headers } }: Context): PageRequest | undefined {
+function findPageVisit({ incoming: { headers } }: Context): PageRequest | undefined {
   if (headers["precognition"] === "true") return undefined;
   try {
     const visit = readPageRequest(headers);

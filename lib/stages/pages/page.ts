@@ -27,7 +27,7 @@ export interface PageSettings {
   readonly keepsFragment: boolean;
 }
 
-const USUAL: PageSettings = {
+const DEFAULTS: PageSettings = {
   status: undefined,
   head: undefined,
   errors: undefined,
@@ -45,7 +45,7 @@ export class Page extends Deferred {
     readonly component: string,
     readonly props: PropTable = {},
     /** @internal */
-    readonly settings: PageSettings = USUAL,
+    readonly settings: PageSettings = DEFAULTS,
   ) {
     super();
     this.kind = `page ${JSON.stringify(component)}`;
@@ -53,15 +53,15 @@ export class Page extends Deferred {
 
   /** @throws TypeError as `page()` @internal */
   static of(component: string, props?: PropTable): Page {
-    return new Page(checkedComponent(component), checkedProps(component, props));
+    return new Page(checkComponent(component), checkProps(component, props));
   }
 
   /** Only the status is known before the props are. @internal */
   override announce(ctx: Context): void {
-    ctx.answerNothing();
+    ctx.clearBody();
     const { status } = this.settings;
-    if (status !== undefined) ctx.answerStatus(status);
-    else if (ctx.givenStatus === undefined) ctx.answerStatus(200);
+    if (status !== undefined) ctx.setStatus(status);
+    else if (ctx.givenStatus === undefined) ctx.setStatus(200);
   }
 
   /** The status of the answer, in both forms; 200 unless set here or on the context. */
@@ -120,7 +120,7 @@ type PropsArguments<C> = C extends PageContract<infer T> ? Arguments<InputsOf<T>
 
 type Arguments<I> = object extends I ? [props?: I] : [props: I];
 
-function checkedComponent(component: unknown): string {
+function checkComponent(component: unknown): string {
   if (typeof component === "string" && component !== "") return component;
   throw new TypeError(
     `page(…): ${JSON.stringify(component)} is not the name of a component: give one such as "links/show"`,
@@ -128,7 +128,7 @@ function checkedComponent(component: unknown): string {
 }
 
 /** A dot in a name is a path: the value becomes a member of the object there. */
-function checkedProps(component: string, props: PropTable = {}): PropTable {
+function checkProps(component: string, props: PropTable = {}): PropTable {
   let hasPaths = false;
   for (const name of Object.keys(props)) {
     if (name === "errors" || name.startsWith("errors."))
@@ -140,10 +140,10 @@ function checkedProps(component: string, props: PropTable = {}): PropTable {
     hasPaths ||= name.includes(".");
     markPromises(props[name]);
   }
-  return hasPaths ? withoutPaths(component, props) : props;
+  return hasPaths ? nestPaths(component, props) : props;
 }
 
-function withoutPaths(component: string, props: PropTable): PropTable {
+function nestPaths(component: string, props: PropTable): PropTable {
   const all: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(props)) {
     const names = name.split(".");

@@ -10,13 +10,13 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { provide, type Binding } from "../../di/provide.js";
-import { nameOf } from "../../di/token.js";
+import { describeToken } from "../../di/token.js";
 import { PAGE_RENDER } from "../../observe/request-span.js";
 import { tracing } from "../../tracing/tracing.js";
 import { profile } from "../../runtime/profile.js";
 import type { Layer } from "../../http/middleware.js";
 import { RootDocument, type RenderDocument } from "./document/document.js";
-import { assetsOf, NO_TAGS, type AssetOptions, type Assets } from "./document/assets.js";
+import { readAssets, NO_TAGS, type AssetOptions, type Assets } from "./document/assets.js";
 import { PageWriter, type WriterSettings } from "./protocol/page-writer.js";
 import { PageRenderer } from "./rendering/page-renderer.js";
 import { VitePageRenderer } from "./rendering/vite-page-renderer.js";
@@ -24,7 +24,7 @@ import { PrecognitionGuard } from "./protocol/precognition.js";
 import { ErrorPagesLayer, type ErrorComponents } from "./error-pages.js";
 import type { PagesSite } from "./protocol/inertia-redirect.js";
 import { PagesLayer } from "./pages-layer.js";
-import { SHARED_NAMES, unsharedName, type SharedInputs } from "./props/shared-props.js";
+import { SHARED_NAMES, findInvalidName, type SharedInputs } from "./props/shared-props.js";
 
 export interface PagesOptions extends Partial<AssetOptions> {
   /** The props of every page: constants, or functions of the request. */
@@ -71,8 +71,8 @@ export class Pages {
   /** Runs innermost on each route. @internal */
   readonly routeGuard: Layer = new PrecognitionGuard();
   private readonly options: PagesOptions;
-  private madeAssets: Assets | undefined;
-  private madeWriter: PageWriter | undefined;
+  private cachedAssets: Assets | undefined;
+  private cachedWriter: PageWriter | undefined;
 
   /** @throws FrameworkError `E_OPTION` for an unknown option, `E_PAGES_OPTION` for one of a wrong type */
   constructor(options: PagesOptions = {}) {
@@ -90,7 +90,7 @@ export class Pages {
   }
 
   private get writer(): PageWriter {
-    return (this.madeWriter ??= this.makeWriter());
+    return (this.cachedWriter ??= this.createWriter());
   }
 
   /** The source that starts the front end. @internal */
@@ -115,7 +115,7 @@ export class Pages {
   }
 
   private get assets(): Assets {
-    return (this.madeAssets ??= makeAssets(this.options));
+    return (this.cachedAssets ??= loadAssets(this.options));
   }
 
   /** Shut down with the application. @internal */
@@ -127,12 +127,12 @@ export class Pages {
   private get renderer(): PageRenderer | undefined {
     const { renderer } = this.options;
     if (renderer !== undefined && !(renderer instanceof PageRenderer))
-      throw wrongOption(`${nameOf(renderer)} is not a PageRenderer`);
-    const endpoint = viteEndpoint();
+      throw wrongOption(`${describeToken(renderer)} is not a PageRenderer`);
+    const endpoint = findViteEndpoint();
     return renderer === undefined || endpoint === undefined ? renderer : new VitePageRenderer(endpoint);
   }
 
-  private renderOnServer(): WriterSettings["renderOnServer"] {
+  private createServerRender(): WriterSettings["renderOnServer"] {
     const { renderer } = this;
     if (renderer === undefined) return undefined;
     const { mustRender = false } = this.options;
@@ -147,7 +147,7 @@ export class Pages {
     };
   }
 
-  private makeWriter(): PageWriter {
+  private createWriter(): PageWriter {
     const {
       version,
       share = {},
@@ -160,32 +160,32 @@ export class Pages {
       version: version ?? tags.version,
       share,
       encryptHistory,
-      render: renderOf(document),
+      render: toRenderDocument(document),
       assets: tags,
       linkHeader,
-      renderOnServer: this.renderOnServer(),
+      renderOnServer: this.createServerRender(),
     });
   }
 }
 
 /** An application without an entry writes the tags of its front end itself, or has none. */
-function makeAssets({ entry, ...options }: PagesOptions): Assets {
+function loadAssets({ entry, ...options }: PagesOptions): Assets {
   if (entry === undefined) return NO_ASSETS;
   if (typeof entry !== "string" || entry === "") throw wrongOption("entry is the source that starts the front end");
   // The name of Vite's endpoint is read here and in the development proxy, and nowhere else.
-  return assetsOf({ entry, ...options }, { profile, viteIpc: viteEndpoint() });
+  return readAssets({ entry, ...options }, { profile, viteIpc: findViteEndpoint() });
 }
 
 /** The socket or pipe of Vite's development server. */
-function viteEndpoint(): string | undefined {
+function findViteEndpoint(): string | undefined {
   const endpoint = process.env["FRAMEWORK_VITE_IPC"]?.trim() ?? "";
   return profile === "debug" && endpoint !== "" ? endpoint : undefined;
 }
 
-function renderOf(document: RootDocument | RenderDocument): RenderDocument {
+function toRenderDocument(document: RootDocument | RenderDocument): RenderDocument {
   if (typeof document === "function") return document;
   if (document instanceof RootDocument) return (body) => document.render(body);
-  throw wrongOption(`${nameOf(document)} is not a document: give a RootDocument, or a function of the body`);
+  throw wrongOption(`${describeToken(document)} is not a document: give a RootDocument, or a function of the body`);
 }
 
 /** The version travels in a header. */
@@ -198,7 +198,7 @@ function checkShared(share: unknown): void {
   if (share === undefined) return;
   const isTable = typeof share === "object" && share !== null && !Array.isArray(share);
   if (!isTable) throw wrongOption("share is an object of props");
-  const bad = unsharedName(share);
+  const bad = findInvalidName(share);
   if (bad !== undefined) throw wrongOption(`the shared prop ${JSON.stringify(bad)} ${SHARED_NAMES}`);
 }
 

@@ -14,16 +14,16 @@ type Hash = Readonly<Pick<KeyHash, "high" | "low">>;
 /** The result of `find` for a key that is not in the table. */
 export const NO_ENTRY = -1;
 
-const SMALLEST = 2048;
+const MIN_SLOTS = 2048;
 /** A slot has three numbers: both halves of the hash, and the entry plus one (0 in a free slot). */
 const WIDTH = 3;
 const [LOW, HIGH, ENTRY] = [0, 1, 2];
 
 export class BucketTable {
-  private slots = new Int32Array(SMALLEST * WIDTH);
+  private slots = new Int32Array(MIN_SLOTS * WIDTH);
   /** The slot of each entry. */
-  private slotOf = new Int32Array(SMALLEST / 2);
-  private mask = SMALLEST - 1;
+  private slotByEntry = new Int32Array(MIN_SLOTS / 2);
+  private mask = MIN_SLOTS - 1;
   private count = 0;
 
   get size(): number {
@@ -48,17 +48,17 @@ export class BucketTable {
   }
 
   remove(entry: number): void {
-    this.free(this.slotOf[entry] ?? 0);
+    this.freeSlot(this.slotByEntry[entry] ?? 0);
     this.count--;
   }
 
   /** Gives the entry `from` the number `to`, which belonged to a removed entry. */
   renumber(from: number, to: number): void {
-    const slot = this.slotOf[from] ?? 0;
+    const slot = this.slotByEntry[from] ?? 0;
     this.slots[slot * WIDTH + ENTRY] = to + 1;
-    this.slotOf[to] = slot;
+    this.slotByEntry[to] = slot;
     const length = this.mask + 1;
-    if (length > SMALLEST && this.count < length / 16) this.resize(length / 2);
+    if (length > MIN_SLOTS && this.count < length / 16) this.resize(length / 2);
   }
 
   private insert(low: number, high: number, entry: number): void {
@@ -73,11 +73,11 @@ export class BucketTable {
     this.slots[at + LOW] = low;
     this.slots[at + HIGH] = high;
     this.slots[at + ENTRY] = entry + 1;
-    this.slotOf[entry] = slot;
+    this.slotByEntry[entry] = slot;
   }
 
   /** Frees a slot and moves later entries into the gap, because a search ends at the first free slot. */
-  private free(freed: number): void {
+  private freeSlot(freed: number): void {
     const { slots, mask } = this;
     let gap = freed;
     for (let slot = (gap + 1) & mask; ; slot = (slot + 1) & mask) {
@@ -96,7 +96,7 @@ export class BucketTable {
   private resize(length: number): void {
     const { slots } = this;
     this.slots = new Int32Array(length * WIDTH);
-    this.slotOf = new Int32Array(length / 2);
+    this.slotByEntry = new Int32Array(length / 2);
     this.mask = length - 1;
     for (let at = 0; at < slots.length; at += WIDTH) {
       const mark = slots[at + ENTRY] ?? 0;
@@ -122,30 +122,30 @@ export class KeyHash {
   }
 
   /** Writes the hash of `text` into `high` and `low`. */
-  of(text: string): this {
+  compute(text: string): this {
     let v0 = this.first;
     let v1 = this.second ^ 0xee;
     let v2 = this.first ^ 0x6c796765;
     let v3 = this.second ^ 0x74656462;
     const words = (text.length >> 1) + 1;
-    for (let turn = 0; turn < words + 2 * FINAL_ROUNDS; turn++) {
-      const word = turn < words ? wordOf(text, turn) : 0;
-      if (turn === words) v2 ^= 0xee;
-      if (turn === words + FINAL_ROUNDS) {
+    for (let round = 0; round < words + 2 * FINAL_ROUNDS; round++) {
+      const word = round < words ? getWord(text, round) : 0;
+      if (round === words) v2 ^= 0xee;
+      if (round === words + FINAL_ROUNDS) {
         this.low = v1 ^ v3;
         v1 ^= 0xdd;
       }
       v3 ^= word;
       v0 = (v0 + v1) | 0;
-      v1 = rotated(v1, 5) ^ v0;
-      v0 = rotated(v0, 16);
+      v1 = rotateLeft(v1, 5) ^ v0;
+      v0 = rotateLeft(v0, 16);
       v2 = (v2 + v3) | 0;
-      v3 = rotated(v3, 8) ^ v2;
+      v3 = rotateLeft(v3, 8) ^ v2;
       v0 = (v0 + v3) | 0;
-      v3 = rotated(v3, 7) ^ v0;
+      v3 = rotateLeft(v3, 7) ^ v0;
       v2 = (v2 + v1) | 0;
-      v1 = rotated(v1, 13) ^ v2;
-      v2 = rotated(v2, 16);
+      v1 = rotateLeft(v1, 13) ^ v2;
+      v2 = rotateLeft(v2, 16);
       v0 ^= word;
     }
     this.high = v1 ^ v3;
@@ -154,13 +154,13 @@ export class KeyHash {
 }
 
 /** Two code units. The last word holds the remaining code unit, if there is one, and the length of the text. */
-function wordOf(text: string, turn: number): number {
-  const at = 2 * turn;
+function getWord(text: string, round: number): number {
+  const at = 2 * round;
   if (at + 1 < text.length) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);
   const last = at < text.length ? text.charCodeAt(at) : 0;
   return last | (text.length << 25);
 }
 
-function rotated(value: number, bits: number): number {
+function rotateLeft(value: number, bits: number): number {
   return (value << bits) | (value >>> (32 - bits));
 }

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames } from "../../errors/option-names.js";
-import { ADDRESS_BITS, clientNetwork } from "./client-network.js";
+import { ADDRESS_BITS, getClientNetwork } from "./client-network.js";
 import { setupError } from "../../errors/setup-error.js";
 
 /**
@@ -23,41 +23,43 @@ export type RateLimitKey =
   | { readonly ipv6Prefix: number }
   | ((ctx: Context) => string | number | bigint | null | undefined);
 
-export type KeyOf = (ctx: Context) => string;
+export type KeyReader = (ctx: Context) => string;
 
 const UNIDENTIFIED = "unidentified";
 /** In UTF-16 code units. */
-const LONGEST_KEY = 128;
-const CUSTOMER_PREFIX = 64;
+const MAX_KEY_LENGTH = 128;
+const DEFAULT_IPV6_PREFIX = 64;
 
 /** @throws FrameworkError `E_RATE_LIMIT_KEY` unless `key` is one of the five forms of a `RateLimitKey`; `E_OPTION` for an unknown name */
-export function readRateLimitKey(key: RateLimitKey): KeyOf {
-  if (key === "ip") return byAddress(CUSTOMER_PREFIX);
+export function readRateLimitKey(key: RateLimitKey): KeyReader {
+  if (key === "ip") return createAddressReader(DEFAULT_IPV6_PREFIX);
   if (key === "global") return () => "global";
-  if (typeof key === "function") return (ctx) => bounded(textOf(key(ctx)));
-  return byOption(key);
+  if (typeof key === "function") return (ctx) => boundKey(toKeyText(key(ctx)));
+  return createOptionReader(key);
 }
 
-function byAddress(prefix: number): KeyOf {
-  return (ctx) => bounded(clientNetwork(ctx.ip, prefix));
+function createAddressReader(prefix: number): KeyReader {
+  return (ctx) => boundKey(getClientNetwork(ctx.ip, prefix));
 }
 
 // JavaScript callers may pass anything.
-function byOption(key: { readonly header?: unknown; readonly ipv6Prefix?: unknown } | null | undefined): KeyOf {
+function createOptionReader(
+  key: { readonly header?: unknown; readonly ipv6Prefix?: unknown } | null | undefined,
+): KeyReader {
   checkOptionNames(key ?? {}, { header: true, ipv6Prefix: true }, "RateLimit.by");
   const { header, ipv6Prefix } = key ?? {};
-  if (header === undefined && isPrefix(ipv6Prefix)) return byAddress(ipv6Prefix);
+  if (header === undefined && isPrefix(ipv6Prefix)) return createAddressReader(ipv6Prefix);
   if (ipv6Prefix !== undefined || typeof header !== "string" || !/^[\w!#$%&'*+.^`|~-]+$/.test(header))
-    throw invalidKey(key);
+    throw createKeyError(key);
   const name = header.toLowerCase();
-  return (ctx) => bounded(textOf(ctx.incoming.headers[name]?.toString()));
+  return (ctx) => boundKey(toKeyText(ctx.incoming.headers[name]?.toString()));
 }
 
 function isPrefix(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= ADDRESS_BITS;
 }
 
-function textOf(value: unknown): string {
+function toKeyText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
@@ -66,12 +68,12 @@ function textOf(value: unknown): string {
   throw new FrameworkError(message, { code: "E_RATE_LIMIT_KEY" });
 }
 
-function bounded(text: string): string {
+function boundKey(text: string): string {
   if (text === "") return UNIDENTIFIED;
-  return text.length <= LONGEST_KEY ? text : createHash("sha256").update(text).digest("base64url");
+  return text.length <= MAX_KEY_LENGTH ? text : createHash("sha256").update(text).digest("base64url");
 }
 
-function invalidKey(key: unknown): FrameworkError {
+function createKeyError(key: unknown): FrameworkError {
   return setupError(
     new FrameworkError(
       `a rate limit cannot tell clients apart by ${JSON.stringify(key)}: use "ip", { ipv6Prefix: 56 }, "global", { header: "x-api-key" } or a function; a prefix has 1 to 128 bits`,

@@ -20,9 +20,9 @@ export const ADDRESS_BITS = GROUP_BITS * GROUPS;
  * @param address as `ctx.ip` spells it
  * @param prefix the leading bits that count, 1 to 128
  */
-export function clientNetwork(address: string, prefix: number): string {
+export function getClientNetwork(address: string, prefix: number): string {
   if (prefix === ADDRESS_BITS || !address.includes(":") || address.includes("%")) return address;
-  const groups = groupsOf(address).slice(0, Math.ceil(prefix / GROUP_BITS));
+  const groups = parseGroups(address).slice(0, Math.ceil(prefix / GROUP_BITS));
   const hostBits = groups.length * GROUP_BITS - prefix;
   const last = groups.length - 1;
   groups[last] = ((groups[last] ?? 0) >>> hostBits) << hostBits;
@@ -31,25 +31,25 @@ export function clientNetwork(address: string, prefix: number): string {
 }
 
 /** The eight groups of an IPv6 address; `::` stands for as many zeros as are missing (RFC 4291 section 2.2). */
-function groupsOf(address: string): number[] {
+function parseGroups(address: string): number[] {
   const [head = "", tail] = address.split("::", 2);
-  const [before, after] = [numbersOf(head), numbersOf(tail ?? "")];
+  const [before, after] = [parsePart(head), parsePart(tail ?? "")];
   const missing = Math.max(0, GROUPS - before.length - after.length);
   return [...before, ...Array.from({ length: missing }, () => 0), ...after];
 }
 
-function numbersOf(part: string): number[] {
+function parsePart(part: string): number[] {
   return part === ""
     ? []
-    : part.split(":").flatMap((group) => (group.includes(".") ? ipv4Groups(group) : [hex(group)]));
+    : part.split(":").flatMap((group) => (group.includes(".") ? parseIpv4Groups(group) : [parseHex(group)]));
 }
 
 /** The last two groups may be written as an IPv4 address: `::192.0.2.1`. */
-function ipv4Groups(text: string): number[] {
+function parseIpv4Groups(text: string): number[] {
   const [a = 0, b = 0, c = 0, d = 0] = text.split(".").map(Number);
   return [a * 256 + b, c * 256 + d];
 }
 
-function hex(group: string): number {
+function parseHex(group: string): number {
   return Number.parseInt(group, 16);
 }

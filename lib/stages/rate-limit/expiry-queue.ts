@@ -7,22 +7,22 @@
 
 /** Children of a node: a heap with four is flatter than one with two, and siblings that are compared lie next to each other. */
 const FAN_OUT = 4;
-const SMALLEST = 1024;
+const MIN_LENGTH = 1024;
 
 export class ExpiryQueue {
   /** The expiries in heap order. */
-  private expiries = new Float64Array(SMALLEST);
+  private expiries = new Float64Array(MIN_LENGTH);
   /** The entries in heap order. */
-  private order = new Int32Array(SMALLEST);
+  private order = new Int32Array(MIN_LENGTH);
   /** The position of each entry in the heap order. */
-  private positions = new Int32Array(SMALLEST);
+  private positions = new Int32Array(MIN_LENGTH);
   private count = 0;
 
   get size(): number {
     return this.count;
   }
 
-  expiryOf(entry: number): number {
+  getExpiry(entry: number): number {
     return this.expiries[this.positions[entry] ?? 0] ?? 0;
   }
 
@@ -35,27 +35,27 @@ export class ExpiryQueue {
   add(expiry: number): number {
     const entry = this.count++;
     if (entry === this.expiries.length) this.resize(entry * 2);
-    this.rise(entry, expiry, entry);
+    this.siftUp(entry, expiry, entry);
     return entry;
   }
 
   /** Sets a later expiry for `entry`. */
   postpone(entry: number, expiry: number): void {
-    this.sink(entry, expiry, this.positions[entry] ?? 0);
+    this.siftDown(entry, expiry, this.positions[entry] ?? 0);
   }
 
   /** Sets a new expiry for the earliest entry: any value. */
   replaceEarliest(expiry: number): void {
-    this.sink(this.earliest, expiry, 0);
+    this.siftDown(this.earliest, expiry, 0);
   }
 
   /** Removes the earliest entry. The entry with the highest number, which is now `size`, takes its number. */
   removeEarliest(): void {
     const removed = this.earliest;
     const last = --this.count;
-    if (last > 0) this.sink(this.order[last] ?? 0, this.expiries[last] ?? 0, 0);
+    if (last > 0) this.siftDown(this.order[last] ?? 0, this.expiries[last] ?? 0, 0);
     if (removed !== last) this.renumber(last, removed);
-    if (last >= SMALLEST && last < this.expiries.length / 4) this.resize(this.expiries.length / 2);
+    if (last >= MIN_LENGTH && last < this.expiries.length / 4) this.resize(this.expiries.length / 2);
   }
 
   private renumber(from: number, to: number): void {
@@ -64,7 +64,7 @@ export class ExpiryQueue {
     this.order[position] = to;
   }
 
-  private rise(entry: number, expiry: number, start: number): void {
+  private siftUp(entry: number, expiry: number, start: number): void {
     const { expiries, order } = this;
     let position = start;
     while (position > 0) {
@@ -77,7 +77,7 @@ export class ExpiryQueue {
     this.put(entry, expiry, position);
   }
 
-  private sink(entry: number, expiry: number, start: number): void {
+  private siftDown(entry: number, expiry: number, start: number): void {
     const { expiries, order, count } = this;
     let position = start;
     for (let first = position * FAN_OUT + 1; first < count; first = position * FAN_OUT + 1) {

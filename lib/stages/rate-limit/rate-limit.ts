@@ -21,7 +21,7 @@ import { tracing } from "../../tracing/tracing.js";
 import { Cache } from "../../cache/cache.js";
 import { CacheBuckets } from "./cache-bucket.js";
 import { Quota, type RateLimitDecision } from "./quota.js";
-import { readRateLimitKey, type KeyOf, type RateLimitKey } from "./client-key.js";
+import { readRateLimitKey, type KeyReader, type RateLimitKey } from "./client-key.js";
 import { TokenBuckets } from "./token-bucket.js";
 import { setupError } from "../../errors/setup-error.js";
 
@@ -40,7 +40,7 @@ export type OnBackendError = "refuse" | "allow";
 
 interface RateLimitSettings {
   readonly quota: Quota;
-  readonly keyOf: KeyOf;
+  readonly getKey: KeyReader;
   readonly shared: { readonly cache: Cache; readonly name: string } | undefined;
   readonly onBackendError: OnBackendError;
 }
@@ -72,7 +72,7 @@ export class RateLimit extends StageLayer {
 
   private static per(windowMs: number, limit: number): RateLimit {
     const quota = Quota.of(limit, windowMs);
-    return new RateLimit({ quota, keyOf: readRateLimitKey("ip"), shared: undefined, onBackendError: "refuse" });
+    return new RateLimit({ quota, getKey: readRateLimitKey("ip"), shared: undefined, onBackendError: "refuse" });
   }
 
   /**
@@ -90,7 +90,7 @@ export class RateLimit extends StageLayer {
    * @throws FrameworkError `E_RATE_LIMIT_KEY`
    */
   by(key: RateLimitKey): RateLimit {
-    return this.with({ keyOf: readRateLimitKey(key) });
+    return this.with({ getKey: readRateLimitKey(key) });
   }
 
   /**
@@ -162,41 +162,41 @@ export class RateLimit extends StageLayer {
   }
 
   override wrap(inner: Run): Run {
-    const { quota, keyOf, shared } = this.settings;
+    const { quota, getKey: keyOf, shared } = this.settings;
     if (shared !== undefined) {
       return this.wrapShared(inner, (this.sharedBuckets ??= new CacheBuckets(shared.cache, quota, shared.name)));
     }
     let buckets: TokenBuckets | undefined;
     return (ctx) => {
-      buckets ??= this.bucketsOf(ctx.app);
-      return pass(ctx, buckets.take(keyOf(ctx), ctx.clock.monotonic()), inner);
+      buckets ??= this.getBuckets(ctx.app);
+      return applyDecision(ctx, buckets.take(keyOf(ctx), ctx.clock.monotonic()), inner);
     };
   }
 
   /** A chain belongs to one application, so each place in it looks them up once. */
-  private bucketsOf(application: object): TokenBuckets {
+  private getBuckets(application: object): TokenBuckets {
     const known = this.buckets.get(application) ?? new TokenBuckets(this.settings.quota);
     this.buckets.set(application, known);
     return known;
   }
 
   private wrapShared(inner: Run, buckets: CacheBuckets): Run {
-    const { keyOf } = this.settings;
+    const { getKey: keyOf } = this.settings;
     return (ctx) =>
       buckets.take(keyOf(ctx)).then(
-        (decision) => (isOver(ctx) ? undefined : pass(ctx, decision, inner)),
-        (error: unknown) => this.withoutStore(ctx, error, inner),
+        (decision) => (hasEnded(ctx) ? undefined : applyDecision(ctx, decision, inner)),
+        (error: unknown) => this.handleStoreError(ctx, error, inner),
       );
   }
 
-  private withoutStore(ctx: Context, error: unknown, inner: Run): void | Promise<void> {
+  private handleStoreError(ctx: Context, error: unknown, inner: Run): void | Promise<void> {
     const { onBackendError } = this.settings;
     const now = ctx.clock.monotonic();
     if (now - this.warnedAt >= WARN_EVERY_MS) {
       this.warnedAt = now;
       log.warn("rate limiter unavailable", { error, decision: onBackendError });
     }
-    if (isOver(ctx)) return undefined;
+    if (hasEnded(ctx)) return undefined;
     if (onBackendError === "allow") return inner(ctx);
     log.debug("request refused", { status: 503 });
     return refuse(ctx, UNAVAILABLE);
@@ -208,11 +208,11 @@ export class RateLimit extends StageLayer {
 }
 
 /** While the store was asked, the timeout answered or the client left. The inner stages must not start for such a request. */
-function isOver(ctx: Context): boolean {
+function hasEnded(ctx: Context): boolean {
   return ctx.isAbandoned;
 }
 
-function pass(ctx: Context, decision: RateLimitDecision, inner: Run): void | Promise<void> {
+function applyDecision(ctx: Context, decision: RateLimitDecision, inner: Run): void | Promise<void> {
   ctx.completeHeadWith(decision);
   if (decision.isAdmitted) return inner(ctx);
   log.debug("request refused", REFUSED);

@@ -14,7 +14,7 @@ import { type Quota, RateLimitDecision } from "./quota.js";
 export const SWEEP_ABOVE = 8192;
 
 /** The size of the table at which it stops growing; about 45 MB. */
-const MOST_BUCKETS = 1_048_576;
+const MAX_BUCKETS = 1_048_576;
 
 export class TokenBuckets {
   private readonly hash = new KeyHash();
@@ -22,13 +22,13 @@ export class TokenBuckets {
   /** In ticks; see `Quota`. An entry has the same number here and in `entries`. */
   private readonly expiries = new ExpiryQueue();
   /** The ticks that an empty bucket needs to become full. */
-  private readonly depth: number;
+  private readonly ticksToFill: number;
 
   constructor(
     private readonly quota: Quota,
-    private readonly most = MOST_BUCKETS,
+    private readonly maxBuckets = MAX_BUCKETS,
   ) {
-    this.depth = quota.capacity * quota.windowMs;
+    this.ticksToFill = quota.capacity * quota.windowMs;
   }
 
   get size(): number {
@@ -41,28 +41,28 @@ export class TokenBuckets {
     if (quota.isClosed) return new RateLimitDecision(false, quota.limit, 0, 0, 1);
     const tick = Math.floor(now) * quota.limit;
     if (this.entries.size > SWEEP_ABOVE) this.sweep(tick);
-    const entry = this.entries.find(this.hash.of(key));
-    const before = entry === NO_ENTRY ? tick : Math.max(tick, this.expiries.expiryOf(entry));
+    const entry = this.entries.find(this.hash.compute(key));
+    const before = entry === NO_ENTRY ? tick : Math.max(tick, this.expiries.getExpiry(entry));
     const after = before + quota.windowMs;
-    if (after - tick > this.depth) return this.decision(false, before - tick);
+    if (after - tick > this.ticksToFill) return this.decide(false, before - tick);
     if (entry === NO_ENTRY) this.add(after);
     else this.expiries.postpone(entry, after);
-    return this.decision(true, after - tick);
+    return this.decide(true, after - tick);
   }
 
   /** @param missing ticks until the bucket is full */
-  private decision(isAdmitted: boolean, missing: number): RateLimitDecision {
-    const { depth } = this;
+  private decide(isAdmitted: boolean, missing: number): RateLimitDecision {
+    const { ticksToFill: depth } = this;
     const { limit, windowMs } = this.quota;
     const remaining = Math.floor((depth - missing) / windowMs);
-    const reset = seconds(missing, limit);
-    const retryAfter = isAdmitted ? 0 : Math.max(1, seconds(missing + windowMs - depth, limit));
+    const reset = toSeconds(missing, limit);
+    const retryAfter = isAdmitted ? 0 : Math.max(1, toSeconds(missing + windowMs - depth, limit));
     return new RateLimitDecision(isAdmitted, limit, remaining, reset, retryAfter);
   }
 
   /** Adds a bucket under the key that `hash` holds. */
   private add(expiry: number): void {
-    const entry = this.entries.size < this.most ? this.expiries.add(expiry) : this.replaceEarliest(expiry);
+    const entry = this.entries.size < this.maxBuckets ? this.expiries.add(expiry) : this.replaceEarliest(expiry);
     this.entries.add(this.hash, entry);
   }
 
@@ -75,7 +75,7 @@ export class TokenBuckets {
 
   private sweep(tick: number): void {
     const { expiries } = this;
-    while (expiries.size > 0 && expiries.expiryOf(expiries.earliest) <= tick) this.removeEarliest();
+    while (expiries.size > 0 && expiries.getExpiry(expiries.earliest) <= tick) this.removeEarliest();
   }
 
   private removeEarliest(): void {
@@ -87,6 +87,6 @@ export class TokenBuckets {
   }
 }
 
-function seconds(ticks: number, limit: number): number {
+function toSeconds(ticks: number, limit: number): number {
   return Math.ceil(ticks / (limit * 1000));
 }

@@ -3,12 +3,12 @@
  * to a path and back still work; redirects to a route by its name do not.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { titleOf, type Endpoint } from "../../endpoints/endpoint.js";
+import { formatRoute, type Endpoint } from "../../endpoints/endpoint.js";
 import type { PathParameter } from "../../endpoints/path.js";
-import { Redirect, redirectStatus } from "./redirect.js";
-import { siteOrigins } from "../../http/request/origin.js";
-import { safeReferer } from "../../http/request/safe-path.js";
-import { tellListeners } from "../../http/koa/koa-application.js";
+import { Redirect, getRedirectStatus } from "./redirect.js";
+import { listSiteOrigins } from "../../http/request/origin.js";
+import { findSafeReferer } from "../../http/request/safe-path.js";
+import { notifyErrorListeners } from "../../http/koa/koa-application.js";
 import { refuseWithError } from "../../http/failures/refuse.js";
 import { isFormRead, readForm } from "../../http/body/body-reader.js";
 import type { Context } from "../../http/request/context.js";
@@ -35,9 +35,9 @@ interface UrlSource {
 }
 
 /** @throws FrameworkError `E_ROUTE_NAME` or `E_ROUTE_PARAM`, both with status 500, for a route that cannot be resolved */
-export function redirectLocation({ target }: Redirect, request: RedirectedRequest, routes: UrlSource): string {
+export function resolveLocation({ target }: Redirect, request: RedirectedRequest, routes: UrlSource): string {
   if (target.kind === "path") return target.path;
-  if (target.kind === "back") return safeReferer(request.referer, request.origins) ?? target.fallback;
+  if (target.kind === "back") return findSafeReferer(request.referer, request.origins) ?? target.fallback;
   try {
     if (target.kind === "name") return routes.urlFor(target.name, target.params);
     routes.requireRoute(target.endpoint);
@@ -72,22 +72,22 @@ export class RedirectMapperLayer extends StageLayer {
   private map(ctx: Context): void | Promise<void> {
     const { deferred } = ctx;
     if (!(deferred instanceof Redirect)) return undefined;
-    answerRedirect(ctx, deferred, this.site);
-    if (!leavesAnything(deferred) || !isRedirection(ctx.status)) return undefined;
+    respondWithRedirect(ctx, deferred, this.site);
+    if (!hasFlashData(deferred) || !isRedirection(ctx.status)) return undefined;
     const flash = FlashPort.find(ctx);
-    if (flash !== undefined) return leave(ctx, flash, deferred);
+    if (flash !== undefined) return addToFlash(ctx, flash, deferred);
     warnOfDropped(deferred, "there is no session stage");
     return undefined;
   }
 }
 
 /** Answers a redirect without the mapper, which would have left its data in the session. @internal */
-export function answerWithoutMapper(ctx: Context, redirect: Redirect, origin: string): void {
-  answerRedirect(ctx, redirect, { routes: NO_ROUTES, origin });
-  if (leavesAnything(redirect)) warnOfDropped(redirect, "the redirect mapper is off");
+export function respondWithoutMapper(ctx: Context, redirect: Redirect, origin: string): void {
+  respondWithRedirect(ctx, redirect, { routes: NO_ROUTES, origin });
+  if (hasFlashData(redirect)) warnOfDropped(redirect, "the redirect mapper is off");
 }
 
-function leavesAnything({ left: { data, errors, input } }: Redirect): boolean {
+function hasFlashData({ left: { data, errors, input } }: Redirect): boolean {
   return data.size > 0 || errors.size > 0 || input !== undefined;
 }
 
@@ -95,15 +95,15 @@ function warnOfDropped({ left: { data, errors } }: Redirect, reason: string): vo
   log.warn(`redirect data dropped: ${reason}`, { keys: [...data.keys()], bags: [...errors.keys()] });
 }
 
-function leave(ctx: Context, flash: FlashPort, { left: { data, errors, input } }: Redirect): void | Promise<void> {
+function addToFlash(ctx: Context, flash: FlashPort, { left: { data, errors, input } }: Redirect): void | Promise<void> {
   for (const [key, value] of data) flash.addData(key, value);
   for (const [bag, messages] of errors) flash.addErrors(messages, bag);
   if (input !== undefined) flash.addInput(input);
-  else if (errors.size > 0) return leaveForm(ctx, flash);
+  else if (errors.size > 0) return addFormToFlash(ctx, flash);
 }
 
 /** The form of the request, if the handler has read it. */
-async function leaveForm(ctx: Context, flash: FlashPort): Promise<void> {
+async function addFormToFlash(ctx: Context, flash: FlashPort): Promise<void> {
   if (ctx.get("x-inertia") === "true" || !isFormRead(ctx)) return;
   // Without a schema the reader returns the fields; the bytes are here already.
   flash.addInput((await readForm(ctx)) as FormFields);
@@ -113,19 +113,19 @@ function isRedirection(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: RedirectSite): void {
+function respondWithRedirect(ctx: Context, redirect: Redirect, { routes, origin }: RedirectSite): void {
   ctx.deferred = undefined;
   try {
-    const origins = siteOrigins(ctx, origin);
-    const location = redirectLocation(redirect, { method: ctx.method, referer: ctx.get("referer"), origins }, routes);
-    ctx.answerNothing();
+    const origins = listSiteOrigins(ctx, origin);
+    const location = resolveLocation(redirect, { method: ctx.method, referer: ctx.get("referer"), origins }, routes);
+    ctx.clearBody();
     // Layers of the application have seen the status, and one of them may have chosen another redirect, such as 307.
-    if (!isRedirection(ctx.status)) ctx.answerStatus(redirectStatus(ctx.method, redirect.isPermanent));
+    if (!isRedirection(ctx.status)) ctx.setStatus(getRedirectStatus(ctx.method, redirect.isPermanent));
     ctx.raw.setHeader("Location", location);
   } catch (error) {
     if (!(error instanceof FrameworkError)) throw error;
     log.error("redirect failed", { code: error.code, status: error.status, error, stack: error.stack });
-    tellListeners(ctx, error);
+    notifyErrorListeners(ctx, error);
     refuseWithError(ctx, error, profile === "debug");
   }
 }
@@ -133,14 +133,14 @@ function answerRedirect(ctx: Context, redirect: Redirect, { routes, origin }: Re
 /** The route table of an application without the mapper. It knows no names. @internal */
 export const NO_ROUTES: UrlSource = {
   urlFor(name) {
-    throw mapperIsOff(`"${name}"`);
+    throw createMapperOffError(`"${name}"`);
   },
   requireRoute(endpoint) {
-    throw mapperIsOff(titleOf(endpoint));
+    throw createMapperOffError(formatRoute(endpoint));
   },
 };
 
-function mapperIsOff(route: string): FrameworkError {
+function createMapperOffError(route: string): FrameworkError {
   return new FrameworkError(
     `redirect().route(${route}) needs the redirect mapper, which is off: turn it on with .redirectMapper(true)`,
     {

@@ -12,7 +12,7 @@ import { ValidationError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
 import type { FormFields } from "../../http/body/form-fields.js";
 import { Deferred } from "../../http/response/returned-value.js";
-import { safePath } from "../../http/request/safe-path.js";
+import { toSafePath } from "../../http/request/safe-path.js";
 import type { Endpoint } from "../../endpoints/endpoint.js";
 import type { PathParameter, UrlArguments } from "../../endpoints/path.js";
 import { DEFAULT_BAG, type FieldMessages } from "../session/flash-port.js";
@@ -48,8 +48,8 @@ export class Redirect extends Deferred {
 
   /** Only the location waits for the redirect mapper. @internal */
   override announce(ctx: Context): void {
-    ctx.answerNothing();
-    ctx.answerStatus(redirectStatus(ctx.method, this.isPermanent));
+    ctx.clearBody();
+    ctx.setStatus(getRedirectStatus(ctx.method, this.isPermanent));
   }
 
   /**
@@ -58,7 +58,7 @@ export class Redirect extends Deferred {
    * @throws BadRequestError `E_UNSAFE_REDIRECT` for a path that a browser could read as another site
    */
   to(path: string): Redirect {
-    return this.withTarget({ kind: "path", path: safePath(path) });
+    return this.withTarget({ kind: "path", path: toSafePath(path) });
   }
 
   /**
@@ -72,12 +72,12 @@ export class Redirect extends Deferred {
 
   /** Leads to the page that `Referer` names, when it belongs to this site, else to the fallback, which is checked like `to`. */
   back(fallback = "/"): Redirect {
-    return this.withTarget({ kind: "back", fallback: safePath(fallback) });
+    return this.withTarget({ kind: "back", fallback: toSafePath(fallback) });
   }
 
   /** Leaves a text in the session for the next page. A later call with the same key replaces the text. */
   with(key: string, value: string): Redirect {
-    return this.leaving({ data: new Map([...this.left.data, [key, value]]) });
+    return this.withLeft({ data: new Map([...this.left.data, [key, value]]) });
   }
 
   /**
@@ -89,20 +89,20 @@ export class Redirect extends Deferred {
    * @param bag tells the forms of a page apart
    */
   withErrors(errors: ValidationError | FieldMessages, bag: string = DEFAULT_BAG): Redirect {
-    const messages = errors instanceof ValidationError ? firstMessages(errors) : errors;
-    return this.leaving({ errors: new Map([...this.left.errors, [bag, messages]]) });
+    const messages = errors instanceof ValidationError ? toFirstMessages(errors) : errors;
+    return this.withLeft({ errors: new Map([...this.left.errors, [bag, messages]]) });
   }
 
   /** Leaves these fields for the next page in place of those of the request. */
   withInput(fields: FormFields): Redirect {
-    return this.leaving({ input: fields });
+    return this.withLeft({ input: fields });
   }
 
   permanent(): Redirect {
     return new Redirect(this.target, this.left, true);
   }
 
-  private leaving(more: Partial<Left>): Redirect {
+  private withLeft(more: Partial<Left>): Redirect {
     return new Redirect(this.target, { ...this.left, ...more }, this.isPermanent);
   }
 
@@ -111,7 +111,7 @@ export class Redirect extends Deferred {
   }
 }
 
-function firstMessages({ errors }: ValidationError): FieldMessages {
+function toFirstMessages({ errors }: ValidationError): FieldMessages {
   // Paths come from the request. Without a prototype, a path such as `__proto__` has no special meaning.
   const messages = Object.create(null) as Record<string, string>;
   for (const [path, [first]] of Object.entries(errors)) messages[path] = first?.message ?? first?.code ?? "invalid";
@@ -123,7 +123,7 @@ export function redirect(): Redirect {
   return new Redirect({ kind: "path", path: "/" });
 }
 
-export function redirectStatus(method: string, isPermanent: boolean): 301 | 302 | 303 | 308 {
+export function getRedirectStatus(method: string, isPermanent: boolean): 301 | 302 | 303 | 308 {
   if (method === "GET" || method === "HEAD") return isPermanent ? 301 : 302;
   return isPermanent ? 308 : 303;
 }

@@ -20,7 +20,7 @@ export class CspNonce {
    * @throws FrameworkError `E_CSP_NONCE` with status 500 when the request has no nonce
    */
   static of(ctx: Extensible): CspNonce {
-    const nonce = nonceOfRequest.find(ctx);
+    const nonce = requestNonce.find(ctx);
     if (nonce === undefined) {
       throw new FrameworkError(
         "no CSP nonce on this request: turn it on with .securityHeaders(new SecurityHeaders().withCspNonce(template))",
@@ -32,12 +32,12 @@ export class CspNonce {
 
   /** The nonce of the request; `undefined` when it has none. */
   static find(ctx: Extensible): CspNonce | undefined {
-    return nonceOfRequest.find(ctx);
+    return requestNonce.find(ctx);
   }
 
   /** @internal */
   static set(ctx: Extensible, value: string): void {
-    nonceOfRequest.set(ctx, new CspNonce(value));
+    requestNonce.set(ctx, new CspNonce(value));
   }
 
   /** ` nonce="…"` with a leading space, to be placed directly after the name of a tag. */
@@ -50,4 +50,4 @@ export class CspNonce {
   }
 }
 
-const nonceOfRequest = new Extension<CspNonce>("CSP nonce");
+const requestNonce = new Extension<CspNonce>("CSP nonce");

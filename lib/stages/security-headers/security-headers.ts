@@ -46,8 +46,8 @@ export class SecurityHeaders extends StageLayer {
    * @throws FrameworkError `E_HEADER_VALUE` for an empty policy, and for one that is not ASCII on one line
    */
   withCsp(policy: string): this {
-    const text = policyText(policy);
-    if (text.trim() === "") throw emptyPolicy();
+    const text = checkPolicy(policy);
+    if (text.trim() === "") throw createEmptyPolicyError();
     this.policy = text;
     this.template = undefined;
     return this;
@@ -60,8 +60,8 @@ export class SecurityHeaders extends StageLayer {
    * @throws FrameworkError `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for one that is not ASCII on one line
    */
   withCspNonce(template: string): this {
-    const parts = policyText(template).split(PLACEHOLDER);
-    if (parts.length === 1) throw missingPlaceholder(template);
+    const parts = checkPolicy(template).split(PLACEHOLDER);
+    if (parts.length === 1) throw createPlaceholderError(template);
     this.template = parts;
     this.policy = undefined;
     return this;
@@ -71,8 +71,8 @@ export class SecurityHeaders extends StageLayer {
     const pairs = [...ALWAYS];
     if (this.hsts) pairs.push(...HSTS);
     if (this.policy !== undefined) pairs.push(POLICY, this.policy);
-    if (this.template !== undefined) return withNonce(inner, pairs, this.template);
-    const completer: HeadCompleter = { complete: (_exchange, head) => head.floor(pairs) };
+    if (this.template !== undefined) return wrapWithNonce(inner, pairs, this.template);
+    const completer: HeadCompleter = { complete: (_exchange, head) => head.addMissing(pairs) };
     return (ctx) => {
       ctx.completeHeadWith(completer);
       return inner(ctx);
@@ -80,7 +80,7 @@ export class SecurityHeaders extends StageLayer {
   }
 }
 
-function withNonce(inner: Run, pairs: readonly string[], template: readonly string[]): Run {
+function wrapWithNonce(inner: Run, pairs: readonly string[], template: readonly string[]): Run {
   const nonces = RandomBatch.ofText(NONCE_BYTES, NONCES_PER_BATCH, (bytes) => bytes.toString("base64"));
   const completer = new HeadersWithNonce(pairs, template);
   return (ctx) => {
@@ -97,7 +97,7 @@ class HeadersWithNonce implements HeadCompleter {
   ) {}
 
   complete(exchange: Exchange, head: ResponseHead): void {
-    head.floor(this.pairs);
+    head.addMissing(this.pairs);
     // A cache replaces the headers of its entry by those of a 304 (RFC 9111 section 3.2), and the body of that entry has an older nonce.
     if (exchange.raw.statusCode === 304) return;
     if (!head.has(POLICY)) head.set(POLICY, this.template.join(CspNonce.of(exchange).value));
@@ -105,7 +105,7 @@ class HeadersWithNonce implements HeadCompleter {
 }
 
 /** A policy is ASCII on one line (CSP level 3 section 2.2.1). JavaScript callers may pass anything. */
-function policyText(text: string): string {
+function checkPolicy(text: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]*$/.test(text)) return text;
   throw setupError(
     new FrameworkError(
@@ -115,7 +115,7 @@ function policyText(text: string): string {
   );
 }
 
-function emptyPolicy(): FrameworkError {
+function createEmptyPolicyError(): FrameworkError {
   return setupError(
     new FrameworkError("an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy", {
       code: "E_HEADER_VALUE",
@@ -123,7 +123,7 @@ function emptyPolicy(): FrameworkError {
   );
 }
 
-function missingPlaceholder(template: string): FrameworkError {
+function createPlaceholderError(template: string): FrameworkError {
   return setupError(
     new FrameworkError(
       `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,

@@ -32,15 +32,15 @@ const WORDS: ReadonlySet<string> = new Set(["mfa", "pass", "pin", "ssn"]);
 const secrets = new RedactionPatterns([...DENY_LIST.filter((pattern) => !OF_CONTENTS.has(pattern)), ...OF_FORMS]);
 
 /** A new field for a message. Its place in the order of names is the order of time. */
-export function messageField(now: number): string {
+export function createMessageField(now: number): string {
   const time = Math.max(0, Math.floor(now)).toString(36).padStart(9, "0");
-  return `${MESSAGE}${time}.${sequence()}.${randomBytes(3).toString("hex")}`;
+  return `${MESSAGE}${time}.${nextSequence()}.${randomBytes(3).toString("hex")}`;
 }
 
 let count = 0;
 
 /** Orders the messages of one millisecond. */
-function sequence(): string {
+function nextSequence(): string {
   count = (count + 1) % 1_000_000;
   return String(count).padStart(6, "0");
 }
@@ -62,45 +62,45 @@ export function isFlashField(name: string): boolean {
 }
 
 /** The fields of a form, without secrets, and without those that no longer fit. */
-export function keptInput(fields: FormFields): FormFields {
-  return fitting(Object.entries(withoutSecrets(fields)));
+export function filterInput(fields: FormFields): FormFields {
+  return takeFitting(Object.entries(removeSecrets(fields)));
 }
 
-function withoutSecrets(fields: FormFields): FormFields {
-  const kept = bare<FormFields[string]>();
-  for (const [name, value] of Object.entries(fields)) if (!isSecret(name)) kept[name] = keptValue(value);
-  return kept;
+function removeSecrets(fields: FormFields): FormFields {
+  const selected = createTable<FormFields[string]>();
+  for (const [name, value] of Object.entries(fields)) if (!isSecret(name)) selected[name] = filterValue(value);
+  return selected;
 }
 
 /** Of `user[password]` the name inside counts. */
-function keptValue(value: FormFields[string]): FormFields[string] {
+function filterValue(value: FormFields[string]): FormFields[string] {
   if (typeof value !== "object" || value === null) return value;
   // The compiler does not tell a readonly list from an object.
-  return Array.isArray(value) ? value.map(keptValue) : withoutSecrets(value as FormFields);
+  return Array.isArray(value) ? value.map(filterValue) : removeSecrets(value as FormFields);
 }
 
 /** The faults of a form, without those that no longer fit. Their paths may come from the request, as the names of a record do. */
-export function keptErrors(errors: FieldMessages): FieldMessages {
-  return fitting(Object.entries(errors));
+export function limitErrors(errors: FieldMessages): FieldMessages {
+  return takeFitting(Object.entries(errors));
 }
 
-function fitting<T>(fields: readonly (readonly [name: string, value: T])[]): Record<string, T> {
-  const kept = bare<T>();
+function takeFitting<T>(fields: readonly (readonly [name: string, value: T])[]): Record<string, T> {
+  const selected = createTable<T>();
   let length = 0;
   for (const [name, value] of fields) {
-    const size = name.length + sizeOf(value);
+    const size = name.length + measureSize(value);
     if (length + size > MAX_LENGTH) continue;
     length += size;
-    kept[name] = value;
+    selected[name] = value;
   }
-  return kept;
+  return selected;
 }
 
 /** Of text alone. JavaScript callers may give anything: what JSON cannot keep is refused where it is written. */
-function sizeOf(value: unknown): number {
+function measureSize(value: unknown): number {
   if (typeof value !== "object" || value === null) return String(value).length;
   return Object.entries(value).reduce(
-    (size, [name, member]) => size + sizeOf(member) + (Array.isArray(value) ? 0 : name.length),
+    (size, [name, member]) => size + measureSize(member) + (Array.isArray(value) ? 0 : name.length),
     0,
   );
 }
@@ -113,18 +113,18 @@ function isSecret(name: string): boolean {
 }
 
 /** The flash among the values of a session. */
-export function flashIn(values: ReadonlyMap<string, string>, isTaken: (name: string) => boolean): FlashContent {
+export function readFlash(values: ReadonlyMap<string, string>, isTaken: (name: string) => boolean): FlashContent {
   const names = [...values.keys()].filter((name) => isFlashField(name) && !isTaken(name)).toSorted();
   if (names.length === 0) return NO_FLASH;
   const messages: FlashMessage[] = [];
-  const data = bare<string>();
-  const errors = bare<FieldMessages>();
+  const data = createTable<string>();
+  const errors = createTable<FieldMessages>();
   const marks: string[] = [];
   let input: FormFields = NO_FLASH.input;
   for (const name of names) {
-    const value = parsed(values.get(name));
+    const value = parseJson(values.get(name));
     if (name === INPUT_FIELD) input = withoutPrototype(value) as FormFields;
-    else if (name.startsWith(MESSAGE)) messages.push(...messageOf(value));
+    else if (name.startsWith(MESSAGE)) messages.push(...parseMessage(value));
     else if (name.startsWith(DATA)) data[name.slice(DATA.length)] = String(value);
     else if (name.startsWith(ERRORS)) errors[name.slice(ERRORS.length)] = withoutPrototype(value) as FieldMessages;
     else marks.push(name.slice(MARK.length));
@@ -133,19 +133,19 @@ export function flashIn(values: ReadonlyMap<string, string>, isTaken: (name: str
 }
 
 /** The list `_flash` or the map `_flash_data`; `undefined` for any other name, and for an empty one. */
-export function flashValue(name: string, values: ReadonlyMap<string, string>): unknown {
-  const { messages, data } = flashIn(values, () => false);
+export function readFlashValue(name: string, values: ReadonlyMap<string, string>): unknown {
+  const { messages, data } = readFlash(values, () => false);
   if (name === "_flash") return messages.length === 0 ? undefined : messages;
   return name === "_flash_data" && Object.keys(data).length > 0 ? data : undefined;
 }
 
 /** The oldest messages beyond the `most` newest. */
-export function surplusMessages(values: ReadonlyMap<string, string>, most: number): readonly string[] {
+export function findSurplusMessages(values: ReadonlyMap<string, string>, max: number): readonly string[] {
   const names = [...values.keys()].filter((name) => name.startsWith(MESSAGE)).toSorted();
-  return names.slice(0, Math.max(0, names.length - most));
+  return names.slice(0, Math.max(0, names.length - max));
 }
 
-function messageOf(value: unknown): readonly FlashMessage[] {
+function parseMessage(value: unknown): readonly FlashMessage[] {
   const { level, message } = (value ?? {}) as Partial<FlashMessage>;
   return isLevel(level) && typeof message === "string" ? [{ level, message }] : [];
 }
@@ -155,7 +155,7 @@ export function isLevel(level: unknown): level is FlashLevel {
 }
 
 /** A text that is not JSON was written by another program: it counts as nothing. */
-function parsed(text: string | undefined): unknown {
+function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as unknown);
   } catch {
@@ -164,9 +164,9 @@ function parsed(text: string | undefined): unknown {
 }
 
 function withoutPrototype(value: unknown): Record<string, unknown> {
-  return Object.assign(bare<unknown>(), typeof value === "object" ? value : undefined);
+  return Object.assign(createTable<unknown>(), typeof value === "object" ? value : undefined);
 }
 
-function bare<T>(): Record<string, T> {
+function createTable<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }

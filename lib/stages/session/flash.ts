@@ -12,24 +12,24 @@
  * const { messages, errors, input } = await Flash.of(ctx).take();
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { nameOf } from "../../di/token.js";
+import { describeToken } from "../../di/token.js";
 import type { Context } from "../../http/request/context.js";
 import type { FormFields } from "../../http/body/form-fields.js";
 import type { Extensible } from "../../http/request/extension.js";
 import { isPromise } from "../../http/middleware.js";
-import { refusalOf } from "../../http/failures/refuse.js";
+import { findRefusal } from "../../http/failures/refuse.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import {
   dataField,
   errorsField,
-  flashIn,
+  readFlash,
   INPUT_FIELD,
   isFlashField,
   isLevel,
-  keptErrors,
-  keptInput,
+  limitErrors,
+  filterInput,
   markField,
-  messageField,
+  createMessageField,
 } from "./flash-fields.js";
 import {
   DEFAULT_BAG,
@@ -41,7 +41,7 @@ import {
   type FlashLevel,
 } from "./flash-port.js";
 import type { Session } from "./session.js";
-import { checkFlashName, textOfValue } from "./session-value.js";
+import { checkFlashName, serializeValue } from "./session-value.js";
 import type { Awaitable, StoredSession } from "./stores/session-store.js";
 
 export class Flash extends FlashPort {
@@ -105,10 +105,10 @@ export class Flash extends FlashPort {
 
   /** @throws TypeError for another level, and for a message that is not a text */
   override addMessage(level: FlashLevel, message: string): void {
-    if (!isLevel(level)) throw new TypeError(`${nameOf(level)} is not a level: use ${FLASH_LEVELS.join(", ")}`);
+    if (!isLevel(level)) throw new TypeError(`${describeToken(level)} is not a level: use ${FLASH_LEVELS.join(", ")}`);
     if (typeof message !== "string")
-      throw new TypeError(`${nameOf(message)} is not the text of a message: give a string`);
-    this.write(messageField(this.#ctx.clock.now()), { level, message });
+      throw new TypeError(`${describeToken(message)} is not the text of a message: give a string`);
+    this.write(createMessageField(this.#ctx.clock.now()), { level, message });
   }
 
   /** @throws TypeError for a key that is longer than 256 characters or has a lone surrogate */
@@ -120,12 +120,12 @@ export class Flash extends FlashPort {
   /** @throws TypeError for a bag whose name is longer than 256 characters or has a lone surrogate */
   override addErrors(errors: FieldMessages, bag: string = DEFAULT_BAG): void {
     checkFlashName(bag);
-    this.write(errorsField(bag), keptErrors(errors));
+    this.write(errorsField(bag), limitErrors(errors));
   }
 
   override addInput(fields: FormFields): void {
-    const kept = keptInput(fields);
-    if (Object.keys(kept).length > 0) this.write(INPUT_FIELD, kept);
+    const filtered = filterInput(fields);
+    if (Object.keys(filtered).length > 0) this.write(INPUT_FIELD, filtered);
   }
 
   override addMark(name: string): void {
@@ -140,7 +140,7 @@ export class Flash extends FlashPort {
   }
 
   private write(field: string, value: unknown): void {
-    this.#session.write(field, textOfValue(field, value));
+    this.#session.write(field, serializeValue(field, value));
     this.taken?.delete(field);
   }
 
@@ -148,7 +148,7 @@ export class Flash extends FlashPort {
     const record = this.#session.load();
     const found = (stored: StoredSession | null): T => {
       const values = this.#session.valuesWith(stored);
-      const content = flashIn(values, (name) => this.taken?.has(name) === true);
+      const content = readFlash(values, (name) => this.taken?.has(name) === true);
       return use(content, [...values.keys()].filter(isFlashField));
     };
     return isPromise(record) ? markHandled(record.then(found)) : found(record);
@@ -160,7 +160,7 @@ function showsPage(ctx: Context): boolean {
   const { statusCode } = ctx.raw;
   if (statusCode === 204 || statusCode === 409 || statusCode >= 500) return false;
   if (statusCode >= 300 && statusCode < 400) return false;
-  if (ctx.method === "HEAD" || refusalOf(ctx) !== undefined) return false;
+  if (ctx.method === "HEAD" || findRefusal(ctx) !== undefined) return false;
   return !isUnseen(ctx);
 }
 

@@ -15,7 +15,7 @@ import { checkOptionNames, type OptionNames } from "../../errors/option-names.js
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
-import { nameOf } from "../../di/token.js";
+import { describeToken } from "../../di/token.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
 import type { Layer } from "../../http/middleware.js";
 import { MemorySessionStore } from "./stores/memory-session-store.js";
@@ -77,8 +77,8 @@ export class SessionConfig {
     const { name = RELEASE_NAME, secure = true, sameSite = "Strict", path = "/", domain } = options;
     this.keys = key instanceof SessionKeys ? key : new SessionKeys(key);
     this.cookie = checkCookie({ name, secure, sameSite, path, domain, httpOnly: true }, "E_SESSION_COOKIE");
-    this.idleMs = timeOf("idleMs", options.idleMs ?? IDLE_MS);
-    this.absoluteMs = timeOf("absoluteMs", options.absoluteMs ?? ABSOLUTE_MS);
+    this.idleMs = checkTime("idleMs", options.idleMs ?? IDLE_MS);
+    this.absoluteMs = checkTime("absoluteMs", options.absoluteMs ?? ABSOLUTE_MS);
   }
 
   /** `SameSite=Strict` for plain HTTP on the machine of a developer. */
@@ -110,13 +110,13 @@ export class SessionConfig {
   /** The stage. Each call makes one with its own store, unless a store is given. @internal */
   toLayer(store: SessionStore = new MemorySessionStore()): Layer {
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
-    if (!(store instanceof SessionStore)) throw new TypeError(`${nameOf(store)} is not a SessionStore`);
+    if (!(store instanceof SessionStore)) throw new TypeError(`${describeToken(store)} is not a SessionStore`);
     const { keys, idleMs, absoluteMs } = this;
     return new SessionLayer({ cookie: new SessionCookie(this.cookie, keys), keys, store, idleMs, absoluteMs });
   }
 }
 
-function timeOf(name: string, ms: number): number {
+function checkTime(name: string, ms: number): number {
   if (Number.isSafeInteger(ms) && ms >= 1000) return ms;
   throw setupError(
     new FrameworkError(`${name} is a whole number of milliseconds from 1000 on, not ${valueText(ms)}`, {

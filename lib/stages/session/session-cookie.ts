@@ -3,7 +3,7 @@
  * invent an id, and no store is asked for one that it did not get. The cookie holds nothing else.
  */
 import { randomBytes } from "node:crypto";
-import { attributesText, cookieValues, type CookieAttributes } from "../../http/request/cookie.js";
+import { formatAttributes, readCookieValues, type CookieAttributes } from "../../http/request/cookie.js";
 import type { SessionKeys } from "./session-keys.js";
 
 const ID_BYTES = 16;
@@ -12,7 +12,7 @@ const MAC_LENGTH = 43;
 const DOT = 0x2e;
 
 /** A name that is sent more often than this is forged. */
-const MOST_VALUES = 4;
+const MAX_VALUES = 4;
 
 export class SessionCookie {
   private readonly suffix: string;
@@ -22,28 +22,28 @@ export class SessionCookie {
     private readonly attributes: CookieAttributes,
     private readonly keys: SessionKeys,
   ) {
-    this.suffix = attributesText(attributes);
+    this.suffix = formatAttributes(attributes);
     this.deletion = `${attributes.name}=; Max-Age=0${this.suffix}`;
   }
 
-  static newId(): string {
+  static createId(): string {
     return randomBytes(ID_BYTES).toString("base64url");
   }
 
   /** The id of the first cookie with a valid MAC; `undefined` for a missing, truncated, changed or foreign one. */
   read(header: string | undefined): string | undefined {
-    for (const value of cookieValues(header, this.attributes.name, MOST_VALUES)) {
+    for (const value of readCookieValues(header, this.attributes.name, MAX_VALUES)) {
       if (value.length !== ID_LENGTH + 1 + MAC_LENGTH || value.charCodeAt(ID_LENGTH) !== DOT) continue;
       const id = value.slice(0, ID_LENGTH);
-      if (this.keys.verifies(this.signed(id), value.slice(ID_LENGTH + 1))) return id;
+      if (this.keys.verifies(this.toSignedText(id), value.slice(ID_LENGTH + 1))) return id;
     }
     return undefined;
   }
 
   /** The `Set-Cookie` line. @param maxAgeMs rounded up to seconds: the store decides when the session ends */
-  line(id: string, maxAgeMs: number): string {
+  formatLine(id: string, maxAgeMs: number): string {
     const maxAge = Math.max(0, Math.ceil(maxAgeMs / 1000));
-    return `${this.attributes.name}=${id}.${this.keys.sign(this.signed(id))}; Max-Age=${maxAge}${this.suffix}`;
+    return `${this.attributes.name}=${id}.${this.keys.sign(this.toSignedText(id))}; Max-Age=${maxAge}${this.suffix}`;
   }
 
   /** The line that deletes the cookie. */
@@ -51,7 +51,7 @@ export class SessionCookie {
     return this.deletion;
   }
 
-  private signed(id: string): string {
+  private toSignedText(id: string): string {
     return `${this.attributes.name}=${id}`;
   }
 }

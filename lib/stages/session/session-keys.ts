@@ -21,7 +21,7 @@ export class SessionKeys {
   /** @throws FrameworkError `E_SESSION_KEY`, without the key */
   constructor(material: SessionKeyMaterial) {
     const list = typeof material === "string" || material instanceof Uint8Array ? [material] : material;
-    this.keys = Array.isArray(list) ? list.map(keyOf) : [keyOf(list)];
+    this.keys = Array.isArray(list) ? list.map(parseKey) : [parseKey(list)];
     const [first] = this.keys;
     if (first === undefined) throw keyError("an empty list");
     this.first = first;
@@ -29,31 +29,31 @@ export class SessionKeys {
 
   /** The MAC of a text under the current key: HMAC-SHA256 in base64url, 43 characters. */
   sign(text: string): string {
-    return macOf(this.first, text);
+    return computeMac(this.first, text);
   }
 
   /** Whether `mac` is the MAC of the text under one of the keys. The time does not depend on where the texts differ. */
   verifies(text: string, mac: string): boolean {
-    for (const key of this.keys) if (isSame(macOf(key, text), mac)) return true;
+    for (const key of this.keys) if (isSame(computeMac(key, text), mac)) return true;
     return false;
   }
 
   /** A shorter MAC for tokens: 128 bits in hexadecimal, 32 characters. */
   tag(text: string): string {
-    return tagOf(this.first, text);
+    return computeTag(this.first, text);
   }
 
   hasTag(text: string, tag: string): boolean {
-    for (const key of this.keys) if (isSame(tagOf(key, text), tag)) return true;
+    for (const key of this.keys) if (isSame(computeTag(key, text), tag)) return true;
     return false;
   }
 }
 
-function macOf(key: KeyObject, text: string): string {
+function computeMac(key: KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 
-function tagOf(key: KeyObject, text: string): string {
+function computeTag(key: KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("hex").slice(0, TAG_LENGTH);
 }
 
@@ -66,7 +66,7 @@ export function isSame(expected: string, given: string): boolean {
   return timingSafeEqual(Buffer.from(expected, "latin1"), Buffer.from(given, "latin1")) && expected === given;
 }
 
-function keyOf(material: unknown): KeyObject {
+function parseKey(material: unknown): KeyObject {
   if (typeof material === "string" && HEX.test(material)) return createSecretKey(Buffer.from(material, "hex"));
   if (material instanceof Uint8Array && material.length === KEY_BYTES) return createSecretKey(material);
   throw keyError(describe(material));

@@ -5,7 +5,7 @@
 import { UnavailableError } from "../../errors/framework-error.js";
 import { addSetCookie, isForSharedCaches, isNotModified } from "../../http/request/cookie.js";
 import type { Context } from "../../http/request/context.js";
-import { reportUnheard } from "../../http/failures/failed-request.js";
+import { reportUnlogged } from "../../http/failures/failed-request.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { refuseWithError } from "../../http/failures/refuse.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
@@ -66,16 +66,16 @@ export class SessionLayer extends StageLayer {
     if (session.failure !== undefined) return this.refuse(ctx, session);
     flash.settle();
     if (!hasWork(ctx, session)) {
-      session.isOver = true;
+      session.isClosed = true;
       // An answer that the handler wrote to Node's response itself takes no more headers.
-      if (!ctx.headIsSent) session.whenSaved?.saved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
+      if (!ctx.headIsSent) session.whenSaved?.sessionSaved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
       return undefined;
     }
     return this.save(ctx, session, isForSharedCaches(ctx.raw));
   }
 
   private async save(ctx: Context, session: Session, isPublic: boolean): Promise<void> {
-    session.isOver = true;
+    session.isClosed = true;
     let result: SaveResult;
     try {
       result = await saveSession(ctx, session, !isPublic && !isNotModified(ctx.raw));
@@ -91,29 +91,30 @@ export class SessionLayer extends StageLayer {
       if (result.kind === "cookie" && result.isNew) log.warn("session cookie not set: a 304 has no cookie");
       return undefined;
     }
-    const isStillPublic = isPublic && !makesPrivate(ctx, result);
+    const isStillPublic = isPublic && !makePrivate(ctx, result);
     if (result.kind === "deletion") addSetCookie(ctx.raw, this.settings.cookie.deletionLine);
-    else if (result.kind === "cookie") addSetCookie(ctx.raw, this.settings.cookie.line(result.id, result.maxAgeMs));
-    session.whenSaved?.saved(result, isStillPublic);
+    else if (result.kind === "cookie")
+      addSetCookie(ctx.raw, this.settings.cookie.formatLine(result.id, result.maxAgeMs));
+    session.whenSaved?.sessionSaved(result, isStillPublic);
     return undefined;
   }
 
   private refuse(ctx: Context, session: Session): void {
-    session.isOver = true;
+    session.isClosed = true;
     const { failure } = session;
     const now = ctx.clock.monotonic();
     if (now - this.warnedAt >= WARN_EVERY_MS) {
       this.warnedAt = now;
       const error = failure instanceof UnavailableError ? failure.cause : failure;
       log.error("session store failed", { error });
-      reportUnheard(ctx, "session store failed", error);
+      reportUnlogged(ctx, "session store failed", error);
     }
     if (ctx.mayChange && !ctx.headIsSent) refuseWithError(ctx, failure as UnavailableError, true);
   }
 }
 
 /** A cache would hand the id of one visitor to all others. */
-function makesPrivate({ raw }: Context, { kind }: SaveResult): boolean {
+function makePrivate({ raw }: Context, { kind }: SaveResult): boolean {
   if (kind === "nothing") return false;
   log.warn("Cache-Control: public replaced by no-store: the answer changes the session of a visitor");
   raw.setHeader("Cache-Control", "no-store");

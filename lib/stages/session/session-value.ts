@@ -66,9 +66,9 @@ export function checkName(name: unknown): void {
  *
  * @throws TypeError for a value that JSON would lose or change, at any depth; it names the place, never the value
  */
-export function textOfValue(name: string, value: unknown): string {
+export function serializeValue(name: string, value: unknown): string {
   try {
-    return keptText(name, value);
+    return serialize(name, value);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // The stack was too short for the nesting.
@@ -79,7 +79,7 @@ export function textOfValue(name: string, value: unknown): string {
   }
 }
 
-function keptText(name: string, value: unknown): string {
+function serialize(name: string, value: unknown): string {
   // Refuses cycles and bigints, so that the walk below ends.
   const text = JSON.stringify(value) as string | undefined;
   const lost = text === undefined ? { path: name, kind: typeof value } : findJsonLoss(value, name);

@@ -20,15 +20,15 @@ import { hash } from "node:crypto";
 import { FrameworkError, UnavailableError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
 import { Extension, type Extensible } from "../../http/request/extension.js";
-import { asPromise, isPromise } from "../../http/middleware.js";
+import { toPromise, isPromise } from "../../http/middleware.js";
 import type { Schema } from "../../http/body/schema.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
-import { flashValue } from "./flash-fields.js";
+import { readFlashValue } from "./flash-fields.js";
 import { SessionCookie } from "./session-cookie.js";
 import type { SessionKeys } from "./session-keys.js";
-import { checkName, SessionKey, textOfValue } from "./session-value.js";
+import { checkName, SessionKey, serializeValue } from "./session-value.js";
 import type { Awaitable, SessionStore, StoredSession } from "./stores/session-store.js";
 
 const log = tracing.target("framework::session");
@@ -43,7 +43,7 @@ export interface SessionSettings {
 }
 
 /** What happens to the record when the request is over. @internal */
-export type SessionFate = "stays" | "moves" | "ends";
+export type SessionOutcome = "stays" | "moves" | "ends";
 
 /** What the browser has to learn after a save. @internal */
 export type SaveResult =
@@ -55,7 +55,7 @@ export type SaveResult =
 /** Called once the session is saved, while headers can still be set. @internal */
 export interface SavedListener {
   /** @param isPublic whether shared caches may keep the answer */
-  saved(result: SaveResult, isPublic: boolean): void;
+  sessionSaved(result: SaveResult, isPublic: boolean): void;
 }
 
 /** A store that needs longer than this has failed: five seconds. */
@@ -67,13 +67,13 @@ export class Session {
   /** The values that were put, as JSON, and `undefined` for those that were forgotten. @internal */
   changes: Map<string, string | undefined> | undefined = undefined;
   /** @internal */
-  fate: SessionFate = "stays";
+  outcome: SessionOutcome = "stays";
   /** The first failure of the store. The request is answered with it, and not with what its handler gives. @internal */
   failure: unknown = undefined;
   /** The CSRF stage, which binds its token to the id. @internal */
   whenSaved: SavedListener | undefined = undefined;
   /** The changes are saved, or will not be. @internal */
-  isOver = false;
+  isClosed = false;
   /** The record, once it is read; `null`: there is none. @internal */
   record: StoredSession | null | undefined = undefined;
 
@@ -123,8 +123,8 @@ export class Session {
     const name = typeof key === "string" ? key : key.name;
     try {
       const record = this.load();
-      if (isPromise(record)) return markHandled(record.then((found) => this.valueIn(found, name, key)));
-      return Promise.resolve(this.valueIn(record, name, key));
+      if (isPromise(record)) return markHandled(record.then((found) => this.readValue(found, name, key)));
+      return Promise.resolve(this.readValue(record, name, key));
     } catch (error) {
       // What throws here is the failure of the store.
       return markHandled(Promise.reject(error as Error));
@@ -140,13 +140,13 @@ export class Session {
   put<T>(key: SessionKey<T>, value: T): void;
   put(key: string, value: unknown): void;
   put(key: string | SessionKey<unknown>, value: unknown): void {
-    const name = nameOf(key);
-    this.write(name, textOfValue(name, value));
+    const name = getName(key);
+    this.write(name, serializeValue(name, value));
   }
 
   /** Deletes a value. */
   forget(key: string | SessionKey<unknown>): void {
-    this.write(nameOf(key), undefined);
+    this.write(getName(key), undefined);
   }
 
   /**
@@ -157,13 +157,13 @@ export class Session {
    */
   regenerate(): void {
     this.expectOpen();
-    if (this.fate === "stays") this.fate = "moves";
+    if (this.outcome === "stays") this.outcome = "moves";
   }
 
   /** Ends the session: all values and the id are removed, and the cookie is deleted. Values that are put afterwards begin a new session. */
   flush(): void {
     this.expectOpen();
-    this.fate = "ends";
+    this.outcome = "ends";
     this.changes = undefined;
   }
 
@@ -178,15 +178,15 @@ export class Session {
 
   /** The id of the session that this request begins. @internal */
   get newId(): string {
-    return (this.#nextId ??= SessionCookie.newId());
+    return (this.#nextId ??= SessionCookie.createId());
   }
 
   /** The id that the session has after this request, if nothing further changes; `""` without a session. @internal */
   get idAfterSave(): string {
-    const { cookieId, fate } = this;
-    if (cookieId !== undefined && fate !== "ends") return fate === "moves" ? this.newId : cookieId;
-    const begins = [...(this.changes?.values() ?? [])].some((text) => text !== undefined);
-    return begins ? this.newId : "";
+    const { cookieId, outcome } = this;
+    if (cookieId !== undefined && outcome !== "ends") return outcome === "moves" ? this.newId : cookieId;
+    const hasValues = [...(this.changes?.values() ?? [])].some((text) => text !== undefined);
+    return hasValues ? this.newId : "";
   }
 
   /** Replaces an id that is in use. @internal */
@@ -203,7 +203,7 @@ export class Session {
   /** Whether the request did anything with its session. @internal */
   get isTouched(): boolean {
     return (
-      this.changes !== undefined || this.fate !== "stays" || this.record !== undefined || this.#loading !== undefined
+      this.changes !== undefined || this.outcome !== "stays" || this.record !== undefined || this.#loading !== undefined
     );
   }
 
@@ -213,16 +213,16 @@ export class Session {
     if (this.#loading !== undefined) return this.#loading;
     const { cookieId } = this;
     if (cookieId === undefined) return (this.record = null);
-    const key = storeKey(cookieId);
+    const key = toStoreKey(cookieId);
     const found = this.ask((store, now) => store.load(key, now));
-    if (!isPromise(found)) return (this.record = this.failing(() => checkedRecord(found, key)));
-    this.#loading = markHandled(found.then((record) => (this.record = this.failing(() => checkedRecord(record, key)))));
+    if (!isPromise(found)) return (this.record = this.runCheck(() => checkRecord(found, key)));
+    this.#loading = markHandled(found.then((record) => (this.record = this.runCheck(() => checkRecord(record, key)))));
     return this.#loading;
   }
 
   /** The values as the request sees them: those of the record with its own changes. @internal */
   valuesWith(record: StoredSession | null): ReadonlyMap<string, string> {
-    const values = new Map(this.fate === "ends" ? [] : record?.values);
+    const values = new Map(this.outcome === "ends" ? [] : record?.values);
     for (const [name, text] of this.changes ?? []) {
       if (text === undefined) values.delete(name);
       else values.set(name, text);
@@ -231,12 +231,12 @@ export class Session {
   }
 
   /** Asks the store. A failure, and an answer that takes too long, becomes a 503 and is remembered. @internal */
-  ask<T>(question: (store: SessionStore, now: number) => Awaitable<T>): Awaitable<T> {
+  ask<T>(call: (store: SessionStore, now: number) => Awaitable<T>): Awaitable<T> {
     const { clock } = this.#ctx;
     try {
-      const answer = question(this.settings.store, clock.now());
-      if (!isPromise(answer)) return answer;
-      return within(clock, STORE_LIMIT_MS, asPromise(answer) as Promise<T>).then(
+      const reply = call(this.settings.store, clock.now());
+      if (!isPromise(reply)) return reply;
+      return within(clock, STORE_LIMIT_MS, toPromise(reply) as Promise<T>).then(
         (result) => (result === OVERDUE ? this.fail(new Error(`no answer within ${STORE_LIMIT_MS} ms`)) : result),
         (error: unknown) => this.fail(error),
       );
@@ -246,7 +246,7 @@ export class Session {
   }
 
   /** Runs a check of what the store returned. What it throws is a failure of the store. @internal */
-  failing<T>(work: () => T): T {
+  runCheck<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
@@ -259,18 +259,18 @@ export class Session {
     throw this.failure;
   }
 
-  private valueIn(record: StoredSession | null, name: string, key: string | SessionKey<unknown>): unknown {
-    if (name.startsWith("_flash")) return flashValue(name, this.valuesWith(record));
+  private readValue(record: StoredSession | null, name: string, key: string | SessionKey<unknown>): unknown {
+    if (name.startsWith("_flash")) return readFlashValue(name, this.valuesWith(record));
     const { changes } = this;
     const text =
-      changes?.has(name) === true ? changes.get(name) : this.fate === "ends" ? undefined : record?.values.get(name);
+      changes?.has(name) === true ? changes.get(name) : this.outcome === "ends" ? undefined : record?.values.get(name);
     if (text === undefined) return undefined;
-    const value = this.failing(() => JSON.parse(text) as unknown);
-    return typeof key === "string" || key.schema === undefined ? value : fitted(key.schema, value, name);
+    const value = this.runCheck(() => JSON.parse(text) as unknown);
+    return typeof key === "string" || key.schema === undefined ? value : validateValue(key.schema, value, name);
   }
 
   private expectOpen(): void {
-    if (!this.isOver) return;
+    if (!this.isClosed) return;
     throw new FrameworkError("the session of this request is saved already: change it before the handler answers", {
       code: "E_SESSION_OVER",
     });
@@ -281,18 +281,18 @@ export class Session {
 export const SessionOfRequest = new Extension<Session>("session");
 
 /** The key of a record: a store, and a copy of it that is stolen, holds no id that a cookie could carry. @internal */
-export function storeKey(id: string): string {
+export function toStoreKey(id: string): string {
   return hash("sha256", id, "base64url");
 }
 
-function nameOf(key: string | SessionKey<unknown>): string {
+function getName(key: string | SessionKey<unknown>): string {
   if (key instanceof SessionKey) return key.name;
   checkName(key);
   return key;
 }
 
 /** A store may return anything: a record of another visitor must never be used. */
-function checkedRecord(record: StoredSession | undefined, key: string): StoredSession | null {
+function checkRecord(record: StoredSession | undefined, key: string): StoredSession | null {
   if (record === undefined) return null;
   if (typeof record !== "object" || record === null || record.key !== key || !(record.values instanceof Map)) {
     throw new TypeError("the session store returned a record that does not belong to the session");
@@ -307,7 +307,7 @@ function brokenRecord(): TypeError {
   return new TypeError("the session store returned a broken record");
 }
 
-async function fitted(schema: Schema, value: unknown, name: string): Promise<unknown> {
+async function validateValue(schema: Schema, value: unknown, name: string): Promise<unknown> {
   const result = await schema["~standard"].validate(value);
   if (result.issues === undefined) return result.value;
   log.debug("session value does not fit its schema", { name });

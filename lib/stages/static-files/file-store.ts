@@ -6,7 +6,7 @@
 import type { Stats } from "node:fs";
 import { FileCache } from "./file-cache.js";
 import { StaticFile, type Suffix } from "./file.js";
-import { closeFile, FileStream, openFile, readAndClose, realPathOf, statOf, statOfOpen } from "./fs.js";
+import { closeFile, FileStream, openFile, readAndClose, findRealPath, findStats, readOpenStats } from "./fs.js";
 import type { Section } from "../../http/response/conditions.js";
 import type { Clock } from "../../runtime/clock.js";
 
@@ -34,7 +34,7 @@ export class FileStore {
 
   /** The regular file at `path`, with a leading slash; `undefined` when there is none, or when a link leads out of the directory. */
   async find(path: string, suffix: Suffix, clock: Clock): Promise<StaticFile | undefined> {
-    const stats = await statOf(this.root + path);
+    const stats = await findStats(this.root + path);
     const known = this.known.get(path);
     if (stats === undefined || !stats.isFile()) return this.forget(path);
     const now = clock.monotonic();
@@ -47,7 +47,7 @@ export class FileStore {
   read(path: string, file: StaticFile, section: Section, clock: Clock): Buffer | Promise<Contents> {
     const now = clock.monotonic();
     const cached = this.cache.find(file, now);
-    return cached === undefined ? this.readFromDisk(path, file, section, clock) : part(cached, section);
+    return cached === undefined ? this.readFromDisk(path, file, section, clock) : sliceSection(cached, section);
   }
 
   private async readFromDisk(path: string, file: StaticFile, section: Section, clock: Clock): Promise<Contents> {
@@ -58,15 +58,15 @@ export class FileStore {
     if (descriptor === undefined) return undefined;
     if (file.size > SMALL_BYTES) return new FileStream(descriptor, section);
     const bytes = await readAndClose(descriptor, file.size);
-    return bytes.length === file.size ? part(bytes, section) : undefined;
+    return bytes.length === file.size ? sliceSection(bytes, section) : undefined;
   }
 
   /** Opens the found file in its present state; `undefined` when another file has replaced it. The caller releases it. */
   async openNow(path: string, found: StaticFile): Promise<OpenFile | undefined> {
     const descriptor = await openFile(this.root + path);
     if (descriptor === undefined) return undefined;
-    const stats = await statOfOpen(descriptor);
-    if (found.isNode(stats)) return new OpenFile(descriptor, new StaticFile(stats, found.suffix));
+    const stats = await readOpenStats(descriptor);
+    if (found.isSameInode(stats)) return new OpenFile(descriptor, new StaticFile(stats, found.suffix));
     await closeFile(descriptor);
     return undefined;
   }
@@ -87,13 +87,13 @@ export class FileStore {
       if (bytes?.length === file.size) this.cache.put(file, bytes);
       else this.cache.drop(file);
     }
-    return bytes?.length === file.size ? part(bytes, section) : undefined;
+    return bytes?.length === file.size ? sliceSection(bytes, section) : undefined;
   }
 
   private async open(path: string, file: StaticFile): Promise<number | undefined> {
     const descriptor = await openFile(this.root + path);
     if (descriptor === undefined) return undefined;
-    const stats = await statOfOpen(descriptor);
+    const stats = await readOpenStats(descriptor);
     if (file.isSame(stats)) return descriptor;
     await closeFile(descriptor);
     return undefined;
@@ -101,7 +101,7 @@ export class FileStore {
 
   /** Also the root is looked up each time: it may be a link that a deployment changes. */
   private async isInside(path: string): Promise<boolean> {
-    const [root, file] = await Promise.all([realPathOf(this.root), realPathOf(this.root + path)]);
+    const [root, file] = await Promise.all([findRealPath(this.root), findRealPath(this.root + path)]);
     if (root === undefined || file === undefined || !file.startsWith(root)) return false;
     return /[/\\]$/.test(root) || /^[/\\]/.test(file.slice(root.length));
   }
@@ -152,6 +152,6 @@ class OpenFile {
   }
 }
 
-function part(bytes: Buffer, { first, length }: Section): Buffer {
+function sliceSection(bytes: Buffer, { first, length }: Section): Buffer {
   return length === bytes.length ? bytes : bytes.subarray(first, first + length);
 }

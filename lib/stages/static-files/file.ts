@@ -3,7 +3,7 @@
  * state is never served.
  */
 import type { Stats } from "node:fs";
-import { modifiedSeconds, type Validators, writeHttpDate } from "../../http/response/conditions.js";
+import { toModifiedSeconds, type Validators, formatHttpDate } from "../../http/response/conditions.js";
 
 /** Precompressed siblings have a suffix in their ETag. */
 export type Suffix = "" | "-br" | "-gz";
@@ -28,8 +28,8 @@ export class StaticFile implements Validators {
     this.mtimeMs = stats.mtimeMs;
     this.ctimeMs = stats.ctimeMs;
     this.etag = `W/"${stats.size.toString(16)}-${Math.floor(stats.mtimeMs).toString(16)}${suffix}"`;
-    this.modified = modifiedSeconds(stats.mtimeMs);
-    this.lastModified = writeHttpDate(this.modified);
+    this.modified = toModifiedSeconds(stats.mtimeMs);
+    this.lastModified = formatHttpDate(this.modified);
   }
 
   /** Whether `stats` belong to the same file in the same state. */
@@ -44,7 +44,7 @@ export class StaticFile implements Validators {
   }
 
   /** Whether `stats` belong to the same file, in the same or another state. */
-  isNode({ ino, dev }: Stats): boolean {
+  isSameInode({ ino, dev }: Stats): boolean {
     return ino === this.inode && dev === this.device;
   }
 

@@ -23,12 +23,12 @@ const ABSENT_CODES: ReadonlySet<string | undefined> = new Set([
 
 type Callback<T> = (error: NodeJS.ErrnoException | null, value: T) => void;
 
-export function statOf(path: string): Promise<Stats | undefined> {
+export function findStats(path: string): Promise<Stats | undefined> {
   return new Promise((resolve, reject) => stat(path, absentAsUndefined(resolve, reject)));
 }
 
 /** The path with all symbolic links followed. */
-export function realPathOf(path: string): Promise<string | undefined> {
+export function findRealPath(path: string): Promise<string | undefined> {
   return new Promise((resolve, reject) => realpath.native(path, absentAsUndefined(resolve, reject)));
 }
 
@@ -38,7 +38,7 @@ export function openFile(path: string): Promise<number | undefined> {
 }
 
 /** Closes the descriptor when it fails. */
-export function statOfOpen(descriptor: number): Promise<Stats> {
+export function readOpenStats(descriptor: number): Promise<Stats> {
   return new Promise((resolve, reject) =>
     fstat(descriptor, (error, stats) => {
       if (error === null) resolve(stats);
@@ -89,10 +89,10 @@ const CHUNK_BYTES = 131_072;
  */
 export class FileStream extends Readable {
   private isReading = false;
-  private whenIdle: (() => void) | undefined;
+  private onIdle: (() => void) | undefined;
 
   private position: number;
-  private left: number;
+  private remaining: number;
 
   /** @param section at least one byte of the open file `descriptor` */
   constructor(
@@ -101,15 +101,15 @@ export class FileStream extends Readable {
   ) {
     super({ highWaterMark: CHUNK_BYTES });
     this.position = first;
-    this.left = length;
+    this.remaining = length;
   }
 
   override _read(): void {
-    const size = Math.min(CHUNK_BYTES, this.left);
+    const size = Math.min(CHUNK_BYTES, this.remaining);
     this.isReading = true;
     read(this.descriptor, Buffer.allocUnsafeSlow(size), 0, size, this.position, (error, count, bytes) => {
       this.isReading = false;
-      if (this.destroyed) this.whenIdle?.();
+      if (this.destroyed) this.onIdle?.();
       else if (error !== null) this.destroy(error);
       else if (count === 0) this.destroy(new Error("a file became shorter while it was sent"));
       else this.deliver(count === size ? bytes : bytes.subarray(0, count));
@@ -117,16 +117,16 @@ export class FileStream extends Readable {
   }
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    const end = (): void => close(this.descriptor, (failure) => callback(error ?? failure));
+    const closeDescriptor = (): void => close(this.descriptor, (failure) => callback(error ?? failure));
     // After a close the number may soon belong to another file, and a read that still runs would read that one.
-    if (this.isReading) this.whenIdle = end;
-    else end();
+    if (this.isReading) this.onIdle = closeDescriptor;
+    else closeDescriptor();
   }
 
   private deliver(bytes: Buffer): void {
     this.position += bytes.length;
-    this.left -= bytes.length;
+    this.remaining -= bytes.length;
     this.push(bytes);
-    if (this.left === 0) this.push(null);
+    if (this.remaining === 0) this.push(null);
   }
 }

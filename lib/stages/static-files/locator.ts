@@ -12,7 +12,7 @@ import { BoundedMemo } from "../../http/request/bounded-memo.js";
 import { isCompressible, BYTES } from "../../http/response/media-type.js";
 import packages from "../../http/packages.cjs";
 import { FileStore } from "./file-store.js";
-import { filePathOf } from "./file-path.js";
+import { findFilePath } from "./file-path.js";
 import type { StaticSettings } from "./options.js";
 import { setupError } from "../../errors/setup-error.js";
 
@@ -40,21 +40,21 @@ export class FileLocator {
     this.root = new FileStore(settings.root);
     this.build = new FileStore(settings.buildDirectory);
     this.buildPrefix = `${settings.prefix}/`;
-    this.manifestFiles = filesOfManifest(settings.manifest);
+    this.manifestFiles = readManifestFiles(settings.manifest);
   }
 
   /** `undefined` for a path that cannot name a file. */
   locate(rawPath: string): FileLocation | undefined {
-    const location = this.locations.of(rawPath);
+    const location = this.locations.get(rawPath);
     return location === NO_FILE ? undefined : location;
   }
 
   private findLocation(rawPath: string): FileLocation | typeof NO_FILE {
-    const path = filePathOf(rawPath);
+    const path = findFilePath(rawPath);
     if (path === undefined) return NO_FILE;
     const isBuilt = path.startsWith(this.buildPrefix);
     const name = isBuilt ? path.slice(this.buildPrefix.length - 1) : path;
-    const contentType = typeOf(name);
+    const contentType = getContentType(name);
     const isImmutable = isBuilt && isHashedName(name) && (this.manifestFiles?.has(name.slice(1)) ?? true);
     return {
       store: isBuilt ? this.build : this.root,
@@ -66,7 +66,7 @@ export class FileLocator {
   }
 }
 
-function typeOf(path: string): string {
+function getContentType(path: string): string {
   const type = packages.mediaTypeOf(path);
   if (type === false) return BYTES;
   return type.startsWith("text/") ? `${type}; charset=utf-8` : type;
@@ -89,19 +89,19 @@ export function isHashedName(path: string): boolean {
  *
  * @throws FrameworkError `E_STATIC_MANIFEST` for a manifest that cannot be read
  */
-export function filesOfManifest(path: string): ReadonlySet<string> | undefined {
+export function readManifestFiles(path: string): ReadonlySet<string> | undefined {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (cause) {
     // The file does not exist: there is no build.
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw malformed(path, cause);
+    throw createManifestError(path, cause);
   }
   try {
-    return new Set(Object.values(JSON.parse(text) as Readonly<Record<string, Chunk>>).flatMap(filesOfChunk));
+    return new Set(Object.values(JSON.parse(text) as Readonly<Record<string, Chunk>>).flatMap(listChunkFiles));
   } catch (cause) {
-    throw malformed(path, cause);
+    throw createManifestError(path, cause);
   }
 }
 
@@ -112,14 +112,14 @@ interface Chunk {
   readonly assets?: readonly string[];
 }
 
-function filesOfChunk({ file, css = [], assets = [] }: Chunk): string[] {
+function listChunkFiles({ file, css = [], assets = [] }: Chunk): string[] {
   const files = Array.isArray(css) && Array.isArray(assets) ? [file, ...css, ...assets] : [undefined];
   if (!files.every((each) => typeof each === "string"))
     throw new TypeError("an entry names a file that is not a string");
   return files;
 }
 
-function malformed(path: string, cause: unknown): FrameworkError {
+function createManifestError(path: string, cause: unknown): FrameworkError {
   return setupError(
     new FrameworkError(`staticFiles: the manifest ${path} cannot be read; build the front end again`, {
       code: "E_STATIC_MANIFEST",

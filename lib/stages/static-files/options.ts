@@ -4,9 +4,9 @@
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { resolve } from "node:path";
-import { nameOf } from "../../di/token.js";
+import { describeToken } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import { filePathOf } from "./file-path.js";
+import { findFilePath } from "./file-path.js";
 import { setupError } from "../../errors/setup-error.js";
 
 export interface StaticFilesOptions {
@@ -34,7 +34,7 @@ export interface StaticSettings {
  * @throws FrameworkError `E_STATIC_PREFIX` for a prefix that is not the path of a directory; `E_STATIC_ROOT` for a directory name that
  * is empty or not a string
  */
-export function staticSettings(options: StaticFilesOptions): StaticSettings {
+export function readStaticSettings(options: StaticFilesOptions): StaticSettings {
   checkOptionNames(options, NAMES, "staticFiles");
   const { root = "public", prefix = "/build" } = options;
   const buildDirectory = options.buildDirectory ?? `${root}/build`;
@@ -43,7 +43,7 @@ export function staticSettings(options: StaticFilesOptions): StaticSettings {
   return {
     root: resolve(root),
     buildDirectory: resolve(buildDirectory),
-    prefix: checkedPrefix(prefix),
+    prefix: checkPrefix(prefix),
     manifest: resolve(options.manifest ?? `${buildDirectory}/.vite/manifest.json`),
   };
 }
@@ -51,15 +51,16 @@ export function staticSettings(options: StaticFilesOptions): StaticSettings {
 // JavaScript callers may pass anything.
 function checkDirectory(name: unknown): void {
   if (typeof name === "string" && name !== "") return;
-  const fault = name === "" ? "the name of a directory is empty" : `${nameOf(name)} is not the name of a directory`;
+  const fault =
+    name === "" ? "the name of a directory is empty" : `${describeToken(name)} is not the name of a directory`;
   throw setupError(
     new FrameworkError(`staticFiles: ${fault}; write "." for the working directory`, { code: "E_STATIC_ROOT" }),
   );
 }
 
-function checkedPrefix(prefix: unknown): string {
+function checkPrefix(prefix: unknown): string {
   const path = typeof prefix === "string" ? prefix.replace(/\/$/, "") : "";
-  if (filePathOf(path) === path) return path;
+  if (findFilePath(path) === path) return path;
   throw setupError(
     new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is not a path; write one like "/build"`, {
       code: "E_STATIC_PREFIX",

@@ -13,13 +13,13 @@ import { BoundedMemo } from "../../http/request/bounded-memo.js";
 import type { Context } from "../../http/request/context.js";
 import type { HeadCompleter } from "../../http/response/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
-import { answerChangingFile, answerFile, type Representation } from "./answer.js";
+import { respondWithChangingFile, respondWithFile, type Representation } from "./file-response.js";
 import type { StaticFile } from "./file.js";
-import { staticSettings, type StaticFilesOptions } from "./options.js";
+import { readStaticSettings, type StaticFilesOptions } from "./options.js";
 import { FileLocator, type FileLocation } from "./locator.js";
 
 /** The attempts to open a file that changes between `stat` and `open`. After them it is sent in the state at its opening. */
-const TRIES = 4;
+const MAX_TRIES = 4;
 /**
  * A cache may keep a 404 without `Cache-Control` (RFC 9110 section 15.1). A file that was requested shortly before its deployment
  * would stay missing for the clients of the cache.
@@ -45,7 +45,7 @@ export class StaticFiles extends StageLayer {
    */
   constructor(options: StaticFilesOptions = {}) {
     super();
-    const settings = staticSettings(options);
+    const settings = readStaticSettings(options);
     this.root = settings.root;
     this.locator = new FileLocator(settings);
   }
@@ -70,10 +70,10 @@ export class StaticFiles extends StageLayer {
   }
 
   private async serve(ctx: Context, location: FileLocation): Promise<boolean> {
-    for (let tries = 0; tries < TRIES; tries++) {
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
       const chosen = await this.choose(ctx, location);
       if (chosen === undefined) return false;
-      if (ctx.isAbandoned || (await answerFile(ctx, location, chosen))) return true;
+      if (ctx.isAbandoned || (await respondWithFile(ctx, location, chosen))) return true;
       if (!(await location.store.canOpen(chosen.path))) return false;
     }
     return this.serveChangingFile(ctx, location);
@@ -82,13 +82,13 @@ export class StaticFiles extends StageLayer {
   private async serveChangingFile(ctx: Context, location: FileLocation): Promise<boolean> {
     const chosen = await this.choose(ctx, location);
     if (chosen === undefined) return false;
-    if (ctx.isAbandoned || (await answerChangingFile(ctx, location, chosen))) return true;
+    if (ctx.isAbandoned || (await respondWithChangingFile(ctx, location, chosen))) return true;
     throw new Error("a static file was replaced each time it was about to be sent");
   }
 
   private async choose({ incoming, clock }: Context, location: FileLocation): Promise<Representation | undefined> {
     const { store, path, isCompressible } = location;
-    const acceptance = this.acceptanceOf(incoming);
+    const acceptance = this.getAcceptance(incoming);
     const lookup = store.find(path, "", clock);
     if (acceptance.br === 0 && acceptance.gzip === 0) {
       const file = await lookup;
@@ -99,14 +99,21 @@ export class StaticFiles extends StageLayer {
       acceptance.br > 0 ? store.find(`${path}.br`, "-br", clock) : undefined,
       acceptance.gzip > 0 ? store.find(`${path}.gz`, "-gz", clock) : undefined,
     ]);
-    return file && best(location, acceptance, { file, br: upToDate(br, file), gzip: upToDate(gzip, file) });
+    return (
+      file &&
+      pickRepresentation(location, acceptance, {
+        file,
+        br: findCurrentSibling(br, file),
+        gzip: findCurrentSibling(gzip, file),
+      })
+    );
   }
 
-  private acceptanceOf({ method, headers }: Context["incoming"]): Acceptance {
+  private getAcceptance({ method, headers }: Context["incoming"]): Acceptance {
     const header = headers["accept-encoding"];
     // A range is always a range of the plain file, and only GET and HEAD have ranges.
     const isNegotiated = header !== undefined && headers.range === undefined && (method === "GET" || method === "HEAD");
-    return isNegotiated ? this.acceptances.of(header) : NO_CODING;
+    return isNegotiated ? this.acceptances.get(header) : NO_CODING;
   }
 }
 
@@ -116,7 +123,7 @@ interface Candidates {
   readonly gzip: StaticFile | undefined;
 }
 
-function best(
+function pickRepresentation(
   { path, isCompressible }: FileLocation,
   acceptance: Acceptance,
   { file, br, gzip }: Candidates,
@@ -129,6 +136,6 @@ function best(
 }
 
 /** A sibling that is older than the file has the content of an older file. */
-function upToDate(sibling: StaticFile | undefined, file: StaticFile): StaticFile | undefined {
+function findCurrentSibling(sibling: StaticFile | undefined, file: StaticFile): StaticFile | undefined {
   return sibling !== undefined && sibling.mtimeMs >= file.mtimeMs ? sibling : undefined;
 }

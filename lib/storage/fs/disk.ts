@@ -18,22 +18,23 @@ const ABSENT: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENA
 const FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 const IN_THE_WAY: ReadonlySet<unknown> = new Set(["ENOTDIR", "EISDIR", "ENOTEMPTY", "EEXIST"]);
 
-export const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);
+export const getCode = (error: unknown): unknown =>
+  error instanceof Error && "code" in error ? error.code : undefined;
 
-export const isAbsent = (error: unknown): boolean => ABSENT.has(codeOf(error));
+export const isAbsent = (error: unknown): boolean => ABSENT.has(getCode(error));
 
 /** Runs a call of the file system. @throws StorageFullError; ConflictError; StorageUnavailableError: none of them has the path */
-export async function onDisk<T>(work: Promise<T>): Promise<T> {
+export async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw diskError(error);
+    throw toDiskError(error);
   }
 }
 
-export function diskError(error: unknown): FrameworkError {
+export function toDiskError(error: unknown): FrameworkError {
   if (error instanceof FrameworkError) return error;
-  const code = codeOf(error);
+  const code = getCode(error);
   if (FULL.has(code)) return new StorageFullError(driverFault(error));
   if (IN_THE_WAY.has(code)) return keyInTheWay();
   return new StorageUnavailableError(driverFault(error));
@@ -43,7 +44,7 @@ export function diskError(error: unknown): FrameworkError {
 export function orAbsent<T>(work: Promise<T>): Promise<T | undefined> {
   return work.catch((error: unknown) => {
     if (isAbsent(error)) return undefined;
-    throw diskError(error);
+    throw toDiskError(error);
   });
 }
 
@@ -55,7 +56,7 @@ export async function openRegular(path: string): Promise<FileHandle | undefined>
     if ((await handle.stat()).isFile()) return handle;
   } catch (error) {
     await handle.close();
-    throw diskError(error);
+    throw toDiskError(error);
   }
   await handle.close();
   return undefined;
@@ -80,8 +81,8 @@ export async function makeDirectories(root: string, segments: readonly string[])
     try {
       await mkdir(path);
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw diskError(error);
-      if (!(await onDisk(lstat(path))).isDirectory()) throw keyInTheWay();
+      if (getCode(error) !== "EEXIST") throw toDiskError(error);
+      if (!(await withDiskErrors(lstat(path))).isDirectory()) throw keyInTheWay();
     }
   }
 }
@@ -103,7 +104,7 @@ export async function syncDirectory(path: string): Promise<void> {
   // Another caller may have deleted the file, and with it the directory.
   const handle = await orAbsent(open(path, constants.O_RDONLY));
   try {
-    if (handle !== undefined) await onDisk(handle.sync());
+    if (handle !== undefined) await withDiskErrors(handle.sync());
   } finally {
     await handle?.close();
   }

@@ -10,7 +10,7 @@ import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { StoredFile } from "../storage-files.js";
 import { checkMediaType, checkMetadata, RESERVED_START } from "../storage-key.js";
-import { onDisk, orAbsent } from "./disk.js";
+import { withDiskErrors, orAbsent } from "./disk.js";
 
 export type Description = Pick<StoredFile, "type" | "visibility" | "metadata">;
 
@@ -19,7 +19,7 @@ const DEFAULT: Description = Object.freeze({
   visibility: "private",
   metadata: Object.freeze({}),
 });
-const END = ".json";
+const EXTENSION = ".json";
 
 /** The name of a temporary file. */
 export function temporaryName(): string {
@@ -29,17 +29,17 @@ export function temporaryName(): string {
 /** The name of the description that a content of this name and this modification time has. */
 export function descriptionName(name: string, mtimeNs: bigint): string {
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 32);
-  return `${RESERVED_START}${hash}-${mtimeNs.toString(16)}${END}`;
+  return `${RESERVED_START}${hash}-${mtimeNs.toString(16)}${EXTENSION}`;
 }
 
 export function isDescription(name: string): boolean {
-  return name.startsWith(RESERVED_START) && name.endsWith(END);
+  return name.startsWith(RESERVED_START) && name.endsWith(EXTENSION);
 }
 
 /** `undefined` if there is none. */
 export async function readDescription(path: string, mtimeNs: bigint): Promise<Description | undefined> {
-  const text = await orAbsent(readFile(pathOf(path, mtimeNs), "utf8"));
-  return text === undefined ? undefined : parsed(text);
+  const text = await orAbsent(readFile(getDescriptionPath(path, mtimeNs), "utf8"));
+  return text === undefined ? undefined : parseDescription(text);
 }
 
 /** Writes the description for the content that is, or will be, at `path`. */
@@ -49,8 +49,10 @@ export async function writeDescription(path: string, mtimeNs: bigint, descriptio
   if (isDefault) return removeDescription(path, mtimeNs);
   const temporary = join(dirname(path), temporaryName());
   try {
-    await onDisk(writeFile(temporary, JSON.stringify({ type, visibility, metadata }), { flag: "wx", flush: true }));
-    await onDisk(rename(temporary, pathOf(path, mtimeNs)));
+    await withDiskErrors(
+      writeFile(temporary, JSON.stringify({ type, visibility, metadata }), { flag: "wx", flush: true }),
+    );
+    await withDiskErrors(rename(temporary, getDescriptionPath(path, mtimeNs)));
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
@@ -58,19 +60,19 @@ export async function writeDescription(path: string, mtimeNs: bigint, descriptio
 }
 
 export async function removeDescription(path: string, mtimeNs: bigint): Promise<void> {
-  await onDisk(rm(pathOf(path, mtimeNs), { force: true }));
+  await withDiskErrors(rm(getDescriptionPath(path, mtimeNs), { force: true }));
 }
 
 export function defaultDescription(): Description {
   return DEFAULT;
 }
 
-function pathOf(path: string, mtimeNs: bigint): string {
+function getDescriptionPath(path: string, mtimeNs: bigint): string {
   return join(dirname(path), descriptionName(basename(path), mtimeNs));
 }
 
 /** A description that was damaged is the default one: private, and of a type that no browser shows. */
-function parsed(text: string): Description {
+function parseDescription(text: string): Description {
   try {
     // Each member is checked.
     const { type, visibility, metadata } = JSON.parse(text) as Description;

@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { keyInTheWay, withoutUrls } from "../storage-errors.js";
 import {
   type OpenedFile,
-  sectionOf,
+  resolveRange,
   type SignedDownload,
   type SignedUpload,
   type SignedUploadTerms,
@@ -26,7 +26,7 @@ import {
   createFile,
   isPlainDirectory,
   makeDirectories,
-  onDisk,
+  withDiskErrors,
   openRegular,
   orAbsent,
   removeEmpty,
@@ -40,13 +40,13 @@ import {
   temporaryName,
   writeDescription,
 } from "./fs-description.js";
-import { keysOf } from "./fs-listing.js";
-import { fileOf, isLost, isStill, lost, VersionTimes } from "./fs-version.js";
+import { listKeys } from "./fs-listing.js";
+import { toStoredFile, isLost, isUnchanged, createLostError, VersionTimes } from "./fs-version.js";
 import { writeChunks } from "./fs-write.js";
 
 const READ_BYTES = 131_072;
 /** The attempts where another process removes an empty directory, or replaces a file, at the same moment. */
-const TRIES = 8;
+const MAX_TRIES = 8;
 
 interface OpenContent {
   readonly handle: FileHandle;
@@ -84,20 +84,20 @@ export class FsFiles implements StorageFiles {
 
   /** The root with all links followed; it exists. */
   async findRoot(): Promise<string> {
-    return (this.realRoot ??= await onDisk(realpath(this.root)));
+    return (this.realRoot ??= await withDiskErrors(realpath(this.root)));
   }
 
   async write(key: string, content: StorageContent): Promise<StoredFile> {
-    const place = await this.placeOf(key);
+    const place = await this.locate(key);
     await this.checkFree(place);
     const temporary = join(dirname(place.path), temporaryName());
-    const handle = await this.createIn(place, temporary);
+    const handle = await this.createTemporary(place, temporary);
     try {
       try {
         await writeChunks(handle, content.source);
         const time = this.times.next();
-        await onDisk(handle.utimes(time, time));
-        await onDisk(handle.sync());
+        await withDiskErrors(handle.utimes(time, time));
+        await withDiskErrors(handle.sync());
       } finally {
         await handle.close();
       }
@@ -114,7 +114,7 @@ export class FsFiles implements StorageFiles {
     if (content === undefined) return undefined;
     const { handle, file } = content;
     try {
-      const { first, length } = sectionOf(range, file.size);
+      const { first, length } = resolveRange(range, file.size);
       if (length > 0)
         return {
           file,
@@ -137,7 +137,7 @@ export class FsFiles implements StorageFiles {
   async list(prefix: string, limit: number, cursor: string | undefined, signal?: AbortSignal): Promise<StorageListing> {
     const root = await this.findRoot();
     const files: Pick<StoredFile, "key" | "size" | "modified">[] = [];
-    for await (const key of keysOf(root, prefix, cursor)) {
+    for await (const key of listKeys(root, prefix, cursor)) {
       signal?.throwIfAborted();
       if (files.length === limit) return { files, cursor: files.at(-1)?.key };
       const stats = await orAbsent(lstat(join(root, key)));
@@ -147,11 +147,11 @@ export class FsFiles implements StorageFiles {
   }
 
   async delete(key: string): Promise<void> {
-    const place = await this.placeOf(key);
+    const place = await this.locate(key);
     if (!(await isPlainDirectory(place.root, place.folder))) return;
     const stats = await orAbsent(lstat(place.path, { bigint: true }));
     if (stats?.isFile() !== true) return;
-    await onDisk(rm(place.path, { force: true }));
+    await withDiskErrors(rm(place.path, { force: true }));
     await removeDescription(place.path, stats.mtimeNs);
     await removeEmpty(place.root, place.folder);
   }
@@ -171,7 +171,7 @@ export class FsFiles implements StorageFiles {
 
   async move(from: string, to: string, visibility?: StorageVisibility): Promise<StoredFile | undefined> {
     if (from === to) return this.describe(from, visibility);
-    const [source, target] = [await this.placeOf(from), await this.placeOf(to)];
+    const [source, target] = [await this.locate(from), await this.locate(to)];
     try {
       for (let tries = 1; ; tries++) {
         const content = await this.openContent(from);
@@ -181,7 +181,7 @@ export class FsFiles implements StorageFiles {
           return await this.moveContent(content, source, to, target, visibility);
         } catch (error) {
           // Another caller has moved or replaced the original, or removed an empty directory.
-          if (tries === TRIES || !isLost(error)) throw error;
+          if (tries === MAX_TRIES || !isLost(error)) throw error;
         }
       }
     } finally {
@@ -228,20 +228,20 @@ export class FsFiles implements StorageFiles {
     place: DiskPlace,
     { path, description, mtimeNs }: DescribedContent,
   ): Promise<StoredFile> {
-    const found = await onDisk(lstat(path, { bigint: true }));
-    if (mtimeNs !== undefined && found.mtimeNs !== mtimeNs) throw lost();
+    const found = await withDiskErrors(lstat(path, { bigint: true }));
+    if (mtimeNs !== undefined && found.mtimeNs !== mtimeNs) throw createLostError();
     const old = await orAbsent(lstat(place.path, { bigint: true }));
     const fresh = old?.mtimeNs === found.mtimeNs ? await this.times.renew(path) : found;
     await writeDescription(place.path, fresh.mtimeNs, description);
     try {
-      await onDisk(rename(path, place.path));
+      await withDiskErrors(rename(path, place.path));
     } catch (error) {
       await removeDescription(place.path, fresh.mtimeNs);
       throw error;
     }
     if (old !== undefined) await removeDescription(place.path, old.mtimeNs);
     await syncDirectory(dirname(place.path));
-    return fileOf(key, fresh, description);
+    return toStoredFile(key, fresh, description);
   }
 
   private async describe(key: string, visibility: StorageVisibility | undefined): Promise<StoredFile | undefined> {
@@ -249,21 +249,25 @@ export class FsFiles implements StorageFiles {
     if (content === undefined) return undefined;
     await content.handle.close();
     const file = { ...content.file, visibility: visibility ?? content.file.visibility };
-    await writeDescription((await this.placeOf(key)).path, content.mtimeNs, file);
+    await writeDescription((await this.locate(key)).path, content.mtimeNs, file);
     return file;
   }
 
   private async openContent(key: string): Promise<OpenContent | undefined> {
-    const { root, folder, path } = await this.placeOf(key);
+    const { root, folder, path } = await this.locate(key);
     for (let tries = 1; ; tries++) {
       if (!(await isPlainDirectory(root, folder))) return undefined;
       const handle = await openRegular(path);
       if (handle === undefined) return undefined;
       try {
-        const stats = await onDisk(handle.stat({ bigint: true }));
+        const stats = await withDiskErrors(handle.stat({ bigint: true }));
         const description = await readDescription(path, stats.mtimeNs);
-        if (description !== undefined || tries === TRIES || (await isStill(path, stats)))
-          return { handle, mtimeNs: stats.mtimeNs, file: fileOf(key, stats, description ?? defaultDescription()) };
+        if (description !== undefined || tries === MAX_TRIES || (await isUnchanged(path, stats)))
+          return {
+            handle,
+            mtimeNs: stats.mtimeNs,
+            file: toStoredFile(key, stats, description ?? defaultDescription()),
+          };
       } catch (error) {
         await handle.close();
         throw error;
@@ -282,19 +286,19 @@ export class FsFiles implements StorageFiles {
     });
   }
 
-  private async createIn({ root, folder }: DiskPlace, temporary: string): Promise<FileHandle> {
+  private async createTemporary({ root, folder }: DiskPlace, temporary: string): Promise<FileHandle> {
     for (let tries = 1; ; tries++) {
       try {
         if (!(await isPlainDirectory(root, folder))) await makeDirectories(root, folder);
-        return await onDisk(createFile(temporary));
+        return await withDiskErrors(createFile(temporary));
       } catch (error) {
         // Another caller has removed an empty directory.
-        if (tries === TRIES || !isLost(error)) throw error;
+        if (tries === MAX_TRIES || !isLost(error)) throw error;
       }
     }
   }
 
-  private async placeOf(key: string): Promise<DiskPlace> {
+  private async locate(key: string): Promise<DiskPlace> {
     const root = await this.findRoot();
     return { root, folder: key.split("/").slice(0, -1), path: join(root, key) };
   }

@@ -9,34 +9,34 @@ import { lstat, opendir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { compareKeys } from "../storage-files.js";
 import { checkStorageKey, RESERVED_START } from "../storage-key.js";
-import { isPlainDirectory, onDisk, orAbsent } from "./disk.js";
+import { isPlainDirectory, withDiskErrors, orAbsent } from "./disk.js";
 import { descriptionName, isDescription } from "./fs-description.js";
 
 /** The keys with the prefix that come after `cursor`, in order. */
-export async function* keysOf(root: string, prefix: string, cursor: string | undefined): AsyncIterable<string> {
+export async function* listKeys(root: string, prefix: string, cursor: string | undefined): AsyncIterable<string> {
   const folder = prefix.split("/").slice(0, -1);
   if (!(await isPlainDirectory(root, folder))) return;
-  yield* keysIn(root, folder.map((each) => `${each}/`).join(""), { prefix, cursor: cursor ?? "" });
+  yield* listFolderKeys(root, folder.map((each) => `${each}/`).join(""), { prefix, cursor: cursor ?? "" });
 }
 
-interface WantedKeys {
+interface KeyFilter {
   readonly prefix: string;
   readonly cursor: string;
 }
 
 /** @param folder below the root, with a slash at its end; `""` for the root */
-async function* keysIn(root: string, folder: string, wanted: WantedKeys): AsyncIterable<string> {
+async function* listFolderKeys(root: string, folder: string, filter: KeyFilter): AsyncIterable<string> {
   const entries = await orAbsent(readdir(join(root, folder), { withFileTypes: true }));
-  const keys = (entries ?? []).flatMap((entry) => keyOf(folder, entry) ?? []).toSorted(compareKeys);
+  const keys = (entries ?? []).flatMap((entry) => findKey(folder, entry) ?? []).toSorted(compareKeys);
   for (const key of keys) {
     if (!key.endsWith("/")) {
-      if (key.startsWith(wanted.prefix) && isAfter(key, wanted.cursor)) yield key;
-    } else if (mayHold(key, wanted)) yield* keysIn(root, key, wanted);
+      if (key.startsWith(filter.prefix) && isAfter(key, filter.cursor)) yield key;
+    } else if (mayContain(key, filter)) yield* listFolderKeys(root, key, filter);
   }
 }
 
 /** The key of a file; that of a directory with a slash at its end. Other entries, links among them, have none. */
-function keyOf(folder: string, entry: Dirent): string | undefined {
+function findKey(folder: string, entry: Dirent): string | undefined {
   const key = folder + entry.name;
   if (!entry.isFile() && !entry.isDirectory()) return undefined;
   try {
@@ -47,7 +47,7 @@ function keyOf(folder: string, entry: Dirent): string | undefined {
   return entry.isDirectory() ? `${key}/` : key;
 }
 
-function mayHold(folder: string, { prefix, cursor }: WantedKeys): boolean {
+function mayContain(folder: string, { prefix, cursor }: KeyFilter): boolean {
   if (!folder.startsWith(prefix) && !prefix.startsWith(folder)) return false;
   return cursor.startsWith(folder) || isAfter(folder, cursor);
 }
@@ -64,20 +64,20 @@ export async function sweep(root: string, before: number, signal: AbortSignal): 
   let count = 0;
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined && !signal.aborted; folder = folders.pop()) {
-    const { own, inner } = await entriesOf(folder);
+    const { own, inner } = await readEntries(folder);
     folders.push(...inner);
-    for (const name of await uselessOf(folder, own)) {
+    for (const name of await findUnneeded(folder, own)) {
       const path = join(folder, name);
       const stats = await orAbsent(lstat(path));
       if (stats === undefined || stats.mtimeMs >= before) continue;
-      await onDisk(rm(path, { force: true }));
+      await withDiskErrors(rm(path, { force: true }));
       count += 1;
     }
   }
   return count;
 }
 
-async function entriesOf(
+async function readEntries(
   folder: string,
 ): Promise<{ readonly own: readonly string[]; readonly inner: readonly string[] }> {
   const own: string[] = [];
@@ -92,10 +92,10 @@ async function entriesOf(
 }
 
 /** The driver's own files that no content needs. */
-async function uselessOf(folder: string, own: readonly string[]): Promise<readonly string[]> {
+async function findUnneeded(folder: string, own: readonly string[]): Promise<readonly string[]> {
   if (!own.some(isDescription)) return own;
   const needed = new Set<string>();
-  for await (const entry of await onDisk(opendir(folder))) {
+  for await (const entry of await withDiskErrors(opendir(folder))) {
     if (!entry.isFile() || entry.name.startsWith(RESERVED_START)) continue;
     const stats = await orAbsent(lstat(join(folder, entry.name), { bigint: true }));
     if (stats !== undefined) needed.add(descriptionName(entry.name, stats.mtimeNs));

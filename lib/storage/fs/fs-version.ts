@@ -7,7 +7,7 @@ import { lstat, utimes } from "node:fs/promises";
 import { StorageUnavailableError } from "../storage-errors.js";
 import type { StoredFile } from "../storage-files.js";
 import type { Clock } from "../../runtime/clock.js";
-import { codeOf, onDisk, orAbsent } from "./disk.js";
+import { getCode, withDiskErrors, orAbsent } from "./disk.js";
 import type { Description } from "./fs-description.js";
 
 /** The code of a file or directory that another caller has removed. */
@@ -30,28 +30,28 @@ export class VersionTimes {
   /** Gives the file at `path` another time. */
   async renew(path: string): Promise<BigIntStats> {
     const time = this.next();
-    await onDisk(utimes(path, time, time));
-    return onDisk(lstat(path, { bigint: true }));
+    await withDiskErrors(utimes(path, time, time));
+    return withDiskErrors(lstat(path, { bigint: true }));
   }
 }
 
 /** The error where another caller has replaced the content. */
-export function lost(): StorageUnavailableError {
+export function createLostError(): StorageUnavailableError {
   return new StorageUnavailableError(Object.assign(new Error("the content was replaced"), { code: LOST }));
 }
 
 /** Whether another caller has removed or replaced the content, or removed its directory. */
 export function isLost(error: unknown): boolean {
-  return error instanceof StorageUnavailableError && codeOf(error.cause) === LOST;
+  return error instanceof StorageUnavailableError && getCode(error.cause) === LOST;
 }
 
 /** Whether the version with these statistics is still at `path`. */
-export async function isStill(path: string, { ino, mtimeNs }: BigIntStats): Promise<boolean> {
+export async function isUnchanged(path: string, { ino, mtimeNs }: BigIntStats): Promise<boolean> {
   const now = await orAbsent(lstat(path, { bigint: true }));
   return now?.ino === ino && now.mtimeNs === mtimeNs;
 }
 
-export function fileOf(key: string, stats: BigIntStats, { type, visibility, metadata }: Description): StoredFile {
+export function toStoredFile(key: string, stats: BigIntStats, { type, visibility, metadata }: Description): StoredFile {
   const etag = `"${stats.size.toString(16)}-${stats.mtimeNs.toString(16)}"`;
   return { key, size: Number(stats.size), type, etag, modified: stats.mtime, visibility, metadata };
 }

@@ -4,9 +4,9 @@
  * has little left to do.
  */
 import type { FileHandle } from "node:fs/promises";
-import { onDisk } from "./disk.js";
+import { withDiskErrors } from "./disk.js";
 
-const MOST_HELD = 1_048_576;
+const MAX_BUFFERED_BYTES = 1_048_576;
 /** The bytes after which a flush begins. */
 const FLUSH_BYTES = 33_554_432;
 
@@ -17,14 +17,14 @@ export async function writeChunks(handle: FileHandle, source: Uint8Array | Async
   else
     for await (const chunk of source) {
       writer.add(chunk);
-      if (writer.isFull) await writer.drained();
+      if (writer.isFull) await writer.waitForDrain();
     }
-  await writer.end();
+  await writer.finish();
 }
 
 class ChunkWriter {
   private waiting: Uint8Array[] = [];
-  private held = 0;
+  private bufferedBytes = 0;
   private running: Promise<void> | undefined = undefined;
   private failure: { readonly error: unknown } | undefined = undefined;
   private unflushed = 0;
@@ -33,31 +33,31 @@ class ChunkWriter {
   constructor(private readonly handle: FileHandle) {}
 
   get isFull(): boolean {
-    return this.held >= MOST_HELD || this.failure !== undefined;
+    return this.bufferedBytes >= MAX_BUFFERED_BYTES || this.failure !== undefined;
   }
 
   add(chunk: Uint8Array): void {
     this.waiting.push(chunk);
-    this.held += chunk.byteLength;
+    this.bufferedBytes += chunk.byteLength;
     this.running ??= this.writeAll();
   }
 
-  async drained(): Promise<void> {
+  async waitForDrain(): Promise<void> {
     await this.running;
     if (this.failure !== undefined) throw this.failure.error;
   }
 
-  async end(): Promise<void> {
+  async finish(): Promise<void> {
     await this.running;
     await this.flushing;
-    return this.drained();
+    return this.waitForDrain();
   }
 
   /** Begins a flush, unless one is under way. If it fails, the content fails, because its bytes may be lost. */
   private flush(): void {
     if (this.unflushed < FLUSH_BYTES || this.flushing !== undefined) return;
     this.unflushed = 0;
-    this.flushing = onDisk(this.handle.datasync())
+    this.flushing = withDiskErrors(this.handle.datasync())
       .catch((error: unknown) => {
         this.failure ??= { error };
       })
@@ -70,9 +70,9 @@ class ChunkWriter {
       while (this.waiting.length > 0) {
         const chunks = this.waiting;
         this.waiting = [];
-        await onDisk(writeWhole(this.handle, chunks));
+        await withDiskErrors(writeCompletely(this.handle, chunks));
         for (const chunk of chunks) {
-          this.held -= chunk.byteLength;
+          this.bufferedBytes -= chunk.byteLength;
           this.unflushed += chunk.byteLength;
         }
         this.flush();
@@ -85,16 +85,16 @@ class ChunkWriter {
 }
 
 /** A write may take a part only, as on a disk that is nearly full. */
-async function writeWhole(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
+async function writeCompletely(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
   let rest = chunks;
   for (;;) {
     const { bytesWritten } = await handle.writev(rest as Uint8Array[]);
-    rest = withoutFirst(rest, bytesWritten);
+    rest = dropBytes(rest, bytesWritten);
     if (rest.length === 0) return;
   }
 }
 
-function withoutFirst(chunks: readonly Uint8Array[], count: number): readonly Uint8Array[] {
+function dropBytes(chunks: readonly Uint8Array[], count: number): readonly Uint8Array[] {
   let left = count;
   const rest: Uint8Array[] = [];
   for (const chunk of chunks) {

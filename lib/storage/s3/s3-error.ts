@@ -17,7 +17,7 @@ const FORBIDDEN =
   ": the key of the account is wrong or lacks a permission. Without s3:ListBucket a missing object is a 403 too, and the start, which asks for the bucket, is refused";
 
 /** The name, the status and the id of the request, with which the operator of the service finds it. */
-export function s3Fault(error: unknown): Error {
+export function toS3Fault(error: unknown): Error {
   const fault = driverFault(error);
   const { $metadata } = error as ServiceError;
   if ($metadata?.httpStatusCode === undefined) return fault;
@@ -27,20 +27,20 @@ export function s3Fault(error: unknown): Error {
   return fault;
 }
 
-export function statusOf(error: unknown): number | undefined {
+export function getStatus(error: unknown): number | undefined {
   return (error as ServiceError).$metadata?.httpStatusCode;
 }
 
 /** True if there is no such object. A missing bucket is an error. */
 export function isMissing(error: unknown): boolean {
   const { name } = error as ServiceError;
-  return name === "NoSuchKey" || (name === "NotFound" && statusOf(error) === 404);
+  return name === "NoSuchKey" || (name === "NotFound" && getStatus(error) === 404);
 }
 
 /** @param signal its reason, where it has aborted, is the error */
-export function s3Error(error: unknown, signal?: AbortSignal): unknown {
+export function toS3Error(error: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted === true) return signal.reason;
   if (error instanceof FrameworkError) return error;
-  const isFull = FULL.has((error as ServiceError).name) || statusOf(error) === 507;
-  return isFull ? new StorageFullError(s3Fault(error)) : new StorageUnavailableError(s3Fault(error));
+  const isFull = FULL.has((error as ServiceError).name) || getStatus(error) === 507;
+  return isFull ? new StorageFullError(toS3Fault(error)) : new StorageUnavailableError(toS3Fault(error));
 }

@@ -5,7 +5,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { StorageRangeError } from "../storage-errors.js";
 import {
   type OpenedFile,
-  sectionOf,
+  resolveRange,
   type SignedDownload,
   type SignedUpload,
   type SignedUploadTerms,
@@ -16,10 +16,10 @@ import {
   type StorageVisibility,
   type StoredFile,
 } from "../storage-files.js";
-import { headerValue, metadataValue, VISIBILITY_NAME } from "../storage-key.js";
+import { toHeaderValue, parseHeaderValue, VISIBILITY_NAME } from "../storage-key.js";
 import type { Clock } from "../../runtime/clock.js";
 import { client as aws, presigner } from "./aws.js";
-import { isMissing, s3Error, statusOf } from "./s3-error.js";
+import { isMissing, toS3Error, getStatus } from "./s3-error.js";
 import { type S3Target, upload } from "./s3-upload.js";
 
 export interface S3Bucket {
@@ -31,7 +31,7 @@ export interface S3Bucket {
 }
 
 /** The largest object that one request copies. */
-const LARGEST_COPY = 5_368_709_120;
+const MAX_COPY_BYTES = 5_368_709_120;
 
 type EndSignal = AbortSignal | undefined;
 
@@ -45,40 +45,40 @@ export class S3Files implements StorageFiles {
   async write(key: string, content: StorageContent, signal: EndSignal): Promise<StoredFile> {
     const { source, type, visibility, metadata } = content;
     const counted = new CountedSource(source);
-    const target = this.targetOf(key, content);
+    const target = this.toTarget(key, content);
     try {
       const etag = await upload(this.client, target, counted.chunks, content.size, signal);
       const modified = new Date(Math.floor(this.settings.clock.now() / 1000) * 1000);
       return { key, size: counted.size, type, etag: etag ?? "", modified, visibility, metadata };
     } catch (error) {
       // An error of the source goes on as it is.
-      throw error === counted.failure ? error : s3Error(error, signal);
+      throw error === counted.failure ? error : toS3Error(error, signal);
     }
   }
 
   async open(key: string, range: StorageRange | undefined, signal: EndSignal): Promise<OpenedFile | undefined> {
     const Range = range && `bytes=${range.first}-${range.length === undefined ? "" : range.first + range.length - 1}`;
-    const command = new aws.GetObjectCommand({ ...this.nameOf(key), Range });
+    const command = new aws.GetObjectCommand({ ...this.toObjectId(key), Range });
     try {
-      const output = await this.client.send(command, during(signal));
+      const output = await this.client.send(command, toSendOptions(signal));
       const total = /\/(\d+)$/.exec(output.ContentRange ?? "")?.[1];
-      const file = fileOf(key, output, total === undefined ? output.ContentLength : Number(total));
+      const file = toStoredFile(key, output, total === undefined ? output.ContentLength : Number(total));
       // In Node the body is a stream of Node.
       return { file, body: output.Body as Readable };
     } catch (error) {
       if (isMissing(error)) return undefined;
-      if (statusOf(error) === 416) return this.openEmpty(key, range, signal);
-      throw s3Error(error, signal);
+      if (getStatus(error) === 416) return this.openEmpty(key, range, signal);
+      throw toS3Error(error, signal);
     }
   }
 
   async stat(key: string, signal: EndSignal): Promise<StoredFile | undefined> {
     try {
-      const output = await this.client.send(new aws.HeadObjectCommand(this.nameOf(key)), during(signal));
-      return fileOf(key, output, output.ContentLength);
+      const output = await this.client.send(new aws.HeadObjectCommand(this.toObjectId(key)), toSendOptions(signal));
+      return toStoredFile(key, output, output.ContentLength);
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw s3Error(error, signal);
+      throw toS3Error(error, signal);
     }
   }
 
@@ -90,7 +90,10 @@ export class S3Files implements StorageFiles {
       MaxKeys: limit,
       ContinuationToken: cursor,
     });
-    const { Contents = [], NextContinuationToken } = await this.sent(this.client.send(command, during(signal)), signal);
+    const { Contents = [], NextContinuationToken } = await this.withS3Errors(
+      this.client.send(command, toSendOptions(signal)),
+      signal,
+    );
     const files = Contents.map(({ Key = "", Size = 0, LastModified = new Date(0) }) => ({
       key: Key,
       size: Size,
@@ -100,8 +103,8 @@ export class S3Files implements StorageFiles {
   }
 
   async delete(key: string, signal: EndSignal): Promise<void> {
-    const command = new aws.DeleteObjectCommand(this.nameOf(key));
-    await this.sent(this.client.send(command, during(signal)), signal);
+    const command = new aws.DeleteObjectCommand(this.toObjectId(key));
+    await this.withS3Errors(this.client.send(command, toSendOptions(signal)), signal);
   }
 
   async copy(
@@ -113,21 +116,21 @@ export class S3Files implements StorageFiles {
     const file = await this.stat(from, signal);
     if (file === undefined) return undefined;
     const wanted = { ...file, key: to, visibility: visibility ?? file.visibility };
-    if (file.size > LARGEST_COPY) return this.copyByStream(from, wanted, signal);
+    if (file.size > MAX_COPY_BYTES) return this.copyByStream(from, wanted, signal);
     const source = `${this.settings.bucket}/${from}`.split("/").map(encodeURIComponent).join("/");
     const command = new aws.CopyObjectCommand({
-      ...this.targetOf(to, wanted),
+      ...this.toTarget(to, wanted),
       CopySource: source,
       MetadataDirective: "REPLACE",
     });
     try {
-      const { CopyObjectResult } = await this.client.send(command, during(signal));
+      const { CopyObjectResult } = await this.client.send(command, toSendOptions(signal));
       const { ETag = file.etag, LastModified = file.modified } = CopyObjectResult ?? {};
       return { ...wanted, etag: ETag, modified: LastModified };
     } catch (error) {
       // Another caller has deleted or moved the original.
       if (isMissing(error)) return undefined;
-      throw s3Error(error, signal);
+      throw toS3Error(error, signal);
     }
   }
 
@@ -152,35 +155,35 @@ export class S3Files implements StorageFiles {
   }
 
   async signedUrl(key: string, { expires, disposition }: SignedDownload): Promise<string> {
-    const command = new aws.GetObjectCommand({ ...this.nameOf(key), ResponseContentDisposition: disposition });
-    return this.sent(presigner.getSignedUrl(this.client, command, this.lifetimeUntil(expires)), undefined);
+    const command = new aws.GetObjectCommand({ ...this.toObjectId(key), ResponseContentDisposition: disposition });
+    return this.withS3Errors(presigner.getSignedUrl(this.client, command, this.toLifetime(expires)), undefined);
   }
 
   async signedUpload(key: string, { expires, type, size }: SignedUploadTerms): Promise<SignedUpload> {
-    const command = new aws.PutObjectCommand({ ...this.nameOf(key), ContentType: type, ContentLength: size });
+    const command = new aws.PutObjectCommand({ ...this.toObjectId(key), ContentType: type, ContentLength: size });
     const signing = presigner.getSignedUrl(this.client, command, {
-      ...this.lifetimeUntil(expires),
+      ...this.toLifetime(expires),
       signableHeaders: new Set(["host", "content-type", "content-length"]),
     });
-    const url = await this.sent(signing, undefined);
+    const url = await this.withS3Errors(signing, undefined);
     return { method: "PUT", url, headers: { "Content-Type": type, "Content-Length": String(size) } };
   }
 
-  private lifetimeUntil(expires: Date): { readonly expiresIn: number; readonly signingDate: Date } {
+  private toLifetime(expires: Date): { readonly expiresIn: number; readonly signingDate: Date } {
     const now = this.settings.clock.now();
     return { expiresIn: Math.ceil((expires.getTime() - now) / 1000), signingDate: new Date(now) };
   }
 
-  private nameOf(key: string): { readonly Bucket: string; readonly Key: string } {
+  private toObjectId(key: string): { readonly Bucket: string; readonly Key: string } {
     return { Bucket: this.settings.bucket, Key: key };
   }
 
-  private targetOf(key: string, content: Pick<StoredFile, "type" | "visibility" | "metadata">): S3Target {
+  private toTarget(key: string, content: Pick<StoredFile, "type" | "visibility" | "metadata">): S3Target {
     const { type, visibility, metadata } = content;
     const isPublic = visibility === "public";
-    const encoded = mapped(metadata, headerValue);
+    const encoded = mapValues(metadata, toHeaderValue);
     return {
-      ...this.nameOf(key),
+      ...this.toObjectId(key),
       ContentType: type,
       // The list of who may read costs a request of its own.
       Metadata: isPublic ? { ...encoded, [VISIBILITY_NAME]: visibility } : encoded,
@@ -196,7 +199,7 @@ export class S3Files implements StorageFiles {
   ): Promise<OpenedFile | undefined> {
     const file = await this.stat(key, signal);
     if (file === undefined) return undefined;
-    sectionOf(range, file.size);
+    resolveRange(range, file.size);
     throw new StorageRangeError(file.size);
   }
 
@@ -205,11 +208,11 @@ export class S3Files implements StorageFiles {
     return opened && this.write(file.key, { ...file, source: opened.body, size: undefined }, signal);
   }
 
-  private async sent<T>(work: Promise<T>, signal: EndSignal): Promise<T> {
+  private async withS3Errors<T>(work: Promise<T>, signal: EndSignal): Promise<T> {
     try {
       return await work;
     } catch (error) {
-      throw s3Error(error, signal);
+      throw toS3Error(error, signal);
     }
   }
 }
@@ -222,10 +225,10 @@ class CountedSource {
 
   constructor(source: Uint8Array | AsyncIterable<Uint8Array>) {
     if (source instanceof Uint8Array) this.size = source.byteLength;
-    this.chunks = source instanceof Uint8Array ? source : this.counted(source);
+    this.chunks = source instanceof Uint8Array ? source : this.countBytes(source);
   }
 
-  private async *counted(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  private async *countBytes(source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     try {
       for await (const chunk of source) {
         this.size += chunk.byteLength;
@@ -238,13 +241,13 @@ class CountedSource {
   }
 }
 
-function during(signal: EndSignal): { readonly abortSignal?: AbortSignal } {
+function toSendOptions(signal: EndSignal): { readonly abortSignal?: AbortSignal } {
   return signal === undefined ? {} : { abortSignal: signal };
 }
 
 type Described = Pick<HeadObjectCommandOutput, "ContentType" | "ETag" | "LastModified" | "Metadata">;
 
-function fileOf(key: string, { ContentType, ETag, LastModified, Metadata }: Described, size = 0): StoredFile {
+function toStoredFile(key: string, { ContentType, ETag, LastModified, Metadata }: Described, size = 0): StoredFile {
   const { [VISIBILITY_NAME]: visibility, ...metadata } = Metadata ?? {};
   return {
     key,
@@ -253,10 +256,13 @@ function fileOf(key: string, { ContentType, ETag, LastModified, Metadata }: Desc
     etag: ETag ?? "",
     modified: LastModified ?? new Date(0),
     visibility: visibility === "public" ? "public" : "private",
-    metadata: mapped(metadata, metadataValue),
+    metadata: mapValues(metadata, parseHeaderValue),
   };
 }
 
-function mapped(metadata: Readonly<Record<string, string>>, read: (value: string) => string): Record<string, string> {
+function mapValues(
+  metadata: Readonly<Record<string, string>>,
+  read: (value: string) => string,
+): Record<string, string> {
   return Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, read(value)]));
 }

@@ -17,7 +17,7 @@ import { Storage } from "../storage.js";
 import { StorageUnavailableError } from "../storage-errors.js";
 import { type Clock, OVERDUE, SystemClock, within } from "../../runtime/clock.js";
 import { client as aws } from "./aws.js";
-import { s3Fault } from "./s3-error.js";
+import { toS3Fault } from "./s3-error.js";
 import { S3Files } from "./s3-files.js";
 
 export interface S3Credentials {
@@ -63,7 +63,7 @@ const OPTIONS: OptionNames<S3StorageOptions> = {
 
 const TIMEOUT_MS = 30_000;
 /** The time for the first contact, at the start. */
-const START_MS = 10_000;
+const START_TIMEOUT_MS = 10_000;
 
 export class S3Storage extends Storage {
   override readonly name: string;
@@ -91,7 +91,7 @@ export class S3Storage extends Storage {
   override async start(): Promise<void> {
     const limit = new AbortController();
     try {
-      if ((await within(this.clock, START_MS, this.probe(limit.signal))) !== OVERDUE) return;
+      if ((await within(this.clock, START_TIMEOUT_MS, this.probe(limit.signal))) !== OVERDUE) return;
       limit.abort();
     } catch (error) {
       this.client.destroy();
@@ -110,7 +110,7 @@ export class S3Storage extends Storage {
     try {
       await this.client.send(new aws.HeadBucketCommand({ Bucket: this.bucket }), { abortSignal: signal });
     } catch (error) {
-      const fault = s3Fault(error);
+      const fault = toS3Fault(error);
       throw new StorageUnavailableError(fault, `The bucket ${this.bucket} cannot be used: ${fault.message}.`);
     }
   }

@@ -12,7 +12,7 @@ import { describeThrown } from "../../errors/thrown-value.js";
 import { StorageFullError } from "../storage-errors.js";
 import { tracing } from "../../tracing/tracing.js";
 import { client as aws } from "./aws.js";
-import { s3Fault } from "./s3-error.js";
+import { toS3Fault } from "./s3-error.js";
 
 const log = tracing.target("framework::storage");
 
@@ -20,11 +20,11 @@ const log = tracing.target("framework::storage");
 export type S3Target = Pick<PutObjectCommandInput, "Bucket" | "Key" | "ContentType" | "Metadata" | "ACL">;
 
 /** The smallest part, and the largest object of one request. */
-const PART_BYTES = 5_242_880;
-const LARGEST_PART = 67_108_864;
-const LARGEST_PUT = 5_368_709_120;
-const MOST_PARTS = 10_000;
-const AT_ONCE = 4;
+const MIN_PART_BYTES = 5_242_880;
+const MAX_PART_BYTES = 67_108_864;
+const MAX_PUT_BYTES = 5_368_709_120;
+const MAX_PARTS = 10_000;
+const MAX_CONCURRENT_PARTS = 4;
 
 /** Returns the entity tag. @throws the error of the source; the error of the SDK */
 export async function upload(
@@ -35,7 +35,7 @@ export async function upload(
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
   if (source instanceof Uint8Array) return put(client, target, source, source.byteLength, signal);
-  if (size !== undefined && size <= LARGEST_PUT) return putStream(client, target, source, size, signal);
+  if (size !== undefined && size <= MAX_PUT_BYTES) return putStream(client, target, source, size, signal);
   return new PartedUpload(client, target, signal).run(source);
 }
 
@@ -66,9 +66,9 @@ async function putStream(
     failure ??= { error };
     broken.abort();
   });
-  const either = signal === undefined ? broken.signal : AbortSignal.any([broken.signal, signal]);
+  const combinedSignal = signal === undefined ? broken.signal : AbortSignal.any([broken.signal, signal]);
   try {
-    return await put(client, target, body, size, either);
+    return await put(client, target, body, size, combinedSignal);
   } catch (error) {
     throw failure === undefined ? error : failure.error;
   } finally {
@@ -80,31 +80,32 @@ async function putStream(
 class PartedUpload {
   private readonly parts: CompletedPart[] = [];
   private readonly running = new Set<Promise<void>>();
-  private begun = 0;
+  private startedParts = 0;
   private failure: { readonly error: unknown } | undefined = undefined;
   private readonly stopped = new AbortController();
-  private readonly either: AbortSignal;
+  private readonly combinedSignal: AbortSignal;
 
   constructor(
     private readonly client: S3Client,
     private readonly target: S3Target,
     signal: AbortSignal | undefined,
   ) {
-    this.either = signal === undefined ? this.stopped.signal : AbortSignal.any([this.stopped.signal, signal]);
+    this.combinedSignal = signal === undefined ? this.stopped.signal : AbortSignal.any([this.stopped.signal, signal]);
   }
 
   async run(source: AsyncIterable<Uint8Array>): Promise<string | undefined> {
-    const parts = partsOf(source);
+    const parts = splitParts(source);
     const first = await parts.next();
     const whole = first.done === true ? new Uint8Array() : first.value;
     // Content below one part needs one request.
-    if (whole.byteLength < PART_BYTES) return put(this.client, this.target, whole, whole.byteLength, this.either);
+    if (whole.byteLength < MIN_PART_BYTES)
+      return put(this.client, this.target, whole, whole.byteLength, this.combinedSignal);
     const { Bucket, Key } = this.target;
     const { UploadId } = await this.send(new aws.CreateMultipartUploadCommand(this.target));
     const id = { Bucket, Key, UploadId };
     try {
-      await this.begin(id, whole);
-      for await (const part of parts) await this.begin(id, part);
+      await this.startPart(id, whole);
+      for await (const part of parts) await this.startPart(id, part);
       await Promise.all(this.running);
       if (this.failure !== undefined) throw this.failure.error;
       return await this.complete(id);
@@ -124,17 +125,17 @@ class PartedUpload {
       if (!isUnknownUpload(error)) throw error;
       const { Bucket, Key } = id;
       const { ETag } = await this.send(new aws.HeadObjectCommand({ Bucket, Key }));
-      if (ETag === undefined || ETag !== tagOfParts(Parts)) throw error;
+      if (ETag === undefined || ETag !== computePartsTag(Parts)) throw error;
       return ETag;
     }
   }
 
   /** Starts a part as soon as there is a place. */
-  private async begin(id: UploadId, body: Uint8Array): Promise<void> {
-    while (this.running.size >= AT_ONCE) await Promise.race(this.running);
+  private async startPart(id: UploadId, body: Uint8Array): Promise<void> {
+    while (this.running.size >= MAX_CONCURRENT_PARTS) await Promise.race(this.running);
     if (this.failure !== undefined) throw this.failure.error;
-    const number = ++this.begun;
-    if (number > MOST_PARTS) throw new StorageFullError();
+    const number = ++this.startedParts;
+    if (number > MAX_PARTS) throw new StorageFullError();
     const work: Promise<void> = this.sendPart(id, number, body).finally(() => this.running.delete(work));
     this.running.add(work);
   }
@@ -148,7 +149,7 @@ class PartedUpload {
         Body: body,
         ContentLength: body.byteLength,
       });
-      const { ETag } = await this.client.send(command, { abortSignal: this.either });
+      const { ETag } = await this.client.send(command, { abortSignal: this.combinedSignal });
       this.parts.push({ PartNumber: number, ETag });
     } catch (error) {
       this.failure ??= { error };
@@ -160,13 +161,13 @@ class PartedUpload {
     this.stopped.abort();
     await Promise.all(this.running);
     await this.client.send(new aws.AbortMultipartUploadCommand(id)).catch((error: unknown) => {
-      log.warn("the parts of a failed upload could not be deleted", describeThrown(s3Fault(error)));
+      log.warn("the parts of a failed upload could not be deleted", describeThrown(toS3Fault(error)));
     });
   }
 
   private send: S3Client["send"] = ((command: Parameters<S3Client["send"]>[0]) =>
     // The overloads of `send` do not fit a wrapper.
-    this.client.send(command, { abortSignal: this.either })) as S3Client["send"];
+    this.client.send(command, { abortSignal: this.combinedSignal })) as S3Client["send"];
 }
 
 function isUnknownUpload(error: unknown): boolean {
@@ -174,7 +175,7 @@ function isUnknownUpload(error: unknown): boolean {
 }
 
 /** How S3 makes the tag of an object from those of its parts; `undefined` where these are no hashes of the content. */
-function tagOfParts(parts: readonly CompletedPart[]): string | undefined {
+function computePartsTag(parts: readonly CompletedPart[]): string | undefined {
   const tags = parts.map(({ ETag = "" }) => ETag.replaceAll('"', ""));
   if (!tags.every((tag) => /^[\da-f]{32}$/i.test(tag))) return undefined;
   const hash = createHash("md5")
@@ -190,9 +191,9 @@ interface UploadId {
 }
 
 /** Parts of equal size, the last one shorter. They grow with their number, so that 10 000 of them hold 450 GiB. */
-async function* partsOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* splitParts(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let count = 0;
-  let part = Buffer.allocUnsafeSlow(PART_BYTES);
+  let part = Buffer.allocUnsafeSlow(MIN_PART_BYTES);
   let filled = 0;
   for await (const chunk of source) {
     for (let at = 0; at < chunk.byteLength;) {
@@ -203,7 +204,7 @@ async function* partsOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
       if (filled < part.length) continue;
       yield part;
       count += 1;
-      part = Buffer.allocUnsafeSlow(Math.min(PART_BYTES * 2 ** Math.floor(count / 1000), LARGEST_PART));
+      part = Buffer.allocUnsafeSlow(Math.min(MIN_PART_BYTES * 2 ** Math.floor(count / 1000), MAX_PART_BYTES));
       filled = 0;
     }
   }

@@ -60,7 +60,7 @@ export class LayerTrial implements AsyncDisposable {
     const server = createServer(requestHandler).listen(0, "127.0.0.1");
     await once(server, "listening");
     const trial = new LayerTrial(server);
-    requestHandler.setHandler(lastResortHandler(compose(within, trial.observed(layer))));
+    requestHandler.setChain(lastResortHandler(compose(within, trial.composeObserved(layer))));
     return trial;
   }
 
@@ -70,7 +70,7 @@ export class LayerTrial implements AsyncDisposable {
   }
 
   /** Sends one request, with `inner` inside the layer. */
-  async ask(inner: Run, { method = "GET", path = "/", ...options }: TrialRequest): Promise<TrialResult> {
+  async send(inner: Run, { method = "GET", path = "/", ...options }: TrialRequest): Promise<TrialResult> {
     const observation = new LayerObservation(inner);
     this.current = observation;
     const response = await this.transport.send(method, path, options).catch(() => undefined);
@@ -85,10 +85,10 @@ export class LayerTrial implements AsyncDisposable {
   }
 
   /** Composes the layer once, as an application does. The context leads each request to its own observation. */
-  private observed(layer: LayerUnderTest): Run {
+  private composeObserved(layer: LayerUnderTest): Run {
     const observations = new WeakMap<Context, LayerObservation>();
     const next: Run = (ctx) => observations.get(ctx)?.next(ctx);
-    const layered = layer instanceof Layer ? layer.wrap(next) : compose([callingNextFreely(layer, next)], next);
+    const layered = layer instanceof Layer ? layer.wrap(next) : compose([allowRepeatedNext(layer, next)], next);
     return (ctx) => {
       observations.set(ctx, this.current);
       return this.current.enter(ctx, layered);
@@ -97,7 +97,7 @@ export class LayerTrial implements AsyncDisposable {
 }
 
 /** Lets a middleware call next more than once: `compose` would stop the second call before the observation could count it. */
-function callingNextFreely(layer: Exclude<LayerUnderTest, Layer>, next: Run): KoaMiddleware {
+function allowRepeatedNext(layer: Exclude<LayerUnderTest, Layer>, next: Run): KoaMiddleware {
   const handle = typeof layer === "function" ? layer : layer.handle.bind(layer);
   return (ctx: Context) =>
     handle(ctx, () => {
@@ -152,7 +152,7 @@ export class LayerObservation {
       // A timer of the layer may have called: what the handler throws would end the test process.
       return undefined;
     }
-    if (isAnswered(ctx))
+    if (isDecided(ctx))
       this.faults.push(`called next after it had answered with ${ctx.raw.statusCode}: return instead`);
     if (this.calls > 1) throw new Error("next() was called twice by one middleware");
     const result = this.inner(ctx);
@@ -199,7 +199,7 @@ export class LayerObservation {
 }
 
 /** Whether the answer is decided: a body, a status from 300 on, or a head that was sent. A status below 300 alone is a default. */
-function isAnswered({ raw, payload, deferred, givenStatus, headIsSent }: Context): boolean {
+function isDecided({ raw, payload, deferred, givenStatus, headIsSent }: Context): boolean {
   if (headIsSent || payload !== undefined || deferred !== undefined) return true;
   return givenStatus !== undefined && raw.statusCode >= 300;
 }

@@ -7,7 +7,7 @@
  */
 import { type Cache } from "../../cache/cache.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { failure, shown } from "../failure.js";
+import { createFailure, describeValue } from "../failure.js";
 
 export interface CacheContractOptions {
   /** Lets `ms` milliseconds pass: advances the clock of the test, or waits. */
@@ -36,21 +36,21 @@ export async function obeysCache(cache: Cache, options: CacheContractOptions): P
   const { pass, other = cache } = options;
   const run = Math.random().toString(36).slice(2);
   const faults: string[] = [];
-  for (const [promise, keeps] of PROMISES) {
+  for (const [promise, check] of PROMISES) {
     const equal = (actual: unknown, expected: unknown, what: string): void => {
       if (JSON.stringify(actual) !== JSON.stringify(expected))
-        faults.push(`${promise}: ${what} is ${shown(actual)}, not ${shown(expected)}`);
+        faults.push(`${promise}: ${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
     };
     const key = (name = "key"): string => `contract:${run}:${promise}:${name}`;
     try {
-      await keeps({ cache, other, pass, key, equal });
+      await check({ cache, other, pass, key, equal });
     } catch (error) {
       faults.push(`${promise}: ${String(error)}`);
     }
   }
   if (faults.length === 0) return;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw failure(`${cache.constructor.name} does not obey the contract of a cache:${list}`, {
+  throw createFailure(`${cache.constructor.name} does not obey the contract of a cache:${list}`, {
     expected: [],
     actual: faults,
   });
@@ -78,7 +78,7 @@ const STRANGE_NAMES: readonly string[] = [
   "1000",
 ];
 
-const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+const getCode = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "no error",
     (error: unknown) => (error as { readonly code?: unknown }).code,
@@ -133,16 +133,16 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
       const lost = [() => 1, 1n, Symbol("s"), NaN, Infinity, new Date(0), new Map([[1, 2]]), cycle];
       const values = [undefined, [undefined], ...lost, ...lost.map((each) => ({ a: [each] }))];
       for (const [at, value] of values.entries()) {
-        equal(await codeOf(cache.set(key(), value, HOUR_MS)), "E_CACHE_VALUE", "the code of a value");
-        const made = cache.remember(key(`made ${at}`), HOUR_MS, () => value);
-        equal(await codeOf(made), "E_CACHE_VALUE", "the code of a made value");
+        equal(await getCode(cache.set(key(), value, HOUR_MS)), "E_CACHE_VALUE", "the code of a value");
+        const remembered = cache.remember(key(`made ${at}`), HOUR_MS, () => value);
+        equal(await getCode(remembered), "E_CACHE_VALUE", "the code of a made value");
       }
       for (const ttl of [0, -1, 1.5, NaN, Infinity]) {
-        equal(await codeOf(cache.set(key(), 1, ttl)), "E_CACHE_TTL", "the code of a lifetime");
+        equal(await getCode(cache.set(key(), 1, ttl)), "E_CACHE_TTL", "the code of a lifetime");
       }
       for (const name of ["", "x".repeat(1025), "half \ud800"]) {
-        equal(await codeOf(cache.get(name)), "E_CACHE_KEY", "the code of a key");
-        equal(await codeOf(cache.set(key(), 1, HOUR_MS, { tags: [name] })), "E_CACHE_KEY", "the code of a tag");
+        equal(await getCode(cache.get(name)), "E_CACHE_KEY", "the code of a key");
+        equal(await getCode(cache.set(key(), 1, HOUR_MS, { tags: [name] })), "E_CACHE_KEY", "the code of a tag");
       }
     },
   ],
@@ -163,30 +163,30 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
   [
     "remember makes a missing value once, also for callers of another instance",
     async ({ cache, other, key, equal }) => {
-      let made = 0;
+      let computations = 0;
       const make = async (): Promise<number> => {
         await new Promise((resolve) => setImmediate(resolve));
-        return ++made;
+        return ++computations;
       };
       const calls = Array.from({ length: 50 }, (_each, index) =>
         (index % 2 === 0 ? cache : other).remember(key(), HOUR_MS, make),
       );
       equal(new Set(await Promise.all(calls)).size, 1, "the number of different values");
-      equal(made, 1, "the number of computations");
+      equal(computations, 1, "the number of computations");
       equal(await other.get(key()), 1, "the stored value");
     },
   ],
   [
     "a failing computation is made once for all who wait, and again later",
     async ({ cache, key, equal, pass }) => {
-      let made = 0;
+      let computations = 0;
       const fail = async (): Promise<never> => {
-        made += 1;
+        computations += 1;
         throw new Error("no value today");
       };
       const calls = Array.from({ length: 50 }, () => cache.remember(key(), HOUR_MS, fail).catch(String));
       equal(new Set(await Promise.all(calls)).size, 1, "the number of different errors");
-      equal(made, 1, "the number of computations");
+      equal(computations, 1, "the number of computations");
       await pass(200);
       equal(await cache.remember(key(), HOUR_MS, () => "later"), "later", "the later value");
     },
@@ -198,7 +198,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
       await cache.remember(key(), SHORT_MS, () => "old", options);
       await pass(SHORT_MS + 50);
       equal(await cache.remember(key(), SHORT_MS, () => "new", options), "old", "the value while it is stale");
-      for (let turn = 0; turn < 200 && (await cache.get(key())) !== "new"; turn++) {
+      for (let attempt = 0; attempt < 200 && (await cache.get(key())) !== "new"; attempt++) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       equal(await cache.get(key()), "new", "the value afterwards");
@@ -220,20 +220,20 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
   [
     "a tag of a later caller ends a value as well, also after the value was made again",
     async ({ cache, other, key, equal, pass }) => {
-      const ask = (from: Cache, tag: string, make: () => string): Promise<string> =>
+      const remember = (from: Cache, tag: string, make: () => string): Promise<string> =>
         from.remember(key(), SHORT_MS, make, { tags: [key(tag)], staleMs: HOUR_MS });
       for (const tag of ["first", "later"]) {
-        await ask(cache, "first", () => "old");
-        equal(await ask(other, "later", () => "not asked"), "old", "the value of the later caller");
+        await remember(cache, "first", () => "old");
+        equal(await remember(other, "later", () => "not asked"), "old", "the value of the later caller");
         await other.invalidate(key(tag));
-        equal(await ask(cache, "first", () => "new"), "new", `the value after an invalidation of the ${tag} tag`);
+        equal(await remember(cache, "first", () => "new"), "new", `the value after an invalidation of the ${tag} tag`);
         await cache.delete(key());
       }
-      await ask(cache, "first", () => "old");
-      await ask(other, "later", () => "not asked");
+      await remember(cache, "first", () => "old");
+      await remember(other, "later", () => "not asked");
       await pass(SHORT_MS + 50);
-      await ask(cache, "first", () => "made again");
-      for (let turn = 0; turn < 200 && (await cache.get(key())) !== "made again"; turn++) {
+      await remember(cache, "first", () => "made again");
+      for (let attempt = 0; attempt < 200 && (await cache.get(key())) !== "made again"; attempt++) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       await other.invalidate(key("later"));
@@ -268,16 +268,16 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
   [
     "a caller that gives up does not end the computation of the others",
     async ({ cache, key, equal }) => {
-      const impatient = new AbortController();
-      const goOn = new AbortController();
-      const gate = new Promise<void>((resolve) => goOn.signal.addEventListener("abort", () => resolve()));
-      const ask = (signal?: AbortSignal): Promise<unknown> =>
+      const firstCaller = new AbortController();
+      const release = new AbortController();
+      const gate = new Promise<void>((resolve) => release.signal.addEventListener("abort", () => resolve()));
+      const remember = (signal?: AbortSignal): Promise<unknown> =>
         cache.remember(key(), HOUR_MS, () => gate.then(() => "made"), signal === undefined ? {} : { signal });
-      const first = ask(impatient.signal).catch((error: unknown) => (error as Error).name);
-      const second = ask();
-      impatient.abort();
+      const first = remember(firstCaller.signal).catch((error: unknown) => (error as Error).name);
+      const second = remember();
+      firstCaller.abort();
       equal(await first, "AbortError", "the result of the caller that gave up");
-      goOn.abort();
+      release.abort();
       equal(await second, "made", "the result of the other caller");
     },
   ],

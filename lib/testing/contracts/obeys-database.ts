@@ -5,7 +5,7 @@
  * it("obeys the contract of a database", () => obeysDatabase(new ShopDatabase(myDriver())));
  */
 import { inWorkScope } from "../../lifecycle/work-scope.js";
-import { failure, shown } from "../failure.js";
+import { createFailure, describeValue } from "../failure.js";
 
 /** The part of a `Database` that the contract needs. */
 export interface ContractDatabase {
@@ -36,11 +36,11 @@ export async function obeysDatabase(db: ContractDatabase): Promise<void> {
   await createTable(db);
   const faults: string[] = [];
   try {
-    for (const [promise, keeps] of PROMISES) {
+    for (const [promise, check] of PROMISES) {
       await db.run(`delete from ${TABLE} where parent is not null`);
       await db.run(`delete from ${TABLE}`);
       try {
-        await keeps(trialOf(db, promise, faults));
+        await check(createTrial(db, promise, faults));
       } catch (error) {
         faults.push(`${promise}: ${String(error)}`);
       }
@@ -50,7 +50,7 @@ export async function obeysDatabase(db: ContractDatabase): Promise<void> {
   }
   if (faults.length === 0) return;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw failure(`${db.constructor.name} does not obey the contract of a database:${list}`, {
+  throw createFailure(`${db.constructor.name} does not obey the contract of a database:${list}`, {
     expected: [],
     actual: faults,
   });
@@ -64,7 +64,7 @@ async function createTable(db: ContractDatabase): Promise<void> {
   );
 }
 
-function trialOf(db: ContractDatabase, promise: string, faults: string[]): DatabaseTrial {
+function createTrial(db: ContractDatabase, promise: string, faults: string[]): DatabaseTrial {
   const binds = db.driver.dialect === "postgres" ? "$1, $2, $3" : "?, ?, ?";
   return {
     db,
@@ -73,14 +73,14 @@ function trialOf(db: ContractDatabase, promise: string, faults: string[]): Datab
     ids: async () => (await db.run(`select id from ${TABLE} order by id`)).map(({ id }) => Number(id)),
     equal: (actual, expected, what) => {
       if (JSON.stringify(actual) !== JSON.stringify(expected))
-        faults.push(`${promise}: ${what} is ${shown(actual)}, not ${shown(expected)}`);
+        faults.push(`${promise}: ${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
     },
   };
 }
 
 const failed = new Error("the function failed");
 
-async function codeOf(work: Promise<unknown>): Promise<unknown> {
+async function getCode(work: Promise<unknown>): Promise<unknown> {
   try {
     await work;
     return "no error";
@@ -111,7 +111,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     "a text with the character NUL is stored whole, or refused",
     async ({ db, add, equal }) => {
       await add(1, "text");
-      const code = await codeOf(add(2, "text\0more"));
+      const code = await getCode(add(2, "text\0more"));
       const rows = await db.run(`select name from ${TABLE} order by id`);
       const names = code === "E_DB_TEXT" ? ["text"] : ["text", "text\0more"];
       equal([code, rows.map(({ name }) => name)], [code === "E_DB_TEXT" ? code : "no error", names], "the text");
@@ -122,7 +122,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     async ({ db, add, ids, equal }) => {
       equal(await db.transaction(async () => (await add(1), "result")), "result", "the result");
       equal(
-        (await codeOf(
+        (await getCode(
           db.transaction(async () => {
             await add(2);
             fail();
@@ -139,8 +139,8 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     async ({ db, add, ids, equal }) => {
       await db.transaction(async () => {
         await add(1);
-        await codeOf(db.transaction(async () => (await add(2), fail())));
-        equal(await codeOf(db.transaction(async () => (await add(3), add(1)))), "E_DB_UNIQUE", "the failure");
+        await getCode(db.transaction(async () => (await add(2), fail())));
+        equal(await getCode(db.transaction(async () => (await add(3), add(1)))), "E_DB_UNIQUE", "the failure");
         await db.transaction(() => add(4));
       });
       equal(await ids(), [1, 4], "what is stored");
@@ -181,7 +181,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     "a read-only transaction refuses a write, and later transactions write",
     async ({ db, add, ids, equal }) => {
       equal(await db.transaction(ids, { readOnly: true }), [], "what it reads");
-      equal(await codeOf(db.transaction(() => add(1), { readOnly: true })), "E_DB_READ_ONLY", "the code");
+      equal(await getCode(db.transaction(() => add(1), { readOnly: true })), "E_DB_READ_ONLY", "the code");
       await db.transaction(() => add(2));
       equal(await ids(), [2], "what is stored");
     },
@@ -197,7 +197,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
           setTimeout(() => reject(new Error("too late")), 200);
         });
       };
-      const ended = inWorkScope({ signal: request.signal }, () => codeOf(db.transaction(work)), undefined);
+      const ended = inWorkScope({ signal: request.signal }, () => getCode(db.transaction(work)), undefined);
       await db.transaction(() => add(2));
       equal(await ids(), [2], "what is stored before the function ended");
       equal(((await ended) as Error).message, "too late", "the error of the function");
@@ -210,7 +210,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
       await db.transaction(async () => {
         db.afterCommit(() => seen.push("first"));
         await db.transaction(() => db.afterCommit(() => seen.push("second")));
-        await codeOf(db.transaction(async () => (db.afterCommit(() => seen.push("never")), await add(1), fail())));
+        await getCode(db.transaction(async () => (db.afterCommit(() => seen.push("never")), await add(1), fail())));
         equal(seen, [], "what ran before the commit");
       });
       equal(seen, ["first", "second"], "what ran");
@@ -221,7 +221,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     async ({ db, add, equal }) => {
       let late: Promise<unknown> = Promise.resolve();
       await db.transaction(() => {
-        late = codeOf(new Promise((resolve) => setTimeout(resolve, 5)).then(() => add(1)));
+        late = getCode(new Promise((resolve) => setTimeout(resolve, 5)).then(() => add(1)));
       });
       equal(await late, "E_DB_TRANSACTION_OVER", "the code");
     },
@@ -239,8 +239,8 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     async ({ db, add, ids, equal }) => {
       await add(1);
       for (let count = 0; count < 50; count++) {
-        await codeOf(add(1));
-        await codeOf(db.transaction(() => add(1)));
+        await getCode(add(1));
+        await getCode(db.transaction(() => add(1)));
       }
       equal(await ids(), [1], "what is stored");
       await db.probe(AbortSignal.timeout(5_000));

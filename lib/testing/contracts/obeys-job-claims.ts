@@ -3,7 +3,7 @@ import type { JobStore } from "../../jobs/job-store.js";
 import { boundsKeys, freesSlots } from "./obeys-concurrency.js";
 import type { QueuePromise } from "./obeys-queue-promises.js";
 import type { QueueTrial } from "./queue-trial.js";
-import { add, claim, DEAD_AFTER_MS, LEASE_MS, live } from "./store-steps.js";
+import { add, claim, DEAD_AFTER_MS, LEASE_MS, createLiveWorker } from "./store-steps.js";
 
 type Proof = (store: JobStore, trial: QueueTrial) => Promise<void>;
 
@@ -18,11 +18,11 @@ const PROOFS: readonly (readonly [promise: string, prove: Proof])[] = [
     refusesCompletionsAfterReap,
   ],
   ["a worker that is silent for half a minute loses its jobs, and one with heartbeats keeps them", reapsSilentWorkers],
-  ["a job whose worker dies at the last attempt is dead", buriesAtLastAttempt],
+  ["a job whose worker dies at the last attempt is dead", deadLettersAtLastAttempt],
   ["a job whose worker dies before the last attempt has begun is tried again", releasesUnstarted],
   ["no more jobs of a concurrency key are claimed than its limit, and they hold up no other job", boundsKeys],
   ["a slot of a concurrency key is free when its claim has ended in any way", freesSlots],
-  ["jobs of a lost answer are released, and have used no attempt", releasesUnheld],
+  ["jobs of a lost answer are released, and have used no attempt", releasesLostClaims],
   ["a job without a handler waits, and has used no attempt", waitsUnhandled],
   ["a job that fails while a newer one waits with its key makes room for it", makesRoomForNewer],
   ["a waiting job that is replaced moves to the newer queue, and keeps the count of its attempts", movesToNewerQueue],
@@ -57,13 +57,13 @@ async function refusesCompletionsAfterReap(store: JobStore, trial: QueueTrial): 
 }
 
 async function reapsSilentWorkers(store: JobStore, trial: QueueTrial): Promise<void> {
-  const [silent, beating] = [`silent-${trial.run}`, `beating-${trial.run}`];
+  const [silent, living] = [`silent-${trial.run}`, `beating-${trial.run}`];
   await add(store, trial);
   await add(store, trial);
   const lost = await claim(store, trial, silent);
-  const kept = await claim(store, trial, beating);
+  const renewed = await claim(store, trial, living);
   await trial.options.pass(20_000);
-  trial.equal((await store.heartbeat(live(beating))).isKnown, true, "the heartbeat of a living worker");
+  trial.equal((await store.heartbeat(createLiveWorker(living))).isKnown, true, "the heartbeat of a living worker");
   await trial.options.pass(15_000);
   const reaped = (await store.reap(DEAD_AFTER_MS)).filter(({ name }) => name === lost.name);
   trial.equal(
@@ -72,18 +72,18 @@ async function reapsSilentWorkers(store: JobStore, trial: QueueTrial): Promise<v
     "the taken jobs",
   );
   trial.equal(
-    (await store.heartbeat(live(silent))).isKnown,
+    (await store.heartbeat(createLiveWorker(silent))).isKnown,
     false,
     "the heartbeat of the worker that was taken for dead",
   );
-  trial.equal((await store.complete([kept])).length, 0, "the refused completions of the living worker");
-  const again = await claim(store, trial, beating);
+  trial.equal((await store.complete([renewed])).length, 0, "the refused completions of the living worker");
+  const again = await claim(store, trial, living);
   trial.equal([again.id, again.attempt], [lost.id, 2], "the next claim");
   await store.complete([again]);
-  for (const worker of [silent, beating]) await store.leave(worker);
+  for (const worker of [silent, living]) await store.leave(worker);
 }
 
-async function buriesAtLastAttempt(store: JobStore, trial: QueueTrial): Promise<void> {
+async function deadLettersAtLastAttempt(store: JobStore, trial: QueueTrial): Promise<void> {
   const id = await add(store, trial, { maxAttempts: 1 });
   const job = await claim(store, trial, `d-${trial.run}`, 1000);
   trial.equal((await store.markStarted([job])).length, 0, "the refused marks");
@@ -120,16 +120,16 @@ async function releasesUnstarted(store: JobStore, trial: QueueTrial): Promise<vo
   await store.complete([await claim(store, trial, worker)]);
 }
 
-async function releasesUnheld(store: JobStore, trial: QueueTrial): Promise<void> {
+async function releasesLostClaims(store: JobStore, trial: QueueTrial): Promise<void> {
   const worker = `f-${trial.run}`;
   await add(store, trial, { maxAttempts: 1 });
   await add(store, trial, { maxAttempts: 1 });
   const lost = await claim(store, trial, worker);
-  const held = await claim(store, trial, worker);
-  trial.equal(await store.releaseUnheld(worker, [held]), 1, "the number of released jobs");
+  const claimed = await claim(store, trial, worker);
+  trial.equal(await store.releaseUnheld(worker, [claimed]), 1, "the number of released jobs");
   const again = await claim(store, trial, worker);
   trial.equal([again.id, again.attempt], [lost.id, 1], "the next claim");
-  trial.equal((await store.complete([held, again])).length, 0, "the refused completions");
+  trial.equal((await store.complete([claimed, again])).length, 0, "the refused completions");
   trial.equal(await store.releaseUnheld(worker, []), 0, "the number of released jobs after the completions");
 }
 

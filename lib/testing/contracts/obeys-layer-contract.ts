@@ -12,9 +12,9 @@ import { Readable } from "node:stream";
 import { UnavailableError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
 import type { Run } from "../../http/middleware.js";
-import { answerWith } from "../../http/response/returned-value.js";
+import { respondWith } from "../../http/response/returned-value.js";
 import { tracing } from "../../tracing/tracing.js";
-import { failure, shown } from "../failure.js";
+import { createFailure, describeValue } from "../failure.js";
 import {
   LayerTrial,
   type LayerUnderTest,
@@ -29,7 +29,7 @@ export interface LayerContractOptions extends TrialOptions {
   /** A request that the layer answers itself. The layer must not call next for it. */
   readonly refused?: TrialRequest;
   /** The layer turns exceptions into answers, so an exception of next need not pass through it. */
-  readonly answersErrors?: boolean;
+  readonly respondsToErrors?: boolean;
   /** The time limit of one request, in milliseconds; the default is 2000. */
   readonly limitMs?: number;
 }
@@ -40,7 +40,7 @@ const NAMES: OptionNames<LayerContractOptions> = {
   clock: true,
   request: true,
   refused: true,
-  answersErrors: true,
+  respondsToErrors: true,
   limitMs: true,
 };
 
@@ -52,12 +52,12 @@ export function obeysLayerContract(layer: LayerUnderTest, options: LayerContract
 
 async function tryAllRules(layer: LayerUnderTest, options: LayerContractOptions): Promise<void> {
   checkOptionNames(options, NAMES, "obeysLayerContract");
-  const { request = {}, refused, answersErrors = false, limitMs = 2000 } = options;
+  const { request = {}, refused, respondsToErrors = false, limitMs = 2000 } = options;
   await using trial = await LayerTrial.start(layer, options);
   const faults: string[] = [];
-  const tryRule = async (when: string, asked: TrialRequest, rule: LayerRule): Promise<void> => {
+  const tryRule = async (when: string, trialRequest: TrialRequest, rule: LayerRule): Promise<void> => {
     const signal = AbortSignal.timeout(limitMs);
-    const found = [...(await rule({ trial, request: { ...asked, signal }, answersErrors }))];
+    const found = [...(await rule({ trial, request: { ...trialRequest, signal }, respondsToErrors }))];
     if (signal.aborted) found.push(`did not come to an end within ${limitMs} ms`);
     for (const fault of found) faults.push(`when ${when}, it ${fault}`);
   };
@@ -69,21 +69,21 @@ async function tryAllRules(layer: LayerUnderTest, options: LayerContractOptions)
     if (trial.returnedEarly) break;
   }
   if (trial.passed === 0) faults.push("it never called next: give a `request` that it lets through");
-  if (faults.length > 0) throw brokenContract(layer, faults);
+  if (faults.length > 0) throw createContractError(layer, faults);
 }
 
-function brokenContract(layer: LayerUnderTest, faults: readonly string[]): Error {
+function createContractError(layer: LayerUnderTest, faults: readonly string[]): Error {
   const name = typeof layer === "function" ? layer.name : layer.constructor.name;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
   const message = `${name === "" ? "the layer" : name} does not obey the layer contract:${list}`;
-  return failure(message, { expected: [], actual: faults });
+  return createFailure(message, { expected: [], actual: faults });
 }
 
 interface RuleInput {
   readonly trial: LayerTrial;
   /** A request that the layer is expected to let through. */
   readonly request: TrialRequest;
-  readonly answersErrors: boolean;
+  readonly respondsToErrors: boolean;
 }
 
 /** Returns the faults of the layer, each the rest of a sentence that begins with "it". */
@@ -91,30 +91,30 @@ type LayerRule = (input: RuleInput) => Promise<readonly string[]>;
 
 /** In the order of the trials. Each name completes "when …". */
 const RULES: readonly (readonly [string, LayerRule])[] = [
-  ["the next one answers", answersNormally(answer)],
-  ["the next one answers later", answersNormally(answerLater)],
-  ["the next one does not answer", answersNormally(() => {})],
-  ["the answer is written by hand", answersNormally(writeRawResponse)],
+  ["the next one answers", respondsNormally(respond)],
+  ["the next one answers later", respondsNormally(respondLater)],
+  ["the next one does not answer", respondsNormally(() => {})],
+  ["the answer is written by hand", respondsNormally(writeRawResponse)],
   ["the next one throws an error", passesException(new Error("further in"), throwing)],
   ["the next one rejects with an error", passesException(new Error("further in"), rejecting)],
   ["the next one throws an error with a status", passesException(new UnavailableError("further in"), throwing)],
   ["the next one rejects with null", passesException(null, rejecting)],
-  ["the method is HEAD", answersHead],
+  ["the method is HEAD", respondsToHead],
   ["the body fails before its first byte", showsFailure(0)],
   ["the body fails after its first bytes", showsFailure(3)],
-  ["the method is HEAD and the body a stream", destroysStream(askHead, "after a HEAD request")],
-  ["the client leaves while the body is sent", destroysStream(askAndLeave, "after the client had left")],
+  ["the method is HEAD and the body a stream", destroysStream(sendHead, "after a HEAD request")],
+  ["the client leaves while the body is sent", destroysStream(sendAndLeave, "after the client had left")],
 ];
 
 async function refuses({ trial, request }: RuleInput): Promise<readonly string[]> {
-  const { observation, response } = await trial.ask(() => {}, request);
+  const { observation, response } = await trial.send(() => {}, request);
   if (observation.calls > 0) return ["called next"];
   return response === undefined ? [...observation.faults, "gave no answer"] : observation.faults;
 }
 
-function answersNormally(inner: Run): LayerRule {
+function respondsNormally(inner: Run): LayerRule {
   return async ({ trial, request }) => {
-    const { observation, response } = await trial.ask(inner, request);
+    const { observation, response } = await trial.send(inner, request);
     if (response === undefined) return [...observation.faults, "gave no answer"];
     await response.arrayBuffer();
     return observation.faults;
@@ -122,29 +122,31 @@ function answersNormally(inner: Run): LayerRule {
 }
 
 function passesException(value: unknown, inner: (value: unknown) => Run): LayerRule {
-  return async ({ trial, request, answersErrors }) => {
-    const { observation, response } = await trial.ask(inner(value), request);
+  return async ({ trial, request, respondsToErrors }) => {
+    const { observation, response } = await trial.send(inner(value), request);
     const { calls, faults, thrown } = observation;
     if (calls === 0 || (thrown !== undefined && thrown.value === value)) return faults;
-    if (thrown !== undefined) return [...faults, `threw ${shown(thrown.value)} in place of ${shown(value)}`];
-    if (!answersErrors) return [...faults, `swallowed ${shown(value)}: await next, and let what it throws pass`];
+    if (thrown !== undefined)
+      return [...faults, `threw ${describeValue(thrown.value)} in place of ${describeValue(value)}`];
+    if (!respondsToErrors)
+      return [...faults, `swallowed ${describeValue(value)}: await next, and let what it throws pass`];
     if ((response?.status ?? 0) >= 400) return faults;
-    return [...faults, `swallowed ${shown(value)}: it has to be answered as an error`];
+    return [...faults, `swallowed ${describeValue(value)}: it has to be answered as an error`];
   };
 }
 
 /** The same status and type as for GET (RFC 9110 section 9.3.2). */
-async function answersHead({ trial, request }: RuleInput): Promise<readonly string[]> {
-  const [get, head] = [await trial.ask(answer, request), await trial.ask(answer, { ...request, method: "HEAD" })];
+async function respondsToHead({ trial, request }: RuleInput): Promise<readonly string[]> {
+  const [get, head] = [await trial.send(respond, request), await trial.send(respond, { ...request, method: "HEAD" })];
   await get.response?.arrayBuffer();
   const faults = [...head.observation.faults];
   if (request.method !== undefined && request.method !== "GET") return faults;
-  const [expected, actual] = [headOf(get), headOf(head)];
+  const [expected, actual] = [describeHead(get), describeHead(head)];
   if (expected !== actual) faults.push(`answered HEAD with ${actual} and GET with ${expected}`);
   return faults;
 }
 
-function headOf({ response }: TrialResult): string {
+function describeHead({ response }: TrialResult): string {
   if (response === undefined) return "no answer";
   return `${response.status} ${response.headers.get("content-type") ?? "without a type"}`;
 }
@@ -153,15 +155,15 @@ function headOf({ response }: TrialResult): string {
 function showsFailure(chunks: number): LayerRule {
   return async ({ trial, request }) => {
     const body = new FailingStream(chunks, new Error("the stream failed"));
-    const { observation, response } = await trial.ask((ctx) => answerWith(ctx, body), request);
+    const { observation, response } = await trial.send((ctx) => respondWith(ctx, body), request);
     const faults = [...observation.faults];
-    if (observation.calls > 0 && (await looksComplete(response)))
+    if (observation.calls > 0 && (await isComplete(response)))
       faults.push("gave a body whose stream failed a clean end");
     return faults;
   };
 }
 
-async function looksComplete(response: Response | undefined): Promise<boolean> {
+async function isComplete(response: Response | undefined): Promise<boolean> {
   if (response === undefined || response.status >= 500) return false;
   return response.arrayBuffer().then(
     () => true,
@@ -170,10 +172,10 @@ async function looksComplete(response: Response | undefined): Promise<boolean> {
 }
 
 /** A stream that is not destroyed keeps its file or its connection open. */
-function destroysStream(ask: (input: RuleInput, inner: Run) => Promise<TrialResult>, when: string): LayerRule {
+function destroysStream(send: (input: RuleInput, inner: Run) => Promise<TrialResult>, when: string): LayerRule {
   return async (input) => {
     const body = new FailingStream(1, undefined);
-    const { observation } = await ask(input, (ctx) => answerWith(ctx, body));
+    const { observation } = await send(input, (ctx) => respondWith(ctx, body));
     if (observation.calls === 0) return observation.faults;
     const isDestroyed = await Promise.race([body.whenDestroyed.then(() => true), timeLimit(input.request.signal)]);
     body.destroy();
@@ -181,12 +183,12 @@ function destroysStream(ask: (input: RuleInput, inner: Run) => Promise<TrialResu
   };
 }
 
-function askHead({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
-  return trial.ask(inner, { ...request, method: "HEAD" });
+function sendHead({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
+  return trial.send(inner, { ...request, method: "HEAD" });
 }
 
-async function askAndLeave({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
-  const result = await trial.ask(inner, request);
+async function sendAndLeave({ trial, request }: RuleInput, inner: Run): Promise<TrialResult> {
+  const result = await trial.send(inner, request);
   await result.response?.body?.cancel();
   return result;
 }
@@ -200,21 +202,21 @@ function timeLimit(signal: AbortSignal | undefined): Promise<false> {
 
 const TEXT = "an answer from further in";
 
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextImmediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function answer(ctx: Context): void {
-  answerWith(ctx, TEXT);
+function respond(ctx: Context): void {
+  respondWith(ctx, TEXT);
 }
 
-async function answerLater(ctx: Context): Promise<void> {
-  await turn();
-  answerWith(ctx, TEXT);
+async function respondLater(ctx: Context): Promise<void> {
+  await nextImmediate();
+  respondWith(ctx, TEXT);
 }
 
 async function writeRawResponse({ res }: Context): Promise<void> {
   res.writeHead(200, { "Content-Type": "text/plain" });
   res.write(TEXT);
-  await turn();
+  await nextImmediate();
   res.end();
 }
 
@@ -226,7 +228,7 @@ function throwing(value: unknown): Run {
 
 function rejecting(value: unknown): Run {
   return async () => {
-    await turn();
+    await nextImmediate();
     throw value;
   };
 }

@@ -9,7 +9,7 @@ import { checkOptionNames, type OptionNames } from "../../errors/option-names.js
 import { html } from "../../mail/html.js";
 import { Mail } from "../../mail/mail.js";
 import type { Mailer } from "../../mail/mailer.js";
-import { failure, shown } from "../failure.js";
+import { createFailure, describeValue } from "../failure.js";
 
 export interface MailerContractOptions {
   /** The messages that have arrived, the oldest first: the bytes as text. */
@@ -60,22 +60,22 @@ const FROM = "sender@example.org";
 export async function obeysMailer(mailer: Mailer, options: MailerContractOptions): Promise<void> {
   checkOptionNames(options, NAMES, "obeysMailer");
   const faults: string[] = [];
-  for (const [promise, keeps] of PROMISES) {
+  for (const [promise, check] of PROMISES) {
     const equal = (actual: unknown, expected: unknown, what: string): void => {
       if (JSON.stringify(actual) !== JSON.stringify(expected))
-        faults.push(`${promise}: ${what} is ${shown(actual)}, not ${shown(expected)}`);
+        faults.push(`${promise}: ${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
     };
     const last = async (): Promise<string> => (await options.arrived()).at(-1) ?? "";
     const count = async (): Promise<number> => (await options.arrived()).length;
     try {
-      await keeps({ mailer, last, count, equal });
+      await check({ mailer, last, count, equal });
     } catch (error) {
       faults.push(`${promise}: ${String(error)}`);
     }
   }
   if (faults.length === 0) return;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw failure(`${mailer.constructor.name} does not obey the contract of a mailer:${list}`, {
+  throw createFailure(`${mailer.constructor.name} does not obey the contract of a mailer:${list}`, {
     expected: [],
     actual: faults,
   });
@@ -89,7 +89,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: MailTrial) =
       const { messageId, ...result } = await mailer.send(new ContractMail({}).to(TO, { from: FROM }));
       equal(result, { accepted: [TO], rejected: [], unknown: [] }, "the result");
       equal(await count(), before + 1, "the number of messages");
-      equal(headerOf(await last(), "Message-ID"), messageId, "the header Message-ID");
+      equal(readHeader(await last(), "Message-ID"), messageId, "the header Message-ID");
       equal(/^<[\w-]{24}@example\.org>$/.test(messageId), true, "the form of the Message-ID");
     },
   ],
@@ -104,7 +104,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: MailTrial) =
       const { accepted } = await mailer.send(new ContractMail({}).to([TO], given));
       equal([...accepted].toSorted(), [TO, "grace@example.org", "hidden@example.org"], "the accepted recipients");
       equal((await last()).includes("hidden"), false, "whether the message names the hidden recipient");
-      equal(headerOf(await last(), "Cc"), '"Grace" <grace@example.org>', "the header Cc");
+      equal(readHeader(await last(), "Cc"), '"Grace" <grace@example.org>', "the header Cc");
     },
   ],
   [
@@ -122,8 +122,8 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: MailTrial) =
     async ({ mailer, last, equal }) => {
       const text = `Grüße \u{1F600} = ${"x".repeat(2000)}\n.\n..\n \nFrom here\n`;
       await mailer.send(new ContractMail({ subject: "Grüße \u{1F600}", text }).to(TO, { from: FROM }));
-      equal(textPartOf(await last()), text, "the text");
-      equal(decoded(headerOf(await last(), "Subject")), "Grüße \u{1F600}", "the subject");
+      equal(readTextPart(await last()), text, "the text");
+      equal(decodeWords(readHeader(await last(), "Subject")), "Grüße \u{1F600}", "the subject");
     },
   ],
   [
@@ -142,11 +142,11 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: MailTrial) =
       for (const bad of ["a\r\nBcc: evil@example.org", "a\nb", "a\rb", "a\u0000b"]) {
         const mails = [new ContractMail({ subject: bad }), new ContractMail({ headers: { "X-Note": bad } })];
         for (const mail of mails)
-          equal(await codeOf(() => mailer.send(mail.to(TO, { from: FROM }))), "E_MAIL_HEADER", "the code");
+          equal(await getCode(() => mailer.send(mail.to(TO, { from: FROM }))), "E_MAIL_HEADER", "the code");
         const addresses = [bad, `ada@example.org${bad.slice(1)}`, { name: bad, address: TO }];
         for (const to of addresses)
           equal(
-            await codeOf(() => mailer.send(new ContractMail({}).to(to, { from: FROM }))),
+            await getCode(() => mailer.send(new ContractMail({}).to(to, { from: FROM }))),
             "E_MAIL_ADDRESS",
             "the code",
           );
@@ -160,14 +160,14 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: MailTrial) =
       const before = await count();
       for (const data of [{ text: "x".repeat(1_048_577) }, { file: new Uint8Array(10_485_761) }]) {
         const send = () => mailer.send(new ContractMail(data).to(TO, { from: FROM }));
-        equal(await codeOf(send), "E_MAIL_SIZE", "the code");
+        equal(await getCode(send), "E_MAIL_SIZE", "the code");
       }
       equal((await count()) - before, 0, "the number of messages");
     },
   ],
 ];
 
-async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
+async function getCode(work: () => Promise<unknown>): Promise<unknown> {
   try {
     await work();
     return "no error";
@@ -177,7 +177,7 @@ async function codeOf(work: () => Promise<unknown>): Promise<unknown> {
 }
 
 /** The value of a header, unfolded. */
-function headerOf(message: string, name: string): string {
+function readHeader(message: string, name: string): string {
   const head = message.slice(0, message.indexOf("\r\n\r\n")).replaceAll(/\r\n[ \t]/g, " ");
   return (
     head
@@ -188,14 +188,14 @@ function headerOf(message: string, name: string): string {
 }
 
 /** Encoded words of UTF-8 in base64; the space between two of them is none. */
-function decoded(text: string): string {
+function decodeWords(text: string): string {
   return text.replaceAll(/=\?UTF-8\?B\?([^?]*)\?=(?:\s+(?==\?))?/g, (_word, data: string) =>
     Buffer.from(data, "base64").toString(),
   );
 }
 
 /** The first part, decoded from quoted-printable. */
-function textPartOf(message: string): string {
+function readTextPart(message: string): string {
   const [, body = ""] = /text\/plain[^]*?\r\n\r\n([^]*?)\r\n--/.exec(message) ?? [];
   const bytes = body
     .replaceAll("=\r\n", "")

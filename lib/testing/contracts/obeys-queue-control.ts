@@ -1,7 +1,7 @@
 /** The promises of `obeysQueue` about what the operators of a queue do: they hold for every store and engine. */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { isBefore, opened, type QueuePromise } from "./obeys-queue-promises.js";
-import { handlerOf } from "./queue-trial.js";
+import { isBefore, waitForAbort, type QueuePromise } from "./obeys-queue-promises.js";
+import { createHandler } from "./queue-trial.js";
 
 export const controlPromises: readonly QueuePromise[] = [
   [
@@ -14,11 +14,11 @@ export const controlPromises: readonly QueuePromise[] = [
         return 3000;
       };
       const job = trial.job<undefined>("patient", { backoff });
-      const handler = handlerOf(job, (_, { attempt }) => {
+      const handler = createHandler(job, (_, { attempt }) => {
         failures.push(trial.options.clock.monotonic());
         if (attempt === 1) throw new Error("not yet");
       });
-      const jobs = await trial.begin([handler]);
+      const jobs = await trial.startJobs([handler]);
       await jobs.dispatch(job);
       await trial.until("the first run", () => failures.length > 0);
       await trial.options.pass(2000);
@@ -33,11 +33,11 @@ export const controlPromises: readonly QueuePromise[] = [
     async (trial) => {
       const gate = new AbortController();
       const job = trial.job<string>("listed", { attempts: 1 });
-      const jobs = await trial.begin(
+      const jobs = await trial.startJobs(
         [
-          handlerOf(job, (payload) => {
+          createHandler(job, (payload) => {
             if (payload === "dies") throw new Error("no");
-            return payload === "runs" ? opened(gate.signal) : undefined;
+            return payload === "runs" ? waitForAbort(gate.signal) : undefined;
           }),
         ],
         { concurrency: 1 },
@@ -85,7 +85,7 @@ export const controlPromises: readonly QueuePromise[] = [
     async (trial) => {
       let runs = 0;
       const job = trial.job<undefined>("removed");
-      const jobs = await trial.begin([handlerOf(job, () => void (runs += 1))]);
+      const jobs = await trial.startJobs([createHandler(job, () => void (runs += 1))]);
       const { id } = await jobs.dispatch(job, undefined, { delay: 2000, key: "k" });
       trial.equal(await jobs.cancel(id), "removed", "the first cancellation");
       trial.equal(await jobs.cancel(id), "gone", "the second cancellation");
@@ -102,10 +102,10 @@ export const controlPromises: readonly QueuePromise[] = [
       const reasons: unknown[] = [];
       let runs = 0;
       const job = trial.job<undefined>("cancelled", { timeoutMs: 3_600_000 });
-      const worker = await trial.begin([
-        handlerOf(job, async (_, { signal }) => {
+      const worker = await trial.startJobs([
+        createHandler(job, async (_, { signal }) => {
           runs += 1;
-          await opened(signal);
+          await waitForAbort(signal);
           reasons.push(signal.reason instanceof FrameworkError && signal.reason.code);
           throw signal.reason;
         }),
@@ -134,7 +134,7 @@ export const controlPromises: readonly QueuePromise[] = [
     async (trial) => {
       const seen: string[] = [];
       const job = trial.job<string>("paused");
-      const jobs = await trial.begin([handlerOf(job, (payload) => void seen.push(payload))]);
+      const jobs = await trial.startJobs([createHandler(job, (payload) => void seen.push(payload))]);
       trial.equal(await jobs.pause(trial.queue, { by: "ada" }), true, "the pause");
       trial.equal(await jobs.pause(trial.queue, { by: "bob" }), false, "the second pause");
       const [pause] = (await jobs.paused()).filter(({ queue }) => queue === trial.queue);
@@ -151,8 +151,8 @@ export const controlPromises: readonly QueuePromise[] = [
     "dead letters are removed by their age and by their number, the oldest first",
     async (trial) => {
       const job = trial.job<number>("purged", { attempts: 1 });
-      const jobs = await trial.begin([
-        handlerOf(job, () => {
+      const jobs = await trial.startJobs([
+        createHandler(job, () => {
           throw new Error("no");
         }),
       ]);

@@ -6,7 +6,7 @@ import { FinalJobError } from "../../jobs/job-context.js";
 import type { Schema } from "../../http/body/schema.js";
 import { RequestId } from "../../observe/request-id.js";
 import { TraceContext } from "../../observe/trace-context.js";
-import { handlerOf, type QueueTrial } from "./queue-trial.js";
+import { createHandler, type QueueTrial } from "./queue-trial.js";
 
 export type QueuePromise = readonly [promise: string, keeps: (trial: QueueTrial) => Promise<void>];
 
@@ -14,16 +14,16 @@ const MANY = 60;
 /** The store may round its times, and measure them with another clock. */
 const CLOCKS_DIFFER_MS = 50;
 /** The largest payload, with characters of two bytes: 64 KiB of JSON with the quotes. */
-const LARGEST = "\u00e4".repeat(32_767);
+const MAX_PAYLOAD = "\u00e4".repeat(32_767);
 
 /** Accepts only this value. */
-function only(wanted: unknown): Schema<unknown, unknown> {
+function acceptOnly(wanted: unknown): Schema<unknown, unknown> {
   const validate = (value: unknown) =>
     JSON.stringify(value) === JSON.stringify(wanted) ? { value } : { issues: [{ message: "wrong" }] };
   return { "~standard": { version: 1, vendor: "contract", validate } };
 }
 
-export function opened(gate: AbortSignal): Promise<void> {
+export function waitForAbort(gate: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (gate.aborted) resolve();
     else gate.addEventListener("abort", () => resolve());
@@ -31,8 +31,8 @@ export function opened(gate: AbortSignal): Promise<void> {
 }
 
 /** Whether fewer than `ms` milliseconds have passed. A process that was stopped looks too late, and cannot tell. */
-export function isBefore(trial: QueueTrial, began: number, ms: number): boolean {
-  return trial.options.clock.monotonic() - began < ms - CLOCKS_DIFFER_MS;
+export function isBefore(trial: QueueTrial, startedAt: number, ms: number): boolean {
+  return trial.options.clock.monotonic() - startedAt < ms - CLOCKS_DIFFER_MS;
 }
 
 export const queuePromises: readonly QueuePromise[] = [
@@ -41,7 +41,7 @@ export const queuePromises: readonly QueuePromise[] = [
     async (trial) => {
       const seen: unknown[] = [];
       const job = trial.job("once");
-      const jobs = await trial.begin([handlerOf(job, (payload, ctx) => void seen.push(payload, ctx.attempt))]);
+      const jobs = await trial.startJobs([createHandler(job, (payload, ctx) => void seen.push(payload, ctx.attempt))]);
       const payload = { text: 'a "quoted" \\ text \u{1F600}', list: [1, null, true], at: new Date(0) };
       const { outcome } = await jobs.dispatch(job, payload);
       trial.equal(outcome, "created", "the outcome");
@@ -55,9 +55,9 @@ export const queuePromises: readonly QueuePromise[] = [
     async (trial) => {
       const seen: unknown[] = [];
       const job = trial.job<string>("large");
-      const jobs = await trial.begin([handlerOf(job, (payload) => void seen.push(payload === LARGEST))]);
-      const refused = await jobs.dispatch(job, `${LARGEST}x`).catch((error: unknown) => error);
-      await jobs.dispatch(job, LARGEST);
+      const jobs = await trial.startJobs([createHandler(job, (payload) => void seen.push(payload === MAX_PAYLOAD))]);
+      const refused = await jobs.dispatch(job, `${MAX_PAYLOAD}x`).catch((error: unknown) => error);
+      await jobs.dispatch(job, MAX_PAYLOAD);
       await trial.until("the run", () => seen.length > 0);
       trial.equal(refused instanceof FrameworkError && refused.code, "E_JOB_PAYLOAD", "the code of the refusal");
       trial.equal(seen, [true], "whether the payload is unchanged");
@@ -73,7 +73,7 @@ export const queuePromises: readonly QueuePromise[] = [
       await dispatcher.dispatch(job, "middle 1", { priority: 50 });
       await dispatcher.dispatch(job, "middle 2", { priority: 50 });
       await dispatcher.dispatch(job, "first");
-      await trial.begin([handlerOf(job, (payload) => void seen.push(payload))], { concurrency: 1 });
+      await trial.startJobs([createHandler(job, (payload) => void seen.push(payload))], { concurrency: 1 });
       await trial.until("the runs", () => seen.length === 4);
       trial.equal(seen, ["first", "middle 1", "middle 2", "late"], "the order");
     },
@@ -83,11 +83,11 @@ export const queuePromises: readonly QueuePromise[] = [
     async (trial) => {
       const job = trial.job<undefined>("delayed");
       let runs = 0;
-      const jobs = await trial.begin([handlerOf(job, () => void (runs += 1))]);
-      const began = trial.options.clock.monotonic();
+      const jobs = await trial.startJobs([createHandler(job, () => void (runs += 1))]);
+      const dispatchedAt = trial.options.clock.monotonic();
       await jobs.dispatch(job, undefined, { delay: 2000 });
       await trial.options.pass(1000);
-      if (isBefore(trial, began, 2000)) trial.equal(runs, 0, "the number of runs before the delay has passed");
+      if (isBefore(trial, dispatchedAt, 2000)) trial.equal(runs, 0, "the number of runs before the delay has passed");
       await trial.until("the run", () => runs === 1);
     },
   ],
@@ -97,13 +97,13 @@ export const queuePromises: readonly QueuePromise[] = [
       const runs: { attempt: number; token: number }[] = [];
       let failedAt = 0;
       const job = trial.job<undefined>("retried");
-      const handler = handlerOf(job, (_, { attempt, token }) => {
+      const handler = createHandler(job, (_, { attempt, token }) => {
         runs.push({ attempt, token });
         if (attempt > 1) return;
         failedAt = trial.options.clock.monotonic();
         throw new Error("not yet");
       });
-      const jobs = await trial.begin([handler]);
+      const jobs = await trial.startJobs([handler]);
       await jobs.dispatch(job);
       await trial.until("the first run", () => runs.length > 0);
       await trial.options.pass(500);
@@ -122,11 +122,11 @@ export const queuePromises: readonly QueuePromise[] = [
     async (trial) => {
       const job = trial.job<undefined>("dying", { attempts: 2 });
       let runs = 0;
-      const handler = handlerOf(job, () => {
+      const handler = createHandler(job, () => {
         runs += 1;
         if (runs <= 2) throw new Error(`failure ${runs}`);
       });
-      const jobs = await trial.begin([handler]);
+      const jobs = await trial.startJobs([handler]);
       const { id } = await jobs.dispatch(job);
       const dead = async () => (await jobs.dead(1000)).find((each) => each.id === id);
       await trial.until("the death", async () => (await dead()) !== undefined);
@@ -145,11 +145,11 @@ export const queuePromises: readonly QueuePromise[] = [
     async (trial) => {
       const job = trial.job<undefined>("final");
       let runs = 0;
-      const handler = handlerOf(job, () => {
+      const handler = createHandler(job, () => {
         runs += 1;
         throw new FinalJobError("the address does not exist");
       });
-      const jobs = await trial.begin([handler]);
+      const jobs = await trial.startJobs([handler]);
       const { id } = await jobs.dispatch(job);
       await trial.until("the death", async () => (await jobs.dead(1000)).some((each) => each.id === id));
       trial.equal(runs, 1, "the number of runs");
@@ -162,15 +162,15 @@ export const queuePromises: readonly QueuePromise[] = [
       let runs = 0;
       const name = trial.job("refused").name;
       const stranger = trial.job<undefined>("stranger", { attempts: 1 });
-      const handled = new Job(name, only("right"), { queue });
-      const jobs = await trial.begin([handlerOf(handled, () => void (runs += 1))]);
+      const handled = new Job(name, acceptOnly("right"), { queue });
+      const jobs = await trial.startJobs([createHandler(handled, () => void (runs += 1))]);
       const unknown = await jobs.dispatch(stranger);
       const refused = await jobs.dispatch(new Job<string>(name, undefined, { queue, attempts: 1 }), "wrong");
-      const reasonOf = async (id: string) => (await jobs.dead(1000)).find((each) => each.id === id)?.reason;
-      await trial.until("the death", async () => (await reasonOf(refused.id)) !== undefined);
+      const findReason = async (id: string) => (await jobs.dead(1000)).find((each) => each.id === id)?.reason;
+      await trial.until("the death", async () => (await findReason(refused.id)) !== undefined);
       await trial.options.pass(2500);
-      trial.equal((await reasonOf(refused.id))?.split(" ")[0], "E_JOB_PAYLOAD", "the code of the refused payload");
-      trial.equal((await reasonOf(unknown.id)) ?? null, null, "the reason of the unknown name");
+      trial.equal((await findReason(refused.id))?.split(" ")[0], "E_JOB_PAYLOAD", "the code of the refused payload");
+      trial.equal((await findReason(unknown.id)) ?? null, null, "the reason of the unknown name");
       trial.equal(runs, 0, "the number of runs");
     },
   ],
@@ -185,7 +185,7 @@ export const queuePromises: readonly QueuePromise[] = [
       const third = await dispatcher.dispatch(job, "other", { key: "other" });
       trial.equal([first.outcome, second.outcome, third.outcome], ["created", "replaced", "created"], "the outcomes");
       trial.equal(second.id, first.id, "the id of the replaced job");
-      await trial.begin([handlerOf(job, (payload) => void seen.push(payload))]);
+      await trial.startJobs([createHandler(job, (payload) => void seen.push(payload))]);
       await trial.until("the runs", () => seen.length === 2);
       await trial.options.pass(2500);
       trial.equal(
@@ -207,7 +207,7 @@ export const queuePromises: readonly QueuePromise[] = [
       await dispatcher.dispatch(newer, "new", { key: "k" });
       const run = (payload: string, { maxAttempts }: { maxAttempts: number }): void =>
         void seen.push(`${payload} of ${maxAttempts}`);
-      await trial.begin([handlerOf(newer, run), handlerOf(other, run)], { concurrency: 1 });
+      await trial.startJobs([createHandler(newer, run), createHandler(other, run)], { concurrency: 1 });
       await trial.until("the runs", () => seen.length === 2);
       trial.equal(seen, ["new of 3", "other of 20"], "the payloads and attempts in their order");
     },
@@ -218,16 +218,16 @@ export const queuePromises: readonly QueuePromise[] = [
       const seen: string[] = [];
       const gate = new AbortController();
       const job = trial.job<string>("successor");
-      const handler = handlerOf(job, (payload) => {
+      const handler = createHandler(job, (payload) => {
         seen.push(payload);
-        return payload === "first" ? opened(gate.signal) : undefined;
+        return payload === "first" ? waitForAbort(gate.signal) : undefined;
       });
-      const jobs = await trial.begin([handler]);
+      const jobs = await trial.startJobs([handler]);
       await jobs.dispatch(job, "first", { key: "k", unique: "until-done" });
       await trial.until("the first run", () => seen.length === 1);
-      const kept = await jobs.dispatch(job, "kept", { key: "k", unique: "until-done" });
+      const existing = await jobs.dispatch(job, "kept", { key: "k", unique: "until-done" });
       const next = await jobs.dispatch(job, "second", { key: "k" });
-      trial.equal([kept.outcome, next.outcome], ["kept", "created"], "the outcomes");
+      trial.equal([existing.outcome, next.outcome], ["kept", "created"], "the outcomes");
       gate.abort();
       await trial.until("the second run", () => seen.length === 2);
       trial.equal(seen, ["first", "second"], "the payloads");
@@ -239,12 +239,12 @@ export const queuePromises: readonly QueuePromise[] = [
       const runs = new Map<number, number>();
       const job = trial.job<number>("shared");
       const handler = (): object =>
-        handlerOf(job, async (number) => {
+        createHandler(job, async (number) => {
           runs.set(number, (runs.get(number) ?? 0) + 1);
           await Promise.resolve();
         });
-      const jobs = await trial.begin([handler()], { concurrency: 4 });
-      await trial.begin([handler()], { concurrency: 4, prefetch: 8 });
+      const jobs = await trial.startJobs([handler()], { concurrency: 4 });
+      await trial.startJobs([handler()], { concurrency: 4, prefetch: 8 });
       const results = await jobs.dispatchAll(
         job,
         Array.from({ length: MANY }, (_, number) => number),
@@ -266,24 +266,24 @@ export const queuePromises: readonly QueuePromise[] = [
       const finished: string[] = [];
       const gate = new AbortController();
       const job = trial.job<string>("drained");
-      const first = await trial.begin([
-        handlerOf(job, async (payload, { attempt, signal }) => {
+      const first = await trial.startJobs([
+        createHandler(job, async (payload, { attempt, signal }) => {
           if (payload === "long") {
             attempts.push(attempt);
             await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason as Error)));
           }
-          await opened(gate.signal);
+          await waitForAbort(gate.signal);
           finished.push(payload);
         }),
       ]);
       await first.dispatch(job, "short");
       await first.dispatch(job, "long");
       await trial.until("the runs", () => attempts.length === 1);
-      const ended = trial.end(first, 500);
+      const ended = trial.stopJobs(first, 500);
       gate.abort();
       await ended;
       trial.equal(finished, ["short"], "the jobs that finished");
-      await trial.begin([handlerOf(job, (_, { attempt }) => void attempts.push(attempt))]);
+      await trial.startJobs([createHandler(job, (_, { attempt }) => void attempts.push(attempt))]);
       await trial.until("the second run", () => attempts.length === 2);
       trial.equal(attempts, [1, 1], "the attempts of the returned job");
     },
@@ -300,11 +300,11 @@ export const queuePromises: readonly QueuePromise[] = [
       RequestId.set(scope, request);
       TraceContext.set(scope, trace);
       const seen: unknown[] = [];
-      const handler = handlerOf(job, (_, ctx) => {
+      const handler = createHandler(job, (_, ctx) => {
         const found = TraceContext.of(ctx);
         seen.push(RequestId.of(ctx)?.value, found?.traceId, found?.continued);
       });
-      const jobs = await trial.begin([handler]);
+      const jobs = await trial.startJobs([handler]);
       await inWorkScope(scope, () => jobs.dispatch(job), undefined);
       await trial.until("the run", () => seen.length > 0);
       trial.equal(seen, [request.value, trace.traceId, true], "the ids");

@@ -10,7 +10,7 @@
  * });
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { failure } from "../failure.js";
+import { createFailure } from "../failure.js";
 import { claimPromises } from "./obeys-job-claims.js";
 import { controlPromises } from "./obeys-queue-control.js";
 import { queuePromises } from "./obeys-queue-promises.js";
@@ -24,18 +24,18 @@ export async function obeysQueue(make: MakeJobs, options: QueueContractOptions):
   const { store } = options;
   const promises = [...queuePromises, ...controlPromises, ...(store === undefined ? [] : claimPromises(store))];
   const faults: string[] = [];
-  for (const [number, [promise, keeps]] of promises.entries()) {
+  for (const [number, [promise, check]] of promises.entries()) {
     const trial = new QueueTrial(number, make, options);
     try {
-      await keeps(trial);
-      await trial.endAll();
+      await check(trial);
+      await trial.stopAll();
     } catch (error) {
       trial.faults.push(String(error));
-      await trial.endAll().catch(() => {});
+      await trial.stopAll().catch(() => {});
     }
     for (const fault of trial.faults) faults.push(`${promise}: ${fault}`);
   }
   if (faults.length === 0) return;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw failure(`the store does not obey the contract of a queue:${list}`, { expected: [], actual: faults });
+  throw createFailure(`the store does not obey the contract of a queue:${list}`, { expected: [], actual: faults });
 }

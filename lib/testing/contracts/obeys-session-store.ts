@@ -15,7 +15,7 @@ import {
   type SessionStore,
   type SessionTimes,
 } from "../../stages/session/stores/session-store.js";
-import { failure, shown } from "../failure.js";
+import { createFailure, describeValue } from "../failure.js";
 
 const HOUR_MS = 3_600_000;
 const IDLE_MS = HOUR_MS;
@@ -29,19 +29,19 @@ const TRIAL_MS = 24 * HOUR_MS;
  */
 export async function obeysSessionStore(store: SessionStore): Promise<void> {
   const faults: string[] = [];
-  const began = Date.now();
+  const startedAt = Date.now();
   for (const [index, [promise, rule]] of RULES.entries()) {
-    const trial = new Trial(store, began + index * TRIAL_MS);
+    const trial = new Trial(store, startedAt + index * TRIAL_MS);
     try {
       await rule(trial);
     } catch (error) {
-      trial.faults.push(`it fails with ${shown(error)}`);
+      trial.faults.push(`it fails with ${describeValue(error)}`);
     }
     for (const fault of trial.faults) faults.push(`${promise}: ${fault}`);
   }
   if (faults.length === 0) return;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw failure(`${store.constructor.name || "the store"} does not obey the contract of session stores:${list}`, {
+  throw createFailure(`${store.constructor.name || "the store"} does not obey the contract of session stores:${list}`, {
     expected: [],
     actual: faults,
   });
@@ -49,7 +49,7 @@ export async function obeysSessionStore(store: SessionStore): Promise<void> {
 
 class Trial {
   readonly faults: string[] = [];
-  readonly key = newKey();
+  readonly key = createKey();
 
   constructor(
     readonly store: SessionStore,
@@ -57,16 +57,17 @@ class Trial {
   ) {}
 
   /** @param since the start of the request; the default is `at` */
-  at(ms: number, since = ms): SessionTimes {
+  timesAt(ms: number, since = ms): SessionTimes {
     return { now: this.start + ms, startedAt: this.start + since, idleMs: IDLE_MS, absoluteMs: ABSOLUTE_MS };
   }
 
   expect(what: string, actual: unknown, expected: unknown): void {
-    if (!isDeepStrictEqual(actual, expected)) this.faults.push(`${what} is ${shown(actual)}, not ${shown(expected)}`);
+    if (!isDeepStrictEqual(actual, expected))
+      this.faults.push(`${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
   }
 
   create(values: Readonly<Record<string, string>> = { name: '"Ada"' }) {
-    return this.store.create(this.key, new Map(Object.entries(values)), this.at(0));
+    return this.store.create(this.key, new Map(Object.entries(values)), this.timesAt(0));
   }
 
   /** The values of a record; `undefined` without one. */
@@ -88,7 +89,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
       const values = Object.assign(Object.create(null), odd) as Record<string, string>;
       trial.expect("create", await trial.create(values), true);
       const record = await trial.store.load(trial.key, trial.start);
-      trial.expect("the values", sorted(record?.values ?? []), sorted(Object.entries(values)));
+      trial.expect("the values", sortPairs(record?.values ?? []), sortPairs(Object.entries(values)));
       trial.expect("renewedAt", record?.renewedAt, trial.start);
     },
   ],
@@ -96,8 +97,8 @@ const RULES: readonly (readonly [string, Rule])[] = [
     "a record that was never created is missing",
     async (trial) => {
       trial.expect("load", await trial.values(0), undefined);
-      trial.expect("update", await trial.store.update(trial.key, setting("a", "1"), trial.at(0)), "unknown");
-      trial.expect("move", await trial.store.move(trial.key, newKey(), NO_CHANGES, trial.at(0)), "unknown");
+      trial.expect("update", await trial.store.update(trial.key, createChange("a", "1"), trial.timesAt(0)), "unknown");
+      trial.expect("move", await trial.store.move(trial.key, createKey(), NO_CHANGES, trial.timesAt(0)), "unknown");
       trial.expect("load after an update", await trial.values(0), undefined);
     },
   ],
@@ -118,8 +119,8 @@ const RULES: readonly (readonly [string, Rule])[] = [
     async (trial) => {
       await trial.create({ a: "1", b: "2", c: "3" });
       const changes = { set: new Map([["b", "20"]]), deleted: ["c", "missing"] };
-      const kept = await trial.store.update(trial.key, changes, trial.at(1));
-      trial.expect("the update", kept, { isRenewed: false, expiresAt: trial.start + IDLE_MS, size: 2 });
+      const updated = await trial.store.update(trial.key, changes, trial.timesAt(1));
+      trial.expect("the update", updated, { isRenewed: false, expiresAt: trial.start + IDLE_MS, size: 2 });
       trial.expect("the record", await trial.values(1), { a: "1", b: "20" });
     },
   ],
@@ -128,7 +129,9 @@ const RULES: readonly (readonly [string, Rule])[] = [
     async (trial) => {
       await trial.create({});
       const names = Array.from({ length: PARALLEL }, (_, at) => `n${at}`);
-      await Promise.all(names.map(async (name) => trial.store.update(trial.key, setting(name, "1"), trial.at(1))));
+      await Promise.all(
+        names.map(async (name) => trial.store.update(trial.key, createChange(name, "1"), trial.timesAt(1))),
+      );
       trial.expect("the number of values", Object.keys((await trial.values(1)) ?? {}).length, PARALLEL);
     },
   ],
@@ -137,7 +140,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
     async (trial) => {
       await trial.create({ a: "1" });
       const record = await trial.store.load(trial.key, trial.start);
-      await trial.store.update(trial.key, setting("a", "2"), trial.at(1));
+      await trial.store.update(trial.key, createChange("a", "2"), trial.timesAt(1));
       trial.expect("the value read before", record?.values.get("a"), "1");
     },
   ],
@@ -145,13 +148,13 @@ const RULES: readonly (readonly [string, Rule])[] = [
     "of requests at the same time exactly one renews",
     async (trial) => {
       await trial.create();
-      const early = await trial.store.update(trial.key, NO_CHANGES, trial.at(RENEW_AFTER_MS - 1));
+      const early = await trial.store.update(trial.key, NO_CHANGES, trial.timesAt(RENEW_AFTER_MS - 1));
       trial.expect("the update within a minute", early, {
         isRenewed: false,
         expiresAt: trial.start + IDLE_MS,
         size: 1,
       });
-      const renew = async () => trial.store.update(trial.key, NO_CHANGES, trial.at(RENEW_AFTER_MS));
+      const renew = async () => trial.store.update(trial.key, NO_CHANGES, trial.timesAt(RENEW_AFTER_MS));
       const updates = await Promise.all(Array.from({ length: PARALLEL }, renew));
       const renewed = updates.filter((each) => typeof each === "object" && each.isRenewed);
       trial.expect("the renewals", renewed, [
@@ -165,7 +168,11 @@ const RULES: readonly (readonly [string, Rule])[] = [
       await trial.create();
       trial.expect("the record just before", await trial.values(IDLE_MS - 1), { name: '"Ada"' });
       trial.expect("the record", await trial.values(IDLE_MS), undefined);
-      trial.expect("the update", await trial.store.update(trial.key, setting("a", "1"), trial.at(IDLE_MS)), "unknown");
+      trial.expect(
+        "the update",
+        await trial.store.update(trial.key, createChange("a", "1"), trial.timesAt(IDLE_MS)),
+        "unknown",
+      );
       trial.expect("the record after an update", await trial.values(IDLE_MS), undefined);
     },
   ],
@@ -174,10 +181,10 @@ const RULES: readonly (readonly [string, Rule])[] = [
     async (trial) => {
       await trial.create();
       for (let ms = HOUR_MS / 2; ms < 2.5 * HOUR_MS; ms += HOUR_MS / 2)
-        await trial.store.update(trial.key, NO_CHANGES, trial.at(ms));
-      const moved = newKey();
-      const kept = await trial.store.move(trial.key, moved, NO_CHANGES, trial.at(2.5 * HOUR_MS));
-      trial.expect("the move", kept, { isRenewed: true, expiresAt: trial.start + ABSOLUTE_MS, size: 1 });
+        await trial.store.update(trial.key, NO_CHANGES, trial.timesAt(ms));
+      const moved = createKey();
+      const result = await trial.store.move(trial.key, moved, NO_CHANGES, trial.timesAt(2.5 * HOUR_MS));
+      trial.expect("the move", result, { isRenewed: true, expiresAt: trial.start + ABSOLUTE_MS, size: 1 });
       trial.expect("the record just before", await trial.values(ABSOLUTE_MS - 1, moved), { name: '"Ada"' });
       trial.expect("the record", await trial.values(ABSOLUTE_MS, moved), undefined);
     },
@@ -186,8 +193,8 @@ const RULES: readonly (readonly [string, Rule])[] = [
     "a move changes the key and the values in one step",
     async (trial) => {
       await trial.create({ a: "1", b: "2" });
-      const moved = newKey();
-      await trial.store.move(trial.key, moved, { set: new Map([["user", "7"]]), deleted: ["a"] }, trial.at(1));
+      const moved = createKey();
+      await trial.store.move(trial.key, moved, { set: new Map([["user", "7"]]), deleted: ["a"] }, trial.timesAt(1));
       trial.expect("the record under the new key", await trial.values(1, moved), { b: "2", user: "7" });
       trial.expect("the record under the old key", await trial.values(1), undefined);
     },
@@ -198,7 +205,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
       await trial.create();
       const other = new Trial(trial.store, trial.start);
       await other.create({ name: '"Eve"' });
-      trial.expect("the move", await trial.store.move(trial.key, other.key, NO_CHANGES, trial.at(1)), "taken");
+      trial.expect("the move", await trial.store.move(trial.key, other.key, NO_CHANGES, trial.timesAt(1)), "taken");
       trial.expect("the record", await trial.values(1), { name: '"Ada"' });
       trial.expect("the other record", await trial.values(1, other.key), { name: '"Eve"' });
     },
@@ -206,16 +213,16 @@ const RULES: readonly (readonly [string, Rule])[] = [
   ["a session that ended stays ended", endsFor((trial) => trial.store.end(trial.key, trial.start + 10))],
   [
     "a session that has moved has ended under its old key",
-    endsFor((trial) => trial.store.move(trial.key, newKey(), NO_CHANGES, trial.at(10))),
+    endsFor((trial) => trial.store.move(trial.key, createKey(), NO_CHANGES, trial.timesAt(10))),
   ],
   [
     "a session that ended is forgotten after a time",
     async (trial) => {
       await trial.create();
       await trial.store.end(trial.key, trial.start);
-      await trial.store.end(newKey(), trial.start + REMEMBER_ENDED_MS);
-      const late = trial.at(REMEMBER_ENDED_MS, 1);
-      trial.expect("the update", await trial.store.update(trial.key, setting("a", "1"), late), "unknown");
+      await trial.store.end(createKey(), trial.start + REMEMBER_ENDED_MS);
+      const late = trial.timesAt(REMEMBER_ENDED_MS, 1);
+      trial.expect("the update", await trial.store.update(trial.key, createChange("a", "1"), late), "unknown");
     },
   ],
   [
@@ -238,11 +245,15 @@ function endsFor(end: (trial: Trial) => unknown): Rule {
     await end(trial);
     const { store, key } = trial;
     trial.expect("the record", await trial.values(11), undefined);
-    trial.expect("an update of before", await store.update(key, setting("a", "1"), trial.at(12, 5)), "ended");
-    trial.expect("a renewal of before", await store.update(key, NO_CHANGES, trial.at(12, 10)), "ended");
-    trial.expect("a move of before", await store.move(key, newKey(), NO_CHANGES, trial.at(12, 5)), "ended");
-    trial.expect("an update of after", await store.update(key, setting("a", "1"), trial.at(12, 11)), "unknown");
-    trial.expect("a creation", await store.create(key, new Map(), trial.at(12)), false);
+    trial.expect("an update of before", await store.update(key, createChange("a", "1"), trial.timesAt(12, 5)), "ended");
+    trial.expect("a renewal of before", await store.update(key, NO_CHANGES, trial.timesAt(12, 10)), "ended");
+    trial.expect("a move of before", await store.move(key, createKey(), NO_CHANGES, trial.timesAt(12, 5)), "ended");
+    trial.expect(
+      "an update of after",
+      await store.update(key, createChange("a", "1"), trial.timesAt(12, 11)),
+      "unknown",
+    );
+    trial.expect("a creation", await store.create(key, new Map(), trial.timesAt(12)), false);
     trial.expect("the record after all", await trial.values(13), undefined);
   };
 }
@@ -253,15 +264,15 @@ async function tryTwice(trial: Trial): Promise<number> {
   return created.filter(Boolean).length;
 }
 
-function sorted(values: Iterable<readonly [string, string]>): readonly string[] {
+function sortPairs(values: Iterable<readonly [string, string]>): readonly string[] {
   return [...values].map((pair) => JSON.stringify(pair)).toSorted();
 }
 
-function setting(name: string, text: string): SessionChanges {
+function createChange(name: string, text: string): SessionChanges {
   return { set: new Map([[name, text]]), deleted: [] };
 }
 
 /** Like the keys of the framework: the hash of an id. */
-function newKey(): string {
+function createKey(): string {
   return randomBytes(32).toString("base64url");
 }

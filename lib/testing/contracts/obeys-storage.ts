@@ -6,21 +6,21 @@
  * it("obeys the contract of a storage", () => obeysStorage(new FsStorage({ root })));
  */
 import { type Storage } from "../../storage/storage.js";
-import { failure, shown } from "../failure.js";
+import { createFailure, describeValue } from "../failure.js";
 import { STORAGE_PROMISES } from "./storage-promises.js";
 
 /** @throws AssertionError listing every promise that the storage breaks. The storage is started, and stays so. */
 export async function obeysStorage(storage: Storage): Promise<void> {
   const run = Math.random().toString(36).slice(2);
   const faults: string[] = [];
-  for (const [at, [promise, keeps]] of STORAGE_PROMISES.entries()) {
+  for (const [at, [promise, check]] of STORAGE_PROMISES.entries()) {
     const equal = (actual: unknown, expected: unknown, what: string): void => {
       if (JSON.stringify(actual) !== JSON.stringify(expected))
-        faults.push(`${promise}: ${what} is ${shown(actual)}, not ${shown(expected)}`);
+        faults.push(`${promise}: ${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
     };
     const prefix = `contract-${run}/${at}/`;
     try {
-      await keeps({ storage, key: (name = "file") => prefix + name, equal });
+      await check({ storage, key: (name = "file") => prefix + name, equal });
       await clean(storage, prefix);
     } catch (error) {
       faults.push(`${promise}: ${String(error)}`);
@@ -28,7 +28,7 @@ export async function obeysStorage(storage: Storage): Promise<void> {
   }
   if (faults.length === 0) return;
   const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw failure(`${storage.constructor.name} does not obey the contract of a storage:${list}`, {
+  throw createFailure(`${storage.constructor.name} does not obey the contract of a storage:${list}`, {
     expected: [],
     actual: faults,
   });

@@ -8,7 +8,7 @@ import type { Jobs } from "../../jobs/jobs.js";
 import type { JobsOptions } from "../../jobs/jobs-options.js";
 import { Metrics } from "../../observe/metrics/metrics.js";
 import type { Clock } from "../../runtime/clock.js";
-import { shown } from "../failure.js";
+import { describeValue } from "../failure.js";
 
 export interface QueueContractOptions {
   /** The clock of the application. */
@@ -29,7 +29,7 @@ export class QueueTrial {
   readonly run = randomUUID().slice(0, 8);
   readonly queue: string;
   readonly faults: string[] = [];
-  private readonly begun: Jobs[] = [];
+  private readonly running: Jobs[] = [];
 
   constructor(
     number: number,
@@ -45,28 +45,28 @@ export class QueueTrial {
 
   /** An instance that only dispatches. */
   async dispatcher(): Promise<Jobs> {
-    return this.begin([], { inWebProcess: false });
+    return this.startJobs([], { inWebProcess: false });
   }
 
   /** An instance that works on the queue of this promise. */
-  async begin(handlers: readonly object[], options: JobsOptions = {}): Promise<Jobs> {
+  async startJobs(handlers: readonly object[], options: JobsOptions = {}): Promise<Jobs> {
     const jobs = this.make({ queues: [this.queue], ...options });
     jobs.prepare({ name: "jobs", clock: this.options.clock, metrics: new Metrics(), instances: () => handlers });
     await jobs.start();
-    this.begun.push(jobs);
+    this.running.push(jobs);
     await this.settled(jobs.beginWork("web"));
     return jobs;
   }
 
   /** Ends an instance as the stop of a process does. */
-  async end(jobs: Jobs, deadlineMs = 1000): Promise<void> {
-    this.begun.splice(this.begun.indexOf(jobs), 1);
+  async stopJobs(jobs: Jobs, deadlineMs = 1000): Promise<void> {
+    this.running.splice(this.running.indexOf(jobs), 1);
     await this.settled(jobs.endWork(deadlineMs));
     await jobs.stop();
   }
 
-  async endAll(): Promise<void> {
-    for (let jobs = this.begun[0]; jobs !== undefined; jobs = this.begun[0]) await this.end(jobs);
+  async stopAll(): Promise<void> {
+    for (let jobs = this.running[0]; jobs !== undefined; jobs = this.running[0]) await this.stopJobs(jobs);
   }
 
   /** Lets time pass until the condition holds; a fault after 30 seconds. */
@@ -79,23 +79,23 @@ export class QueueTrial {
 
   equal(actual: unknown, expected: unknown, what: string): void {
     if (JSON.stringify(actual) !== JSON.stringify(expected)) {
-      this.faults.push(`${what} is ${shown(actual)}, not ${shown(expected)}`);
+      this.faults.push(`${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
     }
   }
 
   /** Waits for work that may itself wait for the clock. */
   async settled<T>(work: Promise<T>): Promise<T> {
-    const state = { isOver: false };
-    const over = work.finally(() => (state.isOver = true));
-    over.catch(() => {});
+    const state = { isSettled: false };
+    const outcome = work.finally(() => (state.isSettled = true));
+    outcome.catch(() => {});
     await Promise.resolve();
-    while (!state.isOver) await this.options.pass(STEP_MS);
-    return over;
+    while (!state.isSettled) await this.options.pass(STEP_MS);
+    return outcome;
   }
 }
 
 /** An object whose method handles the job. */
-export function handlerOf<T>(job: Job<T>, run: (payload: T, ctx: JobContext) => unknown): object {
+export function createHandler<T>(job: Job<T>, run: (payload: T, ctx: JobContext) => unknown): object {
   const handler = { run };
   // The decorator as a function: the compiler cannot compare the payload of a job that a value names.
   const decorate = Handles(job as AnyJob as Job) as (target: object, key: string) => void;

@@ -4,7 +4,7 @@
  */
 import { Readable } from "node:stream";
 import type { Storage } from "../../storage/storage.js";
-import { shown } from "../failure.js";
+import { describeValue } from "../failure.js";
 
 interface StorageTrial {
   readonly storage: Storage;
@@ -13,13 +13,13 @@ interface StorageTrial {
   readonly equal: (actual: unknown, expected: unknown, what: string) => void;
 }
 
-const codeOf = (work: Promise<unknown>): Promise<unknown> =>
+const getCode = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "no error",
     (error: unknown) => (error as { readonly code?: unknown }).code,
   );
 
-const textOf = async (storage: Storage, key: string): Promise<string> =>
+const readText = async (storage: Storage, key: string): Promise<string> =>
   (await storage.bytes(key, 1_048_576)).toString();
 
 const sorted = (metadata: Readonly<Record<string, string>> = {}): readonly string[] =>
@@ -128,9 +128,9 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     "a missing file is undefined or a 404, and may be deleted",
     async ({ storage, key, equal }) => {
       equal((await storage.stat(key())) === undefined, true, "whether it is missing");
-      equal(await codeOf(storage.get(key())), "E_STORAGE_MISSING", "the code of reading");
-      equal(await codeOf(storage.copy(key(), key("copy"))), "E_STORAGE_MISSING", "the code of copying");
-      equal(await codeOf(storage.move(key(), key("moved"))), "E_STORAGE_MISSING", "the code of moving");
+      equal(await getCode(storage.get(key())), "E_STORAGE_MISSING", "the code of reading");
+      equal(await getCode(storage.copy(key(), key("copy"))), "E_STORAGE_MISSING", "the code of copying");
+      equal(await getCode(storage.move(key(), key("moved"))), "E_STORAGE_MISSING", "the code of moving");
       await storage.delete(key());
       await storage.put(key(), "here");
       await storage.delete(key());
@@ -142,7 +142,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     async ({ storage, key, equal }) => {
       const one = await storage.put(key(), "one", { type: "text/plain", metadata: { a: "1" } });
       const two = await storage.put(key(), "two");
-      equal(await textOf(storage, key()), "two", "the content");
+      equal(await readText(storage, key()), "two", "the content");
       equal(two.etag === one.etag, false, "whether the entity tags are equal");
       const { type, metadata } = (await storage.stat(key())) ?? {};
       equal([type, metadata], ["application/octet-stream", {}], "type and metadata");
@@ -152,21 +152,21 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     "a wrong key, media type and metadata are refused",
     async ({ storage, key, equal }) => {
       for (const wrong of WRONG_KEYS) {
-        equal(await codeOf(storage.put(wrong, "x")), "E_STORAGE_KEY", `the code of ${shown(wrong)}`);
-        equal(await codeOf(storage.get(wrong)), "E_STORAGE_KEY", `the code of reading ${shown(wrong)}`);
-        equal(await codeOf(storage.move(wrong, key())), "E_STORAGE_KEY", `the code of moving ${shown(wrong)}`);
+        equal(await getCode(storage.put(wrong, "x")), "E_STORAGE_KEY", `the code of ${describeValue(wrong)}`);
+        equal(await getCode(storage.get(wrong)), "E_STORAGE_KEY", `the code of reading ${describeValue(wrong)}`);
+        equal(await getCode(storage.move(wrong, key())), "E_STORAGE_KEY", `the code of moving ${describeValue(wrong)}`);
       }
       for (const prefix of ["/", "a//", "../../", "e\u0301", "a\0"])
-        equal(await codeOf(storage.list(prefix)), "E_STORAGE_KEY", `the code of the prefix ${shown(prefix)}`);
-      equal(await codeOf(storage.put(key(), "x", { type: "text" })), "E_STORAGE_TYPE", "the code of a type");
+        equal(await getCode(storage.list(prefix)), "E_STORAGE_KEY", `the code of the prefix ${describeValue(prefix)}`);
+      equal(await getCode(storage.put(key(), "x", { type: "text" })), "E_STORAGE_TYPE", "the code of a type");
       for (const metadata of [{ note: "two\r\nlines" }, { "stagecraft-visibility": "public" }])
-        equal(await codeOf(storage.put(key(), "x", { metadata })), "E_STORAGE_METADATA", "the code of metadata");
+        equal(await getCode(storage.put(key(), "x", { metadata })), "E_STORAGE_METADATA", "the code of metadata");
       for (const [name, options] of [
         ["../up", {}],
         [key(), { type: "text" }],
       ] as const) {
         const source = Readable.from(["x"]);
-        await codeOf(storage.put(name, source, options));
+        await getCode(storage.put(name, source, options));
         equal(source.destroyed, true, "whether the refused source is closed");
       }
       equal((await storage.stat(key())) === undefined, true, "whether nothing was stored");
@@ -188,7 +188,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
       ];
       const keys = names.map((name) => key(`names/${name}`));
       for (const each of keys) await storage.put(each, each);
-      for (const each of keys) equal(await textOf(storage, each), each, "the content");
+      for (const each of keys) equal(await readText(storage, each), each, "the content");
       const { files } = await storage.list(key("names/"));
       equal(files.map((file) => file.key).toSorted(), keys.toSorted(), "the listed keys");
     },
@@ -210,7 +210,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
         equal(String(Buffer.concat(await body.toArray())), expected, `the range from ${first}`);
         equal(file.size, 10, "the size of the whole file");
       }
-      equal(await codeOf(storage.get(key(), { range: { first: 10 } })), "E_STORAGE_RANGE", "the code behind the end");
+      equal(await getCode(storage.get(key(), { range: { first: 10 } })), "E_STORAGE_RANGE", "the code behind the end");
     },
   ],
   [
@@ -254,7 +254,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
         equal([each?.type, each?.metadata, each?.visibility], ["text/css", { a: "1" }, "private"], "the description");
         equal(each?.size, 7, "the size");
       }
-      equal(await textOf(storage, key("other/moved")), "content", "the content");
+      equal(await readText(storage, key("other/moved")), "content", "the content");
       equal((await storage.stat(key("deep/from"))) === undefined, true, "whether the moved file is gone");
       const published = await storage.copy(key("copy"), key("copy"), { visibility: "public" });
       equal([published.visibility, published.type], ["public", "text/css"], "the new visibility");
@@ -265,15 +265,15 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     "after a failure the old file stands, and nothing else",
     async ({ storage, key, equal }) => {
       await storage.put(key(), "old");
-      equal(await codeOf(storage.put(key(), failing())), "SOURCE_FAILED", "the code of a failing source");
-      equal(await codeOf(storage.put(key(), "12345", { size: 4 })), "E_STORAGE_SIZE", "the code of too much");
+      equal(await getCode(storage.put(key(), failing())), "SOURCE_FAILED", "the code of a failing source");
+      equal(await getCode(storage.put(key(), "12345", { size: 4 })), "E_STORAGE_SIZE", "the code of too much");
       for (const size of [4, 6]) {
         const source = Readable.from(["123", "45"]);
-        equal(await codeOf(storage.put(key(), source, { size })), "E_STORAGE_SIZE", `the code of 5 bytes as ${size}`);
+        equal(await getCode(storage.put(key(), source, { size })), "E_STORAGE_SIZE", `the code of 5 bytes as ${size}`);
         equal(source.destroyed, true, "whether the source is closed");
       }
-      equal(await codeOf(storage.put(key("new"), failing())), "SOURCE_FAILED", "the code of a new file");
-      equal(await textOf(storage, key()), "old", "the content");
+      equal(await getCode(storage.put(key("new"), failing())), "SOURCE_FAILED", "the code of a new file");
+      equal(await readText(storage, key()), "old", "the content");
       equal((await storage.list(key(""))).files.length, 1, "the number of files");
     },
   ],
@@ -282,14 +282,14 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     async ({ storage, key, equal }) => {
       const controller = new AbortController();
       const source = endless();
-      const put = codeOf(storage.put(key(), source, { signal: controller.signal }));
+      const put = getCode(storage.put(key(), source, { signal: controller.signal }));
       await new Promise((resolve) => setTimeout(resolve, 20));
       controller.abort(Object.assign(new Error("enough"), { code: "ENOUGH" }));
       equal(await put, "ENOUGH", "the code");
       equal(source.destroyed, true, "whether the source is closed");
       equal((await storage.stat(key())) === undefined, true, "whether nothing was stored");
       equal(
-        await codeOf(storage.stat(key(), { signal: controller.signal })),
+        await getCode(storage.stat(key(), { signal: controller.signal })),
         "ENOUGH",
         "the code of an aborted signal",
       );
@@ -297,7 +297,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
       const reading = new AbortController();
       const { body } = await storage.get(key(), { signal: reading.signal });
       reading.abort(Object.assign(new Error("enough"), { code: "ENOUGH" }));
-      equal(await codeOf(body.toArray()), "ENOUGH", "the code of reading");
+      equal(await getCode(body.toArray()), "ENOUGH", "the code of reading");
     },
   ],
   [
@@ -307,7 +307,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
       await storage.put(key(), versions[0]);
       const state = { isWriting: true, torn: 0 };
       const write = async (): Promise<void> => {
-        for (let turn = 1; turn <= 12; turn++) await storage.put(key(), pieces(versions[turn % 2 ? 1 : 0], 50_000));
+        for (let round = 1; round <= 12; round++) await storage.put(key(), pieces(versions[round % 2 ? 1 : 0], 50_000));
       };
       const writing = write().finally(() => (state.isWriting = false));
       while (state.isWriting) {
@@ -322,7 +322,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     "a small bound refuses a large file before it is read",
     async ({ storage, key, equal }) => {
       await storage.put(key(), pattern(100));
-      equal(await codeOf(storage.bytes(key(), 99)), "E_STORAGE_LARGE", "the code");
+      equal(await getCode(storage.bytes(key(), 99)), "E_STORAGE_LARGE", "the code");
       equal((await storage.bytes(key(), 100)).length, 100, "the size at the bound");
     },
   ],

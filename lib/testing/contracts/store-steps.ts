@@ -30,7 +30,7 @@ function plainJob(id: string, { run, queue }: QueueTrial): NewJob {
   };
 }
 
-export function live(id: string): LiveWorker {
+export function createLiveWorker(id: string): LiveWorker {
   return { id, names: [], queues: undefined };
 }
 
@@ -40,7 +40,7 @@ export async function claimAll(
   worker: string,
   leaseMs = LEASE_MS,
 ): Promise<readonly ClaimedJob[]> {
-  await store.heartbeat(live(worker));
+  await store.heartbeat(createLiveWorker(worker));
   return store.claim({ worker, queues: [trial.queue], limit: 9, leaseMs });
 }
 
@@ -50,7 +50,7 @@ export async function claim(
   worker: string,
   leaseMs = LEASE_MS,
 ): Promise<ClaimedJob> {
-  await store.heartbeat(live(worker));
+  await store.heartbeat(createLiveWorker(worker));
   const [job] = await store.claim({ worker, queues: [trial.queue], limit: 1, leaseMs });
   if (job === undefined) throw new Error("there is no job to claim");
   return job;

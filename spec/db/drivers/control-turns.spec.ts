@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { ControlTurns } from "../../../lib/db/drivers/control-turns.js";
+import { ControlSemaphore } from "../../../lib/db/drivers/control-semaphore.js";
 import { Gate } from "../../support/gate.js";
 import { rejectionOf } from "../../support/rejection-of.js";
 
 describe("the turns of control connections", () => {
   it("are two at once, in the order of the calls, also where calls come while one ends", async () => {
-    const turns = new ControlTurns();
+    const turns = new ControlSemaphore();
     const began: number[] = [];
     const gates: Gate[] = [];
     const all: Promise<void>[] = [];
@@ -40,7 +40,7 @@ describe("the turns of control connections", () => {
   });
 
   it("are free again after a failure", async () => {
-    const turns = new ControlTurns();
+    const turns = new ControlSemaphore();
     const failure = new Error("no");
     for (let count = 0; count < 3; count++)
       expect(await rejectionOf(turns.run(() => Promise.reject(failure)))).to.equal(failure);

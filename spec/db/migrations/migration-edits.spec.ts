@@ -1,5 +1,5 @@
 /** What an engine keeps of its migrations: checksums, accepted edits and executed statements; and migrations that come late, or in part. */
-import { Database, type DatabaseDriver, type Migration, migrationsIn, sql } from "@stagecraft/framework/db";
+import { Database, type DatabaseDriver, type Migration, readMigrations, sql } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -110,7 +110,7 @@ describe("the migrations of", function () {
         await using folder = await temporaryFolder();
         await mkdir(folder.file("steps"));
         await writeFile(folder.file("steps/001-links.sql"), LINKS);
-        const migrations = [migrationsIn(folder.file("steps"))];
+        const migrations = [readMigrations(folder.file("steps"))];
         await (await startedFrom(shop({ migrations }))).stop();
 
         // Another line end is no edit, and a file for down that comes later is none.
@@ -188,7 +188,7 @@ describe("the migrations of", function () {
 
       it("that another compiler has compiled are the same ones", async () => {
         for (const folder of [compiled.byTsc, compiled.byOxc, compiled.minified]) {
-          await using db = await startedFrom(shop({ migrations: [migrationsIn(folder)] }));
+          await using db = await startedFrom(shop({ migrations: [readMigrations(folder)] }));
           expect(await db.migrations.status()).to.deep.equal([{ name: "001-links", state: "done" }]);
           expect(await db.run("select slug from links")).to.deep.equal([{ slug: "10000 new york" }]);
         }

@@ -1,5 +1,5 @@
 /** Migrations: applied once and in order, undone, refused when edited or half applied. */
-import { Database, type DatabaseOptions, type Migration, migrationsIn } from "@stagecraft/framework/db";
+import { Database, type DatabaseOptions, type Migration, readMigrations } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
 import { sql } from "../../../lib/db/kysely.js";
@@ -104,7 +104,7 @@ describe("migrations", function () {
     await writeFile(folder.file("steps/002-b.mjs"), code("b"));
     await writeFile(folder.file("steps/001-a.mjs"), code("a"));
     await writeFile(folder.file("steps/001-a.d.mts"), "export {};");
-    await using db = await started(":memory:", [migrationsIn(folder.file("steps"))]);
+    await using db = await started(":memory:", [readMigrations(folder.file("steps"))]);
 
     expect((await db.migrations.status()).map(({ name }) => name)).to.deep.equal(["001-a", "002-b"]);
     expect(await db.tables()).to.deep.equal(["a", "b"]);
@@ -118,8 +118,8 @@ describe("migrations", function () {
     for (const list of [
       [table("a"), table("a")],
       [{ ...table("a"), name: "no name" }],
-      [migrationsIn(folder.file("steps"))],
-      [migrationsIn(folder.file("missing"))],
+      [readMigrations(folder.file("steps"))],
+      [readMigrations(folder.file("missing"))],
     ])
       expect(await rejectionOf(started(":memory:", list))).to.include({ code: "E_DB_MIGRATION_FILE" });
   });

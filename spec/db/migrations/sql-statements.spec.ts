@@ -1,7 +1,7 @@
 /** The statements of a file of SQL: what a semicolon ends, in each dialect. */
 import { expect } from "chai";
 import type { DatabaseDialect } from "../../../lib/db/driver.js";
-import { sqlStatements } from "../../../lib/db/migrations/sql-statements.js";
+import { splitStatements } from "../../../lib/db/migrations/sql-statements.js";
 
 const ALL: readonly DatabaseDialect[] = ["sqlite", "postgres", "mysql"];
 
@@ -35,24 +35,24 @@ describe("the statements of a file of SQL", () => {
   for (const [dialect, text] of WHOLE)
     it(`keep whole on ${dialect}: ${text.replaceAll("\n", " ")}`, () => {
       for (const each of dialect === "all" ? ALL : [dialect])
-        expect(sqlStatements(`select 0; ${text};\nselect 9;`, each)).to.deep.equal(["select 0", text, "select 9"]);
+        expect(splitStatements(`select 0; ${text};\nselect 9;`, each)).to.deep.equal(["select 0", text, "select 9"]);
     });
 
   it("leave out empty ones and comments behind the last", () => {
     for (const dialect of ALL)
-      expect(sqlStatements("\n;; select 1 ;\n-- the end;\n/* ; */\n", dialect)).to.deep.equal(["select 1"]);
+      expect(splitStatements("\n;; select 1 ;\n-- the end;\n/* ; */\n", dialect)).to.deep.equal(["select 1"]);
   });
 
   it("are refused with a command of the program mysql, which says how to write them", () => {
     const text = "create table a (b int);\nDELIMITER //\ncreate procedure p() begin select 1; end//\nDELIMITER ;";
-    expect(() => sqlStatements(text, "mysql"))
+    expect(() => splitStatements(text, "mysql"))
       .to.throw(/DELIMITER.+leave these lines out/)
       .that.includes({ code: "E_DB_MIGRATION_FILE" });
-    expect(sqlStatements("select 1 as delimiter", "mysql")).to.have.length(1);
+    expect(splitStatements("select 1 as delimiter", "mysql")).to.have.length(1);
   });
 
   it("end at a semicolon behind begin, which begins no body", () => {
-    expect(sqlStatements("begin; create table event (a int); end;", "sqlite")).to.deep.equal([
+    expect(splitStatements("begin; create table event (a int); end;", "sqlite")).to.deep.equal([
       "begin",
       "create table event (a int)",
       "end",

@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { DriverError } from "../../../lib/db/driver-error.js";
 import { ConnectionPool } from "../../../lib/db/pool/pool.js";
 import type { PoolMember } from "../../../lib/db/pool/pool-member.js";
-import { poolLimits, type PoolOptions } from "../../../lib/db/pool/pool-options.js";
+import { toPoolLimits, type PoolOptions } from "../../../lib/db/pool/pool-options.js";
 import { POOL_CONNECTIONS, POOL_WAITING } from "../../../lib/db/pool/pool-report.js";
 import type { SubsystemHost } from "../../../lib/lifecycle/operations.js";
 import { Metrics } from "../../../lib/observe/metrics/metrics.js";
@@ -39,7 +39,7 @@ class Trial {
 
   constructor(options: PoolOptions = {}) {
     const host: SubsystemHost = { name: "shop", clock: this.clock, metrics: this.metrics };
-    const limits = poolLimits({ max: 2, maxWaiting: 2, ...options }, "pool");
+    const limits = toPoolLimits({ max: 2, maxWaiting: 2, ...options }, "pool");
     this.pool = new ConnectionPool<Member>(limits, host, "db.internal:5432/shop", (signal) => this.open(signal));
   }
 
@@ -69,7 +69,7 @@ async function servedAtOnce(batches: readonly (object | undefined)[], max = 1): 
   let count = 0;
   for (const batch of batches) void pool.take({}, batch).then(() => count++);
   await new Promise(setImmediate);
-  pool.giveBack(held);
+  pool.release(held);
   await new Promise(setImmediate);
   return count;
 }
@@ -100,13 +100,13 @@ describe("a pool of connections", function () {
       const { pool } = new Trial({ max: 1, maxWaiting: 1000 });
       const held = await pool.take();
       const batch = of(4, A).map((key) => pool.take({}, key));
-      pool.giveBack(held);
+      pool.release(held);
       await Promise.all(batch.slice(0, 2));
       expect(pool.figures).to.deep.equal({ inUse: 1, idle: 0, waiting: 2 });
 
-      pool.giveBack(held);
+      pool.release(held);
       expect(pool.figures.waiting).to.equal(2);
-      pool.giveBack(held);
+      pool.release(held);
 
       expect(await batch[2]).to.equal(held);
       expect(pool.figures.waiting).to.equal(1);
@@ -116,12 +116,12 @@ describe("a pool of connections", function () {
       const { pool, opened } = new Trial({ max: 1, maxWaiting: 1000 });
       const held = await pool.take();
       const batch = of(4, A).map((key) => pool.take({}, key));
-      pool.giveBack(held);
+      pool.release(held);
       await Promise.all(batch.slice(0, 2));
 
       pool.discard(held);
-      pool.giveBack(held);
-      pool.giveBack(held);
+      pool.release(held);
+      pool.release(held);
 
       expect(opened[0]?.closed).to.equal(1);
       expect(await batch[2]).to.equal(opened[1]);
@@ -132,7 +132,7 @@ describe("a pool of connections", function () {
     const { pool, opened } = new Trial();
 
     const first = await pool.take();
-    pool.giveBack(first);
+    pool.release(first);
     const second = await pool.take();
 
     expect(second).to.equal(first);
@@ -145,8 +145,8 @@ describe("a pool of connections", function () {
     const served: string[] = [];
     const waiting = [pool.take().then(() => served.push("third")), pool.take().then(() => served.push("fourth"))];
 
-    pool.giveBack(two);
-    pool.giveBack(one);
+    pool.release(two);
+    pool.release(one);
     await Promise.all(waiting);
 
     expect(opened).to.have.length(2);
@@ -205,7 +205,7 @@ describe("a pool of connections", function () {
     leaving.abort(new Error("the client left"));
     expect((await left).message).to.equal("the client left");
     const next = pool.take();
-    pool.giveBack(held);
+    pool.release(held);
 
     expect(await next).to.equal(held);
   });
@@ -238,7 +238,7 @@ describe("a pool of connections", function () {
     const waiting = pool.take();
     await new Promise((resolve) => setImmediate(resolve));
 
-    pool.giveBack(held);
+    pool.release(held);
 
     expect(await waiting).to.equal(held);
   });
@@ -264,7 +264,7 @@ describe("a pool of connections", function () {
     const waiting = pool.take();
 
     unfit.isReusable = false;
-    pool.giveBack(unfit);
+    pool.release(unfit);
 
     expect(await waiting).to.equal(opened[1]);
     expect(unfit.closed).to.equal(1);
@@ -273,7 +273,7 @@ describe("a pool of connections", function () {
   it("never hands out a connection that the server has closed", async () => {
     const { pool, opened } = new Trial();
     const lost = await pool.take();
-    pool.giveBack(lost);
+    pool.release(lost);
 
     pool.discard(lost);
 
@@ -285,7 +285,7 @@ describe("a pool of connections", function () {
     const { pool, clock, opened } = new Trial({ maxAgeMs: 1000, idleMs: 100_000 });
     const old = await pool.take();
     clock.advance(1001);
-    pool.giveBack(old);
+    pool.release(old);
 
     expect(await pool.take()).to.equal(opened[1]);
     expect(old.closed).to.equal(1);
@@ -294,9 +294,9 @@ describe("a pool of connections", function () {
   it("closes connections that are not used", async () => {
     const { pool, clock } = new Trial({ idleMs: 500 });
     const [one, two] = [await pool.take(), await pool.take()];
-    pool.giveBack(one);
+    pool.release(one);
     clock.advance(400);
-    pool.giveBack(two);
+    pool.release(two);
 
     clock.advance(100);
     expect([one.closed, two.closed]).to.deep.equal([1, 0]);
@@ -308,8 +308,8 @@ describe("a pool of connections", function () {
     const { pool } = new Trial();
     const member = await pool.take();
 
-    pool.giveBack(member);
-    pool.giveBack(member);
+    pool.release(member);
+    pool.release(member);
 
     expect(pool.figures).to.deep.equal({ inUse: 0, idle: 1, waiting: 0 });
   });
@@ -380,7 +380,7 @@ describe("a pool of connections", function () {
           if (each === "wait") await clock.advanceAsync(40);
           const member = each === "give" || each === "break" || each === "lose" ? held.shift() : undefined;
           if (member !== undefined && each === "break") member.isReusable = false;
-          if (member !== undefined) (each === "lose" ? pool.discard.bind(pool) : pool.giveBack.bind(pool))(member);
+          if (member !== undefined) (each === "lose" ? pool.discard.bind(pool) : pool.release.bind(pool))(member);
           if (each === "lose") held = held.filter((other) => other !== member);
           await new Promise((resolve) => setImmediate(resolve));
           const { inUse, idle, waiting } = pool.figures;
@@ -410,6 +410,6 @@ describe("the limits of a pool", () => {
 
   for (const [options, message] of WRONG)
     it(`refuse ${JSON.stringify(options)}`, () => {
-      expect(errorOf(() => poolLimits(options, "pool"))).to.include({ code: "E_DB_SETTING", message });
+      expect(errorOf(() => toPoolLimits(options, "pool"))).to.include({ code: "E_DB_SETTING", message });
     });
 });

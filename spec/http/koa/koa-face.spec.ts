@@ -10,7 +10,7 @@ import { Stack } from "../../support/stack.js";
 class Promising extends Layer {
   override wrap(inner: Run): Run {
     return (ctx) => {
-      ctx.completeHeadWith({ complete: (_exchange, head) => head.floor(["X-Promised", "yes"]) });
+      ctx.completeHeadWith({ complete: (_exchange, head) => head.addMissing(["X-Promised", "yes"]) });
       return inner(ctx);
     };
   }

@@ -5,7 +5,7 @@ describe("BoundedMemo", () => {
   it("computes the value of a text once", () => {
     const { memo, worked } = counting();
 
-    const values = [memo.of("a"), memo.of("a"), memo.of("b"), memo.of("a")];
+    const values = [memo.get("a"), memo.get("a"), memo.get("b"), memo.get("a")];
 
     expect(values).to.deep.equal(["A", "A", "B", "A"]);
     expect(worked).to.deep.equal(["a", "b"]);
@@ -14,7 +14,7 @@ describe("BoundedMemo", () => {
   it("forgets all values when it is full", () => {
     const { memo, worked } = counting();
 
-    for (const text of ["a", "b", "c", "c", "a"]) memo.of(text);
+    for (const text of ["a", "b", "c", "c", "a"]) memo.get(text);
 
     expect(worked).to.deep.equal(["a", "b", "c", "a"]);
   });
@@ -23,8 +23,8 @@ describe("BoundedMemo", () => {
     const { memo, worked } = counting();
     const long = "x".repeat(257);
 
-    memo.of(long);
-    memo.of(long);
+    memo.get(long);
+    memo.get(long);
 
     expect(worked).to.have.length(2);
   });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isOfSite, originOf, siteOrigins } from "../../../lib/http/request/origin.js";
+import { isSiteUrl, findOrigin, listSiteOrigins } from "../../../lib/http/request/origin.js";
 
 /** RFC 9110 section 4.2.3, RFC 6454 section 4. */
 const ORIGINS: readonly (readonly [text: string, origin: string | undefined])[] = [
@@ -29,15 +29,15 @@ const SITES: readonly (readonly [protocol: string, host: string, origins: readon
 describe("origins", () => {
   for (const [text, origin] of ORIGINS) {
     it(`of ${JSON.stringify(text)}: ${String(origin)}`, () => {
-      expect(originOf(text)).to.equal(origin);
-      expect(isOfSite(text, ["http://shop.example"])).to.equal(origin === "http://shop.example");
+      expect(findOrigin(text)).to.equal(origin);
+      expect(isSiteUrl(text, ["http://shop.example"])).to.equal(origin === "http://shop.example");
     });
   }
 
   for (const [protocol, host, origins] of SITES) {
     it(`of the site of ${protocol}://${host}: ${origins.join(", ")}`, () => {
-      expect(siteOrigins({ protocol, host })).to.deep.equal(origins);
-      expect(siteOrigins({ protocol, host }, "https://Own.example:443/sub")).to.deep.equal([
+      expect(listSiteOrigins({ protocol, host })).to.deep.equal(origins);
+      expect(listSiteOrigins({ protocol, host }, "https://Own.example:443/sub")).to.deep.equal([
         ...origins,
         "https://own.example",
       ]);

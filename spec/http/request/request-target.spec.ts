@@ -1,7 +1,7 @@
 /** A request target taken apart: each form of RFC 9112 section 3.2, and what clients send that is none of them. */
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { pathOf, queryOf } from "../../../lib/http/request/request-target.js";
+import { getPath, getQuery } from "../../../lib/http/request/request-target.js";
 
 const TABLE: readonly (readonly [target: string, path: string, query: string])[] = [
   ["/", "/", ""],
@@ -32,7 +32,7 @@ const TABLE: readonly (readonly [target: string, path: string, query: string])[]
 describe("a request target", () => {
   for (const [target, path, query] of TABLE) {
     it(`${JSON.stringify(target)} has the path ${JSON.stringify(path)} and the query ${JSON.stringify(query)}`, () => {
-      expect([pathOf(target), queryOf(target)]).to.deep.equal([path, query]);
+      expect([getPath(target), getQuery(target)]).to.deep.equal([path, query]);
     });
   }
 
@@ -41,7 +41,7 @@ describe("a request target", () => {
     const rest = fc.string({ unit: fc.constantFrom("/", ":", "?", "#", "a", "*", "://") });
     fc.assert(
       fc.property(begin, rest, fc.constantFrom("?", "#"), rest, (start, before, mark, after) => {
-        const path = pathOf(start + before + mark + `CANARY${after}`);
+        const path = getPath(start + before + mark + `CANARY${after}`);
 
         expect(path).not.to.match(/[?#]|CANARY/);
       }),

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { localTarget, redirectTarget } from "../../../lib/http/request/request-target.js";
+import { toLocalTarget, toRedirectTarget } from "../../../lib/http/request/request-target.js";
 import { anyText } from "../../support/any-text.js";
 
 const HERE = "http://here.example";
@@ -28,7 +28,7 @@ describe("the target of a rewrite", () => {
 
   for (const [title, url, target] of rows) {
     it(`${title}: ${target ?? "refused"}`, () => {
-      expect(localTarget(url)).to.equal(target);
+      expect(toLocalTarget(url)).to.equal(target);
     });
   }
 });
@@ -57,12 +57,12 @@ describe("the target of a redirect", () => {
 
   for (const [title, location, target] of rows) {
     it(`${title}: ${target ?? "refused"}`, () => {
-      expect(redirectTarget(location)).to.equal(target);
+      expect(toRedirectTarget(location)).to.equal(target);
     });
   }
 
   it("is the same after many calls", () => {
-    const wrong = Array.from({ length: 20_000 }, () => redirectTarget("https://ä.example/ö")).filter(
+    const wrong = Array.from({ length: 20_000 }, () => toRedirectTarget("https://ä.example/ö")).filter(
       (target) => target === undefined,
     );
 
@@ -76,7 +76,7 @@ describe("the target of a redirect", () => {
 
     fc.assert(
       fc.property(hostile, (rest) => {
-        const target = redirectTarget(`/${rest}`);
+        const target = toRedirectTarget(`/${rest}`);
 
         fc.pre(target !== undefined);
         expect(new URL(target, HERE).origin).to.equal(HERE);
@@ -89,9 +89,9 @@ describe("the target of a redirect", () => {
     fc.assert(
       fc.property(anyText(), (text) => {
         for (const target of [
-          redirectTarget(`/${text}`),
-          localTarget(`/${text}`),
-          redirectTarget(`https://a/${text}`),
+          toRedirectTarget(`/${text}`),
+          toLocalTarget(`/${text}`),
+          toRedirectTarget(`https://a/${text}`),
         ]) {
           expect(target ?? "").to.match(/^[!-~]*$/);
         }

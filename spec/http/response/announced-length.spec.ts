@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { expect } from "chai";
 import type { Context } from "../../../lib/http/request/context.js";
-import { answerReturned } from "../../../lib/http/response/returned-value.js";
+import { respondWithReturned } from "../../../lib/http/response/returned-value.js";
 import { Reply } from "../../../lib/http/response/reply.js";
 import { Conversation } from "../../support/conversation.js";
 import { eventsOf } from "../../support/events-of.js";
@@ -54,7 +54,7 @@ interface Said {
 async function said(answer: (ctx: Context) => unknown, method = "GET"): Promise<Said> {
   let text = "";
   const handler = async (ctx: Context): Promise<unknown> =>
-    ctx.path === "/next" ? "<next>" : answerReturned(ctx, await answer(ctx));
+    ctx.path === "/next" ? "<next>" : respondWithReturned(ctx, await answer(ctx));
   const events = await eventsOf(async () => {
     await using stack = await Stack.of([], handler);
     await using client = await Conversation.with(stack.port);
@@ -172,7 +172,7 @@ describe("framing that the application set wrongly", () => {
   it("is not a transfer coding for HTTP/1.0", async () => {
     await using stack = await Stack.of([], (ctx) => {
       ctx.set("Transfer-Encoding", "chunked");
-      return answerReturned(ctx, bytes(["hello"]));
+      return respondWithReturned(ctx, bytes(["hello"]));
     });
     await using client = await Conversation.with(stack.port);
     client.say("GET / HTTP/1.0\r\nHost: a\r\n\r\n");

@@ -5,14 +5,14 @@ import {
   evaluateConditions,
   isRangeCurrent,
   readHttpDate,
-  writeHttpDate,
+  formatHttpDate,
 } from "../../../lib/http/response/conditions.js";
 
 const MODIFIED = Date.UTC(2026, 2, 1, 12, 0, 0) / 1000;
-const file = { etag: 'W/"1000-abc"', modified: MODIFIED, lastModified: writeHttpDate(MODIFIED) };
+const file = { etag: 'W/"1000-abc"', modified: MODIFIED, lastModified: formatHttpDate(MODIFIED) };
 const same = file.lastModified;
-const before = writeHttpDate(MODIFIED - 1);
-const after = writeHttpDate(MODIFIED + 1);
+const before = formatHttpDate(MODIFIED - 1);
+const after = formatHttpDate(MODIFIED + 1);
 
 describe("evaluateConditions", () => {
   const rows: readonly (readonly [string, IncomingHttpHeaders, 200 | 304 | 412])[] = [
@@ -122,7 +122,7 @@ describe("readHttpDate", () => {
   it("reads what writeHttpDate writes", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 4_102_444_800 }), (seconds) => {
-        expect(readHttpDate(writeHttpDate(seconds))).to.equal(seconds);
+        expect(readHttpDate(formatHttpDate(seconds))).to.equal(seconds);
       }),
     );
   });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { contentDisposition } from "../../../lib/http/response/content-disposition.js";
+import { formatContentDisposition } from "../../../lib/http/response/content-disposition.js";
 import { anyText } from "../../support/any-text.js";
 
 describe("contentDisposition", () => {
@@ -20,18 +20,18 @@ describe("contentDisposition", () => {
 
   for (const [name, header] of rows) {
     it(`of ${JSON.stringify(name)} is ${header}`, () => {
-      expect(contentDisposition(name)).to.equal(header);
+      expect(formatContentDisposition(name)).to.equal(header);
     });
   }
 
   it("is inline where it is asked", () => {
-    expect(contentDisposition("a.png", true)).to.equal('inline; filename="a.png"');
+    expect(formatContentDisposition("a.png", true)).to.equal('inline; filename="a.png"');
   });
 
   it("is a header of bounded length for every text", () => {
     fc.assert(
       fc.property(anyText({ maxLength: 400 }), (name) => {
-        const header = contentDisposition(name);
+        const header = formatContentDisposition(name);
         expect(() => new Headers({ "Content-Disposition": header })).not.to.throw();
         expect(header).to.match(/^[ -~]*$/);
         expect(header.length).to.be.below(3000);

@@ -3,9 +3,9 @@ import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { DrainDeadlineError } from "../../../lib/errors/framework-error.js";
 import type { Context } from "../../../lib/http/request/context.js";
-import { eventText, type EventSource, type ServerSentEvent } from "../../../lib/http/response/event-stream.js";
+import { formatEvent, type EventSource, type ServerSentEvent } from "../../../lib/http/response/event-stream.js";
 import { Reply } from "../../../lib/http/response/reply.js";
-import { answerReturned } from "../../../lib/http/response/returned-value.js";
+import { respondWithReturned } from "../../../lib/http/response/returned-value.js";
 import { CompressionLayer } from "../../../lib/stages/compression.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { Conversation } from "../../support/conversation.js";
@@ -17,7 +17,7 @@ async function* each(...events: readonly (string | ServerSentEvent)[]): AsyncGen
 }
 
 function streaming(source: EventSource, clock = new FakeClock()): Promise<Stack> {
-  return Stack.of([new CompressionLayer()], (ctx: Context) => answerReturned(ctx, Reply.events(source)), clock);
+  return Stack.of([new CompressionLayer()], (ctx: Context) => respondWithReturned(ctx, Reply.events(source)), clock);
 }
 
 /** Gives one event and then waits until it is closed. */
@@ -59,7 +59,7 @@ describe("the text of an event", () => {
   ];
   for (const [title, event, text] of texts) {
     it(title, () => {
-      expect(eventText(event)).to.equal(text);
+      expect(formatEvent(event)).to.equal(text);
     });
   }
 
@@ -77,7 +77,7 @@ describe("the text of an event", () => {
   ];
   for (const [what, event] of refused) {
     it(`refuses ${what}`, () => {
-      expect(() => eventText(event)).to.throw(TypeError);
+      expect(() => formatEvent(event)).to.throw(TypeError);
     });
   }
 });
@@ -153,7 +153,7 @@ describe("Reply.events", () => {
   it("ends in order when the drain reaches its deadline, and closes the iterable", async () => {
     const source = new Waiting();
     let context: Context | undefined;
-    const handler = (ctx: Context) => ((context = ctx), answerReturned(ctx, Reply.events(source)));
+    const handler = (ctx: Context) => ((context = ctx), respondWithReturned(ctx, Reply.events(source)));
     await using stack = await Stack.of([], handler, new FakeClock());
     await using client = await Conversation.with(stack.port);
 

@@ -9,10 +9,10 @@ import { expect } from "chai";
 import * as nodeFetch from "node-fetch";
 import * as undici from "undici";
 import type { Context } from "../../../lib/http/request/context.js";
-import { eventText } from "../../../lib/http/response/event-stream.js";
-import { answerReturned } from "../../../lib/http/response/returned-value.js";
+import { formatEvent } from "../../../lib/http/response/event-stream.js";
+import { respondWithReturned } from "../../../lib/http/response/returned-value.js";
 import { Reply } from "../../../lib/http/response/reply.js";
-import { pageText } from "../../../lib/stages/pages/protocol/page-object.js";
+import { serializePage } from "../../../lib/stages/pages/protocol/page-object.js";
 import type { LogEvent } from "../../../lib/tracing/subscriber.js";
 import { tracing } from "../../../lib/tracing/tracing.js";
 import { type Answer, Stack } from "../../support/stack.js";
@@ -230,17 +230,17 @@ describe("a value that JSON does not show", () => {
 
   it("is a 500 as the first JSON line, and ends a stream of events", async () => {
     for (const [what, make] of NESTED.filter(([name]) => !/Promise|ArrayBuffer/.test(name))) {
-      const lines = await answerOf((ctx) => answerReturned(ctx, chunksOf(make())));
+      const lines = await answerOf((ctx) => respondWithReturned(ctx, chunksOf(make())));
 
       expect(lines.status, what).to.equal(500);
-      expect(() => eventText({ data: make() }), what).to.throw(TypeError, "which cannot be sent");
+      expect(() => formatEvent({ data: make() }), what).to.throw(TypeError, "which cannot be sent");
     }
   });
 
   it("is refused as a prop of a page", () => {
     for (const [, make] of NESTED) {
       const text = (): string =>
-        pageText({
+        serializePage({
           component: "Home",
           props: { own: make() },
           errors: {},

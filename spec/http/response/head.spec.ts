@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 import { expect } from "chai";
 import { Readable } from "node:stream";
 import { Application, NotFoundError, Route, Routes, SecurityHeaders, type Context } from "@stagecraft/framework";
-import { OwnResponse } from "../../../lib/http/response/head.js";
+import { FrameworkResponse } from "../../../lib/http/response/head.js";
 import { Conversation } from "../../support/conversation.js";
 import { listening } from "../../support/listening.js";
 import { Stack } from "../../support/stack.js";
@@ -329,7 +329,7 @@ describe("the end of a small answer", () => {
 });
 
 /** As the servers of the framework: `listening` takes one that is made already. */
-const OWN = { ServerResponse: OwnResponse } as http.ServerOptions;
+const OWN = { ServerResponse: FrameworkResponse } as http.ServerOptions;
 
 describe("a header of the application", () => {
   const headers: readonly (readonly [string, (ctx: Context) => void])[] = [

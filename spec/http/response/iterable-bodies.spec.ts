@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { expect } from "chai";
 import type { Context } from "../../../lib/http/request/context.js";
 import { Reply } from "../../../lib/http/response/reply.js";
-import { answerReturned } from "../../../lib/http/response/returned-value.js";
+import { respondWithReturned } from "../../../lib/http/response/returned-value.js";
 import { TimeoutLayer } from "../../../lib/stages/timeout.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { Conversation } from "../../support/conversation.js";
@@ -14,7 +14,7 @@ type Handler = (ctx: Context) => unknown;
 
 /** As the handler of a route answers. */
 function returned(handler: Handler): Handler {
-  return (ctx) => answerReturned(ctx, handler(ctx));
+  return (ctx) => respondWithReturned(ctx, handler(ctx));
 }
 
 async function* each(...values: readonly unknown[]): AsyncGenerator {

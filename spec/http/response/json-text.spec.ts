@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { Context } from "../../../lib/http/request/context.js";
-import { jsonText } from "../../../lib/http/response/json-text.js";
+import { toJsonText } from "../../../lib/http/response/json-text.js";
 import { Reply } from "../../../lib/http/response/reply.js";
 import type { LogEvent } from "../../../lib/tracing/subscriber.js";
 import { tracing } from "../../../lib/tracing/tracing.js";
@@ -69,20 +69,20 @@ describe("a value that is not JSON", () => {
 describe("jsonText", () => {
   for (const [kind, make] of KINDS) {
     it(`refuses ${kind}`, () => {
-      expect(() => jsonText(make())).to.throw(TypeError, `a handler returned ${kind}, which cannot be sent`);
+      expect(() => toJsonText(make())).to.throw(TypeError, `a handler returned ${kind}, which cannot be sent`);
     });
   }
 
   it("shows the members of an error inside another value, and refuses one that has none", () => {
     const refused = Object.assign(new Error("no tea"), { status: 418 });
 
-    expect(jsonText({ error: refused })).to.equal('{"error":{"status":418}}');
-    expect(() => jsonText({ error: new Error("no tea") })).to.throw(TypeError, "a value that holds an Error");
+    expect(toJsonText({ error: refused })).to.equal('{"error":{"status":418}}');
+    expect(() => toJsonText({ error: new Error("no tea") })).to.throw(TypeError, "a value that holds an Error");
   });
 
   it("refuses a map, a set and a weak map inside another value", () => {
     for (const member of [new Map(), new Set(), new WeakMap()])
-      expect(() => jsonText({ rows: [member] })).to.throw(TypeError, "a value that holds a");
+      expect(() => toJsonText({ rows: [member] })).to.throw(TypeError, "a value that holds a");
   });
 
   it("keeps empty objects, texts with braces, dates and instances of classes", () => {
@@ -91,16 +91,16 @@ describe("jsonText", () => {
       readonly inner = {};
     }
 
-    expect(jsonText({ a: {}, b: "{}", c: new Date(0) })).to.equal('{"a":{},"b":"{}","c":"1970-01-01T00:00:00.000Z"}');
-    expect(jsonText(new Point())).to.equal('{"x":1,"inner":{}}');
-    expect(jsonText(Object.create(null))).to.equal("{}");
+    expect(toJsonText({ a: {}, b: "{}", c: new Date(0) })).to.equal('{"a":{},"b":"{}","c":"1970-01-01T00:00:00.000Z"}');
+    expect(toJsonText(new Point())).to.equal('{"x":1,"inner":{}}');
+    expect(toJsonText(Object.create(null))).to.equal("{}");
   });
 
   it("keeps a map or an error that has a toJSON", () => {
     const map = Object.assign(new Map(), { toJSON: () => ({ a: {} }) });
     const error = Object.assign(new Error("secret"), { toJSON: () => "shown" });
 
-    expect(jsonText(map)).to.equal('{"a":{}}');
-    expect(jsonText([error, {}])).to.equal('["shown",{}]');
+    expect(toJsonText(map)).to.equal('{"a":{}}');
+    expect(toJsonText([error, {}])).to.equal('["shown",{}]');
   });
 });

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { CompressionLayer } from "../../../lib/stages/compression.js";
 import type { Context } from "../../../lib/http/request/context.js";
 import { NotFoundError } from "../../../lib/errors/framework-error.js";
-import { answerReturned } from "../../../lib/http/response/returned-value.js";
+import { respondWithReturned } from "../../../lib/http/response/returned-value.js";
 import { Reply } from "../../../lib/http/response/reply.js";
 import { Stack } from "../../support/stack.js";
 
@@ -316,7 +316,7 @@ describe("a body that fails before its first byte", () => {
   for (const [what, handler] of FAILING) {
     it(`is a 500 without details of the error: ${what}`, async () => {
       const answer = await answerOf(async (ctx) => {
-        await answerReturned(ctx, handler(ctx));
+        await respondWithReturned(ctx, handler(ctx));
       });
 
       expect(answer.status).to.equal(500);

@@ -5,7 +5,7 @@ import http from "node:http";
 import { expect } from "chai";
 import { CompressionLayer } from "../../../lib/stages/compression.js";
 import type { Context } from "../../../lib/http/request/context.js";
-import { answerReturned } from "../../../lib/http/response/returned-value.js";
+import { respondWithReturned } from "../../../lib/http/response/returned-value.js";
 import type { Middleware } from "../../../lib/http/middleware.js";
 import { Reply } from "../../../lib/http/response/reply.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
@@ -18,7 +18,7 @@ type Handler = (ctx: Context) => unknown;
 
 /** Answers as the handler of a route does: the head waits a moment for the first chunk. */
 function returned(handler: Handler): Handler {
-  return (ctx) => answerReturned(ctx, handler(ctx));
+  return (ctx) => respondWithReturned(ctx, handler(ctx));
 }
 
 /** Text, so that it is worth compressing. */

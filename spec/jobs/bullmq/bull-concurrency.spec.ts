@@ -5,7 +5,7 @@ import { job, Jobs, type JobsOptions } from "@stagecraft/framework/jobs";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
-import { handlerOf } from "../../../lib/testing/contracts/queue-trial.js";
+import { createHandler } from "../../../lib/testing/contracts/queue-trial.js";
 import { needRedis, RedisServer } from "../../support/redis-server.js";
 import { rejectionOf } from "../../support/rejection-of.js";
 import { until } from "../../support/until.js";
@@ -36,14 +36,14 @@ describe("jobs at once in BullMQ", function () {
     const open = (): unknown => gate.emit("open");
     let [now, most, slowRuns, fastRuns] = [0, 0, 0, 0];
     const handlers = [
-      handlerOf(slow, async () => {
+      createHandler(slow, async () => {
         now += 1;
         most = Math.max(most, now);
         await once(gate, "open");
         now -= 1;
         slowRuns += 1;
       }),
-      handlerOf(fast, () => void (fastRuns += 1)),
+      createHandler(fast, () => void (fastRuns += 1)),
     ];
     const jobs = await started(server.url, handlers, { concurrency: 10, queueConcurrency: { slow: 2 } });
     for (let each = 0; each < COUNT; each++) await Promise.all([jobs.dispatch(slow), jobs.dispatch(fast)]);
@@ -60,7 +60,7 @@ describe("jobs at once in BullMQ", function () {
   });
 
   it("are refused where a job has a limit for each key, at the dispatch and at the start of a worker", async () => {
-    const jobs = await started(server.url, [handlerOf(bounded, () => {})]);
+    const jobs = await started(server.url, [createHandler(bounded, () => {})]);
     const errors = [await rejectionOf(jobs.dispatch(bounded, "a")), await rejectionOf(jobs.beginWork("worker"))];
     await jobs.endWork(0);
     await jobs.stop();

@@ -44,7 +44,7 @@ class Instance implements AsyncDisposable {
   }
 
   async tick(due: number): Promise<boolean> {
-    const made = await this.newJobs.make(sweep, { due: new Date(due).toISOString() }, {});
+    const made = await this.newJobs.create(sweep, { due: new Date(due).toISOString() }, {});
     return this.store.tick(sweep.name, due, made);
   }
 

@@ -8,7 +8,7 @@ import { FakeClock } from "@stagecraft/framework/testing";
 import { Queue } from "bullmq";
 import { expect } from "chai";
 import { NewJobs } from "../../../lib/jobs/new-jobs.js";
-import { handlerOf } from "../../../lib/testing/contracts/queue-trial.js";
+import { createHandler } from "../../../lib/testing/contracts/queue-trial.js";
 import { temporaryFolder } from "../../db/shop-database.js";
 import { jobsDatabase, makeTables } from "../jobs-database.js";
 import { eventsOf } from "../../support/events-of.js";
@@ -105,14 +105,14 @@ describe("a name that a process over BullMQ does not know", function () {
       await makeTables(database);
       const attempts: unknown[] = [];
       const keep = (_: unknown, { name, attempt }: JobContext): void => void attempts.push([name, attempt]);
-      const handlers = [handlerOf(sweep as AnyJob as Job, keep), handlerOf(tell, keep)];
+      const handlers = [createHandler(sweep as AnyJob as Job, keep), createHandler(tell, keep)];
       const store = new BullJobs({ url: server.url, ...(where === "with a database" && { database }) });
       const older = await started(store, new SystemClock(), []);
       await older.dispatch(tell);
       const isFirst = await store.tick(
         sweep.name,
         DUE,
-        await new NewJobs().make(sweep, { due: new Date(DUE).toISOString() }, {}),
+        await new NewJobs().create(sweep, { due: new Date(DUE).toISOString() }, {}),
       );
       await until(async () => (await queue.getDelayedCount()) === 2);
       const counts = await older.counts();

@@ -46,8 +46,8 @@ async function runOf(handler: Handler): Promise<Run> {
     tools,
     new JobReports(host),
   );
-  await worker.begin();
-  await worker.end(0);
+  await worker.start();
+  await worker.stop(0);
   const [run] = opened;
   if (run === undefined) throw new Error("no queue was opened");
   return run;

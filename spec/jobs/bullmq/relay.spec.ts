@@ -59,10 +59,10 @@ describe("the relay of BullJobs", function () {
       const relay = new Relay(rows, async (jobs) => void moved.push(...jobs.map(({ id }) => id)), clock);
       await rows.add(["1", "2", "3"].map(newJob));
 
-      await relay.begin();
+      await relay.start();
       await passSlowly(clock, 5000);
       const { waiting, running } = await rows.counts();
-      await relay.end();
+      await relay.stop();
 
       expect(moved).to.deep.equal(["1", "2", "3"]);
       expect([waiting, running]).to.deep.equal([0, 0]);

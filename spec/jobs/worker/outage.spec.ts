@@ -2,7 +2,7 @@
 import { job, type JobContext, MemoryJobs } from "@stagecraft/framework/jobs";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { handlerOf } from "../../../lib/testing/contracts/queue-trial.js";
+import { createHandler } from "../../../lib/testing/contracts/queue-trial.js";
 import { Gate } from "../../support/gate.js";
 import { preparedJobs } from "../prepared-jobs.js";
 
@@ -29,7 +29,7 @@ describe("an outage of the store", () => {
     const down = { first: false, second: false };
     const gate = new Gate();
     const runs: JobContext[] = [];
-    const handler = handlerOf(long, async (_, ctx) => {
+    const handler = createHandler(long, async (_, ctx) => {
       runs.push(ctx);
       await gate.passed;
     });
@@ -58,7 +58,11 @@ describe("an outage of the store", () => {
     const heartbeat = store.heartbeat.bind(store);
     store.heartbeat = fails;
     const attempts: number[] = [];
-    const { jobs } = preparedJobs([handlerOf(long, (_, { attempt }) => void attempts.push(attempt))], { store }, clock);
+    const { jobs } = preparedJobs(
+      [createHandler(long, (_, { attempt }) => void attempts.push(attempt))],
+      { store },
+      clock,
+    );
     await jobs.beginWork("worker");
     await jobs.dispatch(long);
     await clock.advanceAsync(25_000);
@@ -76,7 +80,7 @@ describe("an outage of the store", () => {
     let isDown = false;
     const attempts: number[] = [];
     const again = job("again");
-    const handler = handlerOf(again, (_, { attempt }) => void attempts.push(attempt));
+    const handler = createHandler(again, (_, { attempt }) => void attempts.push(attempt));
     await preparedJobs([], { store }, clock).jobs.dispatch(again);
     await store.heartbeat({ id: "dead", names: [], queues: undefined });
     await store.claim({ worker: "dead", queues: undefined, limit: 1, leaseMs: 300_000 });

@@ -15,7 +15,7 @@ import {
 } from "@stagecraft/framework/jobs";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { handlerOf } from "../../../lib/testing/contracts/queue-trial.js";
+import { createHandler } from "../../../lib/testing/contracts/queue-trial.js";
 import { temporaryFolder } from "../../db/shop-database.js";
 import { eventsOf } from "../../support/events-of.js";
 import { needs } from "../../support/machine.js";
@@ -39,7 +39,7 @@ describe("a rolling deploy", () => {
       const clock = new FakeClock();
       const store = new MemoryJobs({ clock });
       const attempts: number[] = [];
-      const handler = handlerOf(added, (_, { attempt }) => void attempts.push(attempt));
+      const handler = createHandler(added, (_, { attempt }) => void attempts.push(attempt));
       const older = preparedJobs([], { store }, clock).jobs;
       await older.beginWork("worker");
       await older.dispatch(added);
@@ -61,12 +61,12 @@ describe("a rolling deploy", () => {
     const store = new MemoryJobs({ clock });
     const seen: unknown[] = [];
     const [shape, newShape] = [job("mail.welcome", OLDER), job<string>("mail.welcome")];
-    const older = preparedJobs([handlerOf(shape, (payload) => void seen.push(payload))], { store }, clock).jobs;
+    const older = preparedJobs([createHandler(shape, (payload) => void seen.push(payload))], { store }, clock).jobs;
     await older.beginWork("worker");
     await older.dispatch(newShape, "new");
     await clock.advanceAsync(500);
     await older.endWork(0);
-    const newer = preparedJobs([handlerOf(newShape, (payload) => void seen.push(payload))], { store }, clock).jobs;
+    const newer = preparedJobs([createHandler(newShape, (payload) => void seen.push(payload))], { store }, clock).jobs;
     await newer.beginWork("worker");
     await clock.advanceAsync(5000);
     await newer.endWork(0);
@@ -91,7 +91,7 @@ describe("a rolling deploy", () => {
     expect(named[0]).to.include("list the class with its @Handles under the providers");
     expect(older.metrics.render()).to.include(`${gauge} 3`);
 
-    const newer = preparedJobs(ship === undefined ? [] : [handlerOf(ship, () => {})], { store }, clock);
+    const newer = preparedJobs(ship === undefined ? [] : [createHandler(ship, () => {})], { store }, clock);
     await newer.jobs.beginWork("worker");
     await older.jobs.endWork(0);
     await clock.advanceAsync(60_000);

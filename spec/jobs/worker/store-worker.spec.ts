@@ -13,7 +13,7 @@ import { Metrics } from "@stagecraft/framework/observe";
 import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { UnhandledPauses } from "../../../lib/jobs/worker/unhandled-pauses.js";
-import { handlerOf } from "../../../lib/testing/contracts/queue-trial.js";
+import { createHandler } from "../../../lib/testing/contracts/queue-trial.js";
 import { eventsOf } from "../../support/events-of.js";
 import { Gate } from "../../support/gate.js";
 
@@ -166,7 +166,7 @@ describe("a last attempt", () => {
     let runs = 0;
     const run = () => void (runs += 1);
     const worker = new Jobs({ store });
-    const instances = [handlerOf(once, run), handlerOf(counted, run)];
+    const instances = [createHandler(once, run), createHandler(counted, run)];
     worker.prepare({ name: "jobs", clock, metrics: new Metrics(), instances: () => instances });
     for (const each of jobs) await worker.dispatch(each, 1);
     await worker.beginWork("worker");

@@ -1,7 +1,7 @@
 /** Mistakes with the parts beside the row: databases, jobs, mails, sessions and pages. */
 import { asking, JOBS, type Mistake, running } from "./mistake.js";
 
-const DB = `import { Database, migrationsIn } from "@stagecraft/framework/db";
+const DB = `import { Database, readMigrations } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 interface Tables { links: { id: number } }
 class ShopDatabase extends Database<Tables> {}
@@ -39,7 +39,7 @@ export const PARTS: readonly Mistake[] = [
   {
     title: "a folder of migrations that the build has not copied",
     files: running(
-      `${DB}const db = new ShopDatabase(sqlite(":memory:"), { migrations: [migrationsIn(new URL("none/", import.meta.url))], migrate: true });\n@Module({ providers: [provide(ShopDatabase).useValue(db)] }) class Shop {}`,
+      `${DB}const db = new ShopDatabase(sqlite(":memory:"), { migrations: [readMigrations(new URL("none/", import.meta.url))], migrate: true });\n@Module({ providers: [provide(ShopDatabase).useValue(db)] }) class Shop {}`,
     ),
     says: ["E_DB_MIGRATION_FILE", "does not exist", "tsc copies no .sql file: copy the folder in the build"],
   },

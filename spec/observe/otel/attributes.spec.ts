@@ -3,7 +3,7 @@ import { anything, assert, constantFrom, property } from "fast-check";
 import { tracing } from "../../../lib/tracing/tracing.js";
 import { JsonLog } from "../../../lib/observe/logging/json-log.js";
 import { CaptureSink } from "../../../lib/observe/logging/sink.js";
-import { attributeOf, MAX_TEXT_LENGTH } from "../../../lib/observe/otel/attributes.js";
+import { toAttribute, MAX_TEXT_LENGTH } from "../../../lib/observe/otel/attributes.js";
 
 describe("attributeOf", () => {
   const cycle: { self?: unknown } = {};
@@ -63,22 +63,22 @@ describe("attributeOf", () => {
 
   for (const [what, value, attribute] of table) {
     it(`converts ${what}`, () => {
-      expect(attributeOf(value)).to.deep.equal(attribute);
+      expect(toAttribute(value)).to.deep.equal(attribute);
     });
   }
 
   it("truncates long text, and does not cut a surrogate pair", () => {
-    expect(attributeOf("x".repeat(MAX_TEXT_LENGTH))).to.have.length(MAX_TEXT_LENGTH);
-    expect(attributeOf("x".repeat(MAX_TEXT_LENGTH + 1))).to.have.length(MAX_TEXT_LENGTH);
-    expect(attributeOf(`${"x".repeat(MAX_TEXT_LENGTH - 1)}😀`)).to.equal("x".repeat(MAX_TEXT_LENGTH - 1));
-    expect(attributeOf({ text: "x".repeat(MAX_TEXT_LENGTH) })).to.have.length(MAX_TEXT_LENGTH);
+    expect(toAttribute("x".repeat(MAX_TEXT_LENGTH))).to.have.length(MAX_TEXT_LENGTH);
+    expect(toAttribute("x".repeat(MAX_TEXT_LENGTH + 1))).to.have.length(MAX_TEXT_LENGTH);
+    expect(toAttribute(`${"x".repeat(MAX_TEXT_LENGTH - 1)}😀`)).to.equal("x".repeat(MAX_TEXT_LENGTH - 1));
+    expect(toAttribute({ text: "x".repeat(MAX_TEXT_LENGTH) })).to.have.length(MAX_TEXT_LENGTH);
   });
 
   it("converts a list of texts to one text if it is longer than one text may be", () => {
     const half = "x".repeat(MAX_TEXT_LENGTH / 2);
 
-    expect(attributeOf([half, half])).to.deep.equal([half, half]);
-    expect(attributeOf([half, half, "x"])).to.equal(JSON.stringify([half, half]).slice(0, MAX_TEXT_LENGTH));
+    expect(toAttribute([half, half])).to.deep.equal([half, half]);
+    expect(toAttribute([half, half, "x"])).to.equal(JSON.stringify([half, half]).slice(0, MAX_TEXT_LENGTH));
   });
 
   it("shows any value as the JSON log does", () => {
@@ -94,7 +94,7 @@ describe("attributeOf", () => {
 
     assert(
       property(values, (value) => {
-        const attribute = attributeOf(value);
+        const attribute = toAttribute(value);
         const logged = loggedAs(value);
 
         if (typeof attribute !== "string") expect(JSON.stringify(attribute)).to.equal(logged);

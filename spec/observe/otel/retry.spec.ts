@@ -2,8 +2,8 @@ import { Metadata, status } from "@grpc/grpc-js";
 import type { ReadableSpan } from "../../../lib/observe/otel/peers.js";
 import { expect } from "chai";
 import { Metrics } from "../../../lib/observe/metrics/metrics.js";
-import { FIRST_DELAY_MS, LONGEST_DELAY_MS, MAX_ATTEMPTS, RetryingExporter } from "../../../lib/observe/otel/retry.js";
-import { retryDelayOf } from "../../../lib/observe/otel/retry-info.js";
+import { FIRST_DELAY_MS, MAX_DELAY_MS, MAX_ATTEMPTS, RetryingExporter } from "../../../lib/observe/otel/retry.js";
+import { findRetryDelay } from "../../../lib/observe/otel/retry-info.js";
 import { BATCH_DELAY_MS } from "../../../lib/observe/otel/span-queue.js";
 import { Telemetry } from "../../../lib/observe/otel/telemetry.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
@@ -141,7 +141,7 @@ describe("RetryingExporter", () => {
     // 301 s.
     scripted.settle(refused(statusWith(retryInfo, [8, 0xad, 2])));
 
-    expect(LONGEST_DELAY_MS).to.equal(300_000);
+    expect(MAX_DELAY_MS).to.equal(300_000);
     expect(results).to.have.length(1);
   });
 
@@ -161,7 +161,7 @@ describe("retryDelayOf", () => {
   const whole = statusWith(retryInfo, THREE_SECONDS_AND_A_HALF);
 
   it("reads the delay, rounded up to milliseconds", () => {
-    expect(retryDelayOf(trailers(whole))).to.equal(3501);
+    expect(findRetryDelay(trailers(whole))).to.equal(3501);
   });
 
   it("reads nothing from absent, foreign or malformed trailers", () => {
@@ -176,9 +176,9 @@ describe("retryDelayOf", () => {
     ];
     const cut = Array.from({ length: whole.length }, (_, length) => whole.subarray(0, length));
 
-    const delays = [...malformed, foreign, ...cut].map((details) => retryDelayOf(trailers(details)));
+    const delays = [...malformed, foreign, ...cut].map((details) => findRetryDelay(trailers(details)));
 
     expect(delays.filter((delay) => delay !== undefined)).to.deep.equal([]);
-    expect([undefined, null, {}, { get: () => "text" }].map(retryDelayOf)).to.deep.equal(Array(4).fill(undefined));
+    expect([undefined, null, {}, { get: () => "text" }].map(findRetryDelay)).to.deep.equal(Array(4).fill(undefined));
   });
 });

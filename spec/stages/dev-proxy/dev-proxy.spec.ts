@@ -14,7 +14,7 @@ import { Routes } from "../../../lib/routing/routes.js";
 import {
   DevFallbackLayer,
   DevProxyLayer,
-  devProxyState,
+  readDevProxyState,
   type DevProxyOptions,
   ForwardedPaths,
 } from "../../../lib/stages/dev-proxy/dev-proxy.js";
@@ -82,12 +82,12 @@ describe("the state of the development proxy", () => {
     ],
   ];
   for (const [what, options, environment, profile, expected] of rows) {
-    it(`is ${what}`, () => expect(devProxyState(options, { profile, environment })).to.deep.equal(expected));
+    it(`is ${what}`, () => expect(readDevProxyState(options, { profile, environment })).to.deep.equal(expected));
   }
 
   it("is refused with options of a wrong type", () => {
     for (const options of [{ endpoint: 5 }, { prefixes: "/a/" }, { prefixes: [1] }]) {
-      const thrown = errorOf(() => devProxyState(options as never, { profile: "debug", environment: {} }));
+      const thrown = errorOf(() => readDevProxyState(options as never, { profile: "debug", environment: {} }));
       expect(thrown).to.have.property("code", "E_DEV_PROXY");
     }
     const { diagnostics } = startupErrorOf(() =>

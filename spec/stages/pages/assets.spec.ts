@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Context } from "../../../lib/http/request/context.js";
 import type { FrameworkError } from "../../../lib/errors/framework-error.js";
-import { assetsOf, type AssetOptions, type Surroundings } from "../../../lib/stages/pages/document/assets.js";
+import { readAssets, type AssetOptions, type AssetEnvironment } from "../../../lib/stages/pages/document/assets.js";
 import { BuildTags, DevelopmentTags } from "../../../lib/stages/pages/document/asset-tags.js";
 import { DocumentBody, RootDocument, type DocumentParts } from "../../../lib/stages/pages/document/document.js";
 import { headTags } from "../../../lib/stages/pages/document/head-metadata.js";
@@ -24,7 +24,7 @@ function tagsOf(records: Records, component = "home", importMap?: string): reado
     manifest: Manifest.parse(JSON.stringify(records), "manifest.json"),
     entry: ENTRY,
     prefix: "/build",
-    sourceOf: (name) => `pages/${name}.tsx`,
+    findSource: (name) => `pages/${name}.tsx`,
     importMap,
   });
   return tags.tags(component, "").split(/(?<=>)(?=<(?!\/))/);
@@ -104,7 +104,7 @@ describe("the tags of a build", () => {
       manifest: Manifest.parse(JSON.stringify(BUILD), "m"),
       entry: ENTRY,
       prefix: "/build",
-      sourceOf: () => undefined,
+      findSource: () => undefined,
       importMap: "{}",
     }).tags("home", ' nonce="n"');
 
@@ -151,7 +151,7 @@ const headerOf = (records: Records, nonce?: string, importMap?: string): string 
     manifest: Manifest.parse(JSON.stringify(records), "m"),
     entry: ENTRY,
     prefix: "/build",
-    sourceOf: (name) => `pages/${name}.tsx`,
+    findSource: (name) => `pages/${name}.tsx`,
     importMap,
   }).preloads("home", nonce);
 
@@ -268,8 +268,8 @@ describe("the front end's assets", () => {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, content);
   };
-  const assets = (surroundings: Partial<Surroundings>, more: Partial<AssetOptions> = {}) =>
-    assetsOf(
+  const assets = (surroundings: Partial<AssetEnvironment>, more: Partial<AssetOptions> = {}) =>
+    readAssets(
       { entry: ENTRY, buildDirectory: directory, ...more },
       { profile: "debug", viteIpc: undefined, ...surroundings },
     );

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Application } from "../../../lib/app/application.js";
 import { PageContracts } from "../../../lib/stages/pages/contract.js";
-import { contract, misfit, shape } from "../../../lib/stages/pages/contract-shape.js";
+import { contract, findMisfit, shape } from "../../../lib/stages/pages/contract-shape.js";
 import { Page } from "../../../lib/stages/pages/page.js";
 import { PageContractsLayer } from "../../../lib/stages/page-contracts.js";
 import { deferred } from "../../../lib/stages/pages/props/prop.js";
@@ -69,8 +69,8 @@ describe("page contracts", () => {
   it("are found for a component with capital letters of any alphabet", () => {
     const contracts = new PageContracts().register(contract("\u00c4/Show", { title: shape.string }));
 
-    expect(contracts.misfit("\u00c4/Show", {}, true)).to.equal("title is missing");
-    expect(contracts.misfit("\u00c4/show", {}, true)).to.equal(undefined);
+    expect(contracts.findMisfit("\u00c4/Show", {}, true)).to.equal("title is missing");
+    expect(contracts.findMisfit("\u00c4/show", {}, true)).to.equal(undefined);
   });
 
   it("do not take other letters of another case for the same", () => {
@@ -108,7 +108,7 @@ describe("page contracts", () => {
   ];
   for (const [props, expected] of rows) {
     it(`find that ${expected ?? "all fits"} in ${JSON.stringify(props)}`, () => {
-      expect(misfit(index.props, props)).to.equal(expected);
+      expect(findMisfit(index.props, props)).to.equal(expected);
     });
   }
 

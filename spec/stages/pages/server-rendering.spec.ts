@@ -7,7 +7,11 @@ import { PAGE_RENDER } from "../../../lib/observe/request-span.js";
 import { listening } from "../../support/listening.js";
 import { listeningOn } from "../../support/listening-on.js";
 import { Page } from "../../../lib/stages/pages/page.js";
-import { PageRenderer, renderedPage, type RenderedPage } from "../../../lib/stages/pages/rendering/page-renderer.js";
+import {
+  PageRenderer,
+  parseRenderedPage,
+  type RenderedPage,
+} from "../../../lib/stages/pages/rendering/page-renderer.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import type { PagesOptions } from "../../../lib/stages/pages/pages.js";
 import { VitePageRenderer } from "../../../lib/stages/pages/rendering/vite-page-renderer.js";
@@ -342,9 +346,9 @@ describe("a page that the server renders", () => {
   });
 
   it("may be a body without a root, and is nothing else", () => {
-    expect(renderedPage({ body: "<p>" })).to.deep.equal({ head: [], markup: "<p>" });
+    expect(parseRenderedPage({ body: "<p>" })).to.deep.equal({ head: [], markup: "<p>" });
     for (const result of [undefined, null, "x", {}, { body: 1 }, { head: "x", body: "" }, { head: [1], body: "" }]) {
-      expect(errorOf(() => renderedPage(result))).to.be.instanceOf(TypeError);
+      expect(errorOf(() => parseRenderedPage(result))).to.be.instanceOf(TypeError);
     }
   });
 });

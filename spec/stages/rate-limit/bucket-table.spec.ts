@@ -101,7 +101,7 @@ describe("BucketTable", () => {
 const SECRET = Buffer.from("0001020304050607", "hex");
 
 function hashText(text: string, secret = SECRET): string {
-  const { high, low } = new KeyHash(secret).of(text);
+  const { high, low } = new KeyHash(secret).compute(text);
   return `${high} ${low}`;
 }
 
@@ -115,7 +115,7 @@ describe("KeyHash", () => {
 
     fc.assert(
       fc.property(anyText(), (text) => {
-        const { high, low } = hash.of(text);
+        const { high, low } = hash.compute(text);
 
         expect(`${high} ${low}`).to.equal(hashText(text));
       }),
@@ -135,7 +135,7 @@ describe("KeyHash", () => {
     const halves = new Uint32Array(both.buffer);
 
     for (let key = 0; key < 1_000_000; key++) {
-      const { high, low } = hash.of(`10.${key >> 16}.${(key >> 8) & 255}.${key & 255}`);
+      const { high, low } = hash.compute(`10.${key >> 16}.${(key >> 8) & 255}.${key & 255}`);
       lows[key] = low;
       halves.set([low, high], 2 * key);
     }
@@ -157,10 +157,10 @@ describe("KeyHash", () => {
       for (let key = 0; key < 50; key++) {
         const text = `client ${key}`;
         const turned = String.fromCharCode(text.charCodeAt(0) ^ (1 << bit)) + text.slice(1);
-        compare(new KeyHash(SECRET).of(text), new KeyHash(SECRET).of(turned));
+        compare(new KeyHash(SECRET).compute(text), new KeyHash(SECRET).compute(turned));
         const secret = Buffer.from(SECRET);
         secret.writeUInt8(secret.readUInt8(bit % 8) ^ (1 << (key % 8)), bit % 8);
-        compare(new KeyHash(SECRET).of(text), new KeyHash(secret).of(text));
+        compare(new KeyHash(SECRET).compute(text), new KeyHash(secret).compute(text));
       }
     }
 
@@ -168,7 +168,7 @@ describe("KeyHash", () => {
   });
 
   it("has a random secret per instance", () => {
-    const [one, other] = [new KeyHash().of("key"), new KeyHash().of("key")];
+    const [one, other] = [new KeyHash().compute("key"), new KeyHash().compute("key")];
 
     expect([one.high, one.low]).not.to.deep.equal([other.high, other.low]);
   });

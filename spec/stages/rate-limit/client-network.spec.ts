@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Application, RateLimit, Route, Routes, type RateLimitKey } from "../../../lib/entries/main.js";
-import { clientNetwork } from "../../../lib/stages/rate-limit/client-network.js";
+import { getClientNetwork } from "../../../lib/stages/rate-limit/client-network.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 
 describe("clientNetwork", () => {
@@ -23,7 +23,7 @@ describe("clientNetwork", () => {
 
   for (const [address, prefix, network] of rows) {
     it(`reads ${JSON.stringify(address)} with ${prefix} bits as ${JSON.stringify(network)}`, () => {
-      expect(clientNetwork(address, prefix)).to.equal(network);
+      expect(getClientNetwork(address, prefix)).to.equal(network);
     });
   }
 });

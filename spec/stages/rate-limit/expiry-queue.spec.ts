@@ -51,10 +51,10 @@ describe("ExpiryQueue", () => {
         for (const step of sequence) {
           perform(step, queue, expiries);
           expect(queue.size).to.equal(expiries.length);
-          if (expiries.length > 0) expect(queue.expiryOf(queue.earliest)).to.equal(Math.min(...expiries));
+          if (expiries.length > 0) expect(queue.getExpiry(queue.earliest)).to.equal(Math.min(...expiries));
         }
 
-        expect(expiries.map((_expiry, entry) => queue.expiryOf(entry))).to.deep.equal(expiries);
+        expect(expiries.map((_expiry, entry) => queue.getExpiry(entry))).to.deep.equal(expiries);
       }),
     );
   });
@@ -65,7 +65,7 @@ describe("ExpiryQueue", () => {
 
     const drained: number[] = [];
     while (queue.size > 0) {
-      drained.push(queue.expiryOf(queue.earliest));
+      drained.push(queue.getExpiry(queue.earliest));
       queue.removeEarliest();
     }
 

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { BadRequestError } from "../../../lib/errors/framework-error.js";
 import { Get, Post } from "../../../lib/endpoints/endpoint.js";
-import { redirectLocation, type RedirectedRequest } from "../../../lib/stages/redirects/redirect-mapper.js";
-import { isSafePath, safePath, safeReferer } from "../../../lib/http/request/safe-path.js";
-import { redirect, redirectStatus } from "../../../lib/stages/redirects/redirect.js";
+import { resolveLocation, type RedirectedRequest } from "../../../lib/stages/redirects/redirect-mapper.js";
+import { isSafePath, toSafePath, findSafeReferer } from "../../../lib/http/request/safe-path.js";
+import { redirect, getRedirectStatus } from "../../../lib/stages/redirects/redirect.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
 import { errorOf } from "../../support/error-of.js";
@@ -17,7 +17,7 @@ const request: RedirectedRequest = { method: "POST", referer: "", origins: ["htt
 
 describe("redirect()", () => {
   it("leads to / by default", () => {
-    expect(redirectLocation(redirect(), request, routes)).to.equal("/");
+    expect(resolveLocation(redirect(), request, routes)).to.equal("/");
   });
 
   describe("to(path)", () => {
@@ -35,7 +35,7 @@ describe("redirect()", () => {
     ];
     for (const [path, location] of kept) {
       it(`leads from ${JSON.stringify(path)} to ${location}`, () => {
-        expect(redirectLocation(redirect().to(path), request, routes)).to.equal(location);
+        expect(resolveLocation(redirect().to(path), request, routes)).to.equal(location);
       });
     }
 
@@ -87,7 +87,7 @@ describe("redirect()", () => {
           const target = parts.join("");
           fc.pre(isSafePath(target));
 
-          const location = safePath(target);
+          const location = toSafePath(target);
 
           expect(new URL(location, "http://site.example").origin).to.equal("http://site.example");
           expect(location).to.match(/^[\x21-\x7e]+$/);
@@ -125,19 +125,19 @@ describe("redirect()", () => {
       it(`leads from ${JSON.stringify(referer)} to ${location}`, () => {
         const back = redirect().back("/links");
 
-        expect(redirectLocation(back, { ...request, referer }, routes)).to.equal(location);
+        expect(resolveLocation(back, { ...request, referer }, routes)).to.equal(location);
       });
     }
 
     it("falls back to / by default", () => {
-      expect(redirectLocation(redirect().back(), request, routes)).to.equal("/");
+      expect(resolveLocation(redirect().back(), request, routes)).to.equal("/");
     });
 
     it("accepts several origins, none of them opaque", () => {
       const origins = ["https://app.example", "http://other.example", "null"];
 
-      expect(safeReferer("https://app.example/x", origins)).to.equal("/x");
-      expect(safeReferer("data:text/html,x", ["null"])).to.equal(undefined);
+      expect(findSafeReferer("https://app.example/x", origins)).to.equal("/x");
+      expect(findSafeReferer("data:text/html,x", ["null"])).to.equal(undefined);
     });
   });
 
@@ -145,17 +145,17 @@ describe("redirect()", () => {
     it("leads to an endpoint", () => {
       const show = Get("/photos/{id}");
 
-      expect(redirectLocation(redirect().route(show, "a b"), request, routes)).to.equal("/photos/a%20b");
+      expect(resolveLocation(redirect().route(show, "a b"), request, routes)).to.equal("/photos/a%20b");
     });
 
     it("leads to a named route", () => {
-      expect(redirectLocation(redirect().route("links.show", 7), request, routes)).to.equal("/links/7");
+      expect(resolveLocation(redirect().route("links.show", 7), request, routes)).to.equal("/links/7");
     });
 
     it("gives a 500 for an unknown name", () => {
       const target = redirect().route("links.shwo", 7);
 
-      const error = errorOf(() => redirectLocation(target, request, routes));
+      const error = errorOf(() => resolveLocation(target, request, routes));
 
       expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail: 'no route is named "links.shwo"' });
     });
@@ -165,7 +165,7 @@ describe("redirect()", () => {
         [Post("/links/{id}"), "POST /links/{id}"],
         [Get("/elsewhere/{id}"), "GET /elsewhere/{id}"],
       ] as const) {
-        const error = errorOf(() => redirectLocation(redirect().route(endpoint, 7), request, routes));
+        const error = errorOf(() => resolveLocation(redirect().route(endpoint, 7), request, routes));
 
         const detail = `${title} is not a route of this application`;
         expect(error).to.include({ code: "E_ROUTE_NAME", status: 500, detail });
@@ -176,11 +176,11 @@ describe("redirect()", () => {
       const byName = redirect().route("links.show");
       const byEndpoint = redirect().route(Get("/photos/{id}"), "..");
 
-      expect(errorOf(() => redirectLocation(byName, request, routes))).to.include({
+      expect(errorOf(() => resolveLocation(byName, request, routes))).to.include({
         code: "E_ROUTE_PARAM",
         status: 500,
       });
-      expect(errorOf(() => redirectLocation(byEndpoint, request, routes))).to.include({ code: "E_ROUTE_PARAM" });
+      expect(errorOf(() => resolveLocation(byEndpoint, request, routes))).to.include({ code: "E_ROUTE_PARAM" });
     });
   });
 
@@ -193,7 +193,7 @@ describe("redirect()", () => {
       ["notice", "Saved again."],
       ["__proto__", "x"],
     ]);
-    expect(redirectLocation(second, request, routes)).to.equal("/links");
+    expect(resolveLocation(second, request, routes)).to.equal("/links");
   });
 
   const statuses: readonly (readonly [method: string, temporary: number, permanent: number])[] = [
@@ -207,8 +207,8 @@ describe("redirect()", () => {
   ];
   for (const [method, temporary, permanent] of statuses) {
     it(`answers ${method} with ${temporary}, permanent ${permanent}`, () => {
-      expect(redirectStatus(method, redirect().isPermanent)).to.equal(temporary);
-      expect(redirectStatus(method, redirect().permanent().isPermanent)).to.equal(permanent);
+      expect(getRedirectStatus(method, redirect().isPermanent)).to.equal(temporary);
+      expect(getRedirectStatus(method, redirect().permanent().isPermanent)).to.equal(permanent);
     });
   }
 });

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { checkFlashName, checkName, textOfValue } from "../../../lib/stages/session/session-value.js";
+import { checkFlashName, checkName, serializeValue } from "../../../lib/stages/session/session-value.js";
 
 /** Lists in lists. */
 const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth)) as unknown;
@@ -9,21 +9,21 @@ describe("the value of a session", () => {
     for (const name of ["toJSON", "__proto__", "constructor", "toString", "hasOwnProperty", "then", "length", ""]) {
       const fields = Object.defineProperty({}, name, { value: "x", enumerable: true });
 
-      expect(textOfValue("form", fields), name).to.equal(`{"${name}":"x"}`);
+      expect(serializeValue("form", fields), name).to.equal(`{"${name}":"x"}`);
     }
   });
 
   it("has no function that JSON calls, in any depth", () => {
     for (const value of [{ toJSON: () => "x" }, { a: [{ toJSON: () => "x" }] }])
-      expect(() => textOfValue("x", value)).to.throw(TypeError, "an object with toJSON, which JSON cannot keep");
+      expect(() => serializeValue("x", value)).to.throw(TypeError, "an object with toJSON, which JSON cannot keep");
   });
 
   it("is a TypeError where it is nested deeper than the stack", () => {
-    expect(() => textOfValue("tree", nested(200_000))).to.throw(
+    expect(() => serializeValue("tree", nested(200_000))).to.throw(
       TypeError,
       "the session value tree is nested too deeply",
     );
-    expect(textOfValue("tree", nested(500))).to.have.lengthOf(1000);
+    expect(serializeValue("tree", nested(500))).to.have.lengthOf(1000);
   });
 });
 

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import { filePathOf } from "../../../lib/stages/static-files/file-path.js";
+import { findFilePath } from "../../../lib/stages/static-files/file-path.js";
 
 describe("filePathOf", () => {
   const rows: readonly (readonly [string, string, string | undefined])[] = [
@@ -50,7 +50,7 @@ describe("filePathOf", () => {
 
   for (const [title, raw, path] of rows) {
     it(`${title}: ${path ?? "none"}`, () => {
-      expect(filePathOf(raw)).to.equal(path);
+      expect(findFilePath(raw)).to.equal(path);
     });
   }
 
@@ -85,7 +85,7 @@ describe("filePathOf", () => {
     // Inputs that are refused do not count as runs.
     fc.assert(
       fc.property(spelled, (raw) => {
-        const path = filePathOf(raw);
+        const path = findFilePath(raw);
 
         fc.pre(path !== undefined);
         expect(posix.resolve("/root", `.${path}`)).to.equal(`/root${path}`);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { FrameworkError } from "../../../lib/errors/framework-error.js";
-import { filesOfManifest, isHashedName } from "../../../lib/stages/static-files/locator.js";
+import { readManifestFiles, isHashedName } from "../../../lib/stages/static-files/locator.js";
 import { errorOf } from "../../support/error-of.js";
 
 describe("isHashedName", () => {
@@ -57,13 +57,13 @@ describe("filesOfManifest", () => {
       JSON.stringify({ "src/app.ts": chunk, "src/b.ts": { file: "assets/b-12345678.js", isEntry: true } }),
     );
 
-    const files = filesOfManifest(path);
+    const files = readManifestFiles(path);
 
     expect([...(files ?? [])]).to.have.members([chunk.file, ...chunk.css, ...chunk.assets, "assets/b-12345678.js"]);
   });
 
   it("returns undefined without a manifest", () => {
-    expect(filesOfManifest(join(folder, "missing.json"))).to.equal(undefined);
+    expect(readManifestFiles(join(folder, "missing.json"))).to.equal(undefined);
   });
 
   for (const text of [
@@ -80,7 +80,7 @@ describe("filesOfManifest", () => {
       const path = join(folder, "manifest.json");
       writeFileSync(path, text);
 
-      const error = errorOf(() => filesOfManifest(path));
+      const error = errorOf(() => readManifestFiles(path));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_STATIC_MANIFEST");
       expect(error.message).to.contain(path);
@@ -88,6 +88,6 @@ describe("filesOfManifest", () => {
   }
 
   it("refuses a directory", () => {
-    expect(errorOf(() => filesOfManifest(folder))).to.have.property("code", "E_STATIC_MANIFEST");
+    expect(errorOf(() => readManifestFiles(folder))).to.have.property("code", "E_STATIC_MANIFEST");
   });
 });

@@ -82,7 +82,7 @@ describe("obeysLayerContract", () => {
           if (!ctx.headerSent) ctx.status = 500;
         }
       }),
-      { answersErrors: true },
+      { respondsToErrors: true },
     ],
     ["SecurityHeaders", new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'")],
     ["Compression", new CompressionLayer({ threshold: 1 }), { request: { headers: { "Accept-Encoding": "gzip" } } }],
@@ -97,7 +97,7 @@ describe("obeysLayerContract", () => {
         },
       },
     ],
-    ["CatchPanicLayer", new CatchPanicLayer(), { answersErrors: true }],
+    ["CatchPanicLayer", new CatchPanicLayer(), { respondsToErrors: true }],
     ["ErrorMapping", new ErrorMapping().redactErrors(true)],
   ];
   for (const [name, layer, options] of good) {
@@ -235,7 +235,7 @@ describe("obeysLayerContract", () => {
         }
       }),
       /it has to be answered as an error/,
-      { answersErrors: true },
+      { respondsToErrors: true },
     ],
     [
       "a middleware that refuses HEAD",

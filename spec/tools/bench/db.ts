@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { postgres } from "../../../lib/db/drivers/postgres/postgres-driver.js";
-import { sqlite } from "../../../lib/db/drivers/sqlite/sqlite.js";
+import { sqlite } from "../../../lib/db/drivers/sqlite/sqlite-driver.js";
 import type { DatabaseDriver } from "../../../lib/db/driver.js";
 import { locate } from "../../support/machine.js";
 import { PostgresServer } from "../../support/postgres-server.js";

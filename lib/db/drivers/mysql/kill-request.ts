@@ -1,11 +1,11 @@
 /**
  * Asks the server to end what a connection runs: `KILL QUERY` on a connection of its own, with the same login and TLS.
  */
-import { ControlTurns } from "../control-turns.js";
+import { ControlSemaphore } from "../control-semaphore.js";
 import type { MysqlClient } from "./mysql-client.js";
 
 export class KillRequests {
-  private readonly turns = new ControlTurns();
+  private readonly semaphore = new ControlSemaphore();
 
   constructor(private readonly open: (signal: AbortSignal) => Promise<MysqlClient>) {}
 
@@ -14,7 +14,7 @@ export class KillRequests {
    * be hit. When the signal aborts, it ends at once.
    */
   send(threadId: number, isRunning: () => boolean, signal: AbortSignal): Promise<boolean> {
-    return this.turns.run(async () => {
+    return this.semaphore.run(async () => {
       try {
         return !signal.aborted && isRunning() && (await this.kill(threadId, isRunning, signal));
       } catch {

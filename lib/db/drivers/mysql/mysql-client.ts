@@ -9,22 +9,22 @@ import type { Connection, ConnectionOptions } from "mysql2";
 import { checkText, refuseBind } from "../../bind.js";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
 import { JsonBind } from "../../json.js";
-import { addressOf, givenPassword, type ServerUrl } from "../server-url.js";
+import { formatAddress, askPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
 import {
   closesConnection,
   endsTransaction,
   isFatal,
   isMariadb,
-  lostMysqlConnection,
-  mysqlConnectFailure,
+  lostMysqlConnectionError,
+  mysqlConnectError,
 } from "./mysql-failure.js";
 import type { MysqlSettings, MysqlTimeouts } from "./mysql-options.js";
 import { mysql2 } from "./mysql-package.js";
 
 /** Prepared statements of one connection; the package forgets those that were not used for the longest time. */
 const MAX_STATEMENTS = 256;
-const GOODBYE_MS = 1000;
+const CLOSE_MS = 1000;
 /** A flag in the answer of the server. */
 const IN_TRANSACTION = 1;
 
@@ -54,8 +54,8 @@ export class MysqlClient {
     private readonly address: string,
     private readonly clock: Clock,
   ) {
-    connection.on("error", () => this.ended());
-    connection.on("end", () => this.ended());
+    connection.on("error", () => this.markClosed());
+    connection.on("end", () => this.markClosed());
   }
 
   /** @throws DriverError; the reason of the signal */
@@ -66,11 +66,11 @@ export class MysqlClient {
     clock: Clock,
     signal: AbortSignal,
   ): Promise<MysqlClient> {
-    const give = server === settings.server ? settings.password : server.password;
-    const password = await givenPassword(give, addressOf(server));
+    const passwordSource = server === settings.server ? settings.password : server.password;
+    const password = await askPassword(passwordSource, formatAddress(server));
     signal.throwIfAborted();
-    const connection = mysql2.createConnection(configOf(settings, server, password));
-    const client = new MysqlClient(connection, addressOf(server), clock);
+    const connection = mysql2.createConnection(toConfig(settings, server, password));
+    const client = new MysqlClient(connection, formatAddress(server), clock);
     const abort = (): void => client.destroy();
     signal.addEventListener("abort", abort, { once: true });
     try {
@@ -78,12 +78,12 @@ export class MysqlClient {
         connection.connect((error) => (error === null ? resolve() : reject(error)));
         signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
       });
-      await client.limit(timeouts);
+      await client.setTimeouts(timeouts);
       signal.throwIfAborted();
       return client;
     } catch (error) {
       client.destroy();
-      throw signal.aborted ? signal.reason : mysqlConnectFailure(error, client.address);
+      throw signal.aborted ? signal.reason : mysqlConnectError(error, client.address);
     } finally {
       signal.removeEventListener("abort", abort);
     }
@@ -94,20 +94,20 @@ export class MysqlClient {
   }
 
   async send(sql: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
-    const binds = bindsOf(parameters);
-    if (this.isClosed) throw lostMysqlConnection(this.address, undefined);
+    const binds = toBinds(parameters);
+    if (this.isClosed) throw lostMysqlConnectionError(this.address, undefined);
     this.isBusy = true;
     try {
-      const result = resultOf(await this.answer(sql, binds));
-      if (result.header?.serverStatus !== undefined) this.status = statusOf(result.header.serverStatus);
+      const result = readResult(await this.execute(sql, binds));
+      if (result.header?.serverStatus !== undefined) this.status = toStatus(result.header.serverStatus);
       return result.result;
     } catch (error) {
       // The package tells only the statement that ran that the connection was reset.
       if (isFatal(error)) this.destroy();
-      if (this.isClosed) throw lostMysqlConnection(this.address, error);
+      if (this.isClosed) throw lostMysqlConnectionError(this.address, error);
       if (closesConnection(error)) this.destroy();
-      else if (endsTransaction(error)) await this.ensureEnded();
-      else if (this.status === "open") await this.askStatus();
+      else if (endsTransaction(error)) await this.ensureRolledBack();
+      else if (this.status === "open") await this.refreshStatus();
       throw error;
     } finally {
       this.isBusy = false;
@@ -116,20 +116,20 @@ export class MysqlClient {
 
   close(): void {
     if (this.isClosed || this.isBusy) return this.destroy();
-    const timer = this.clock.setTimeout(() => this.destroy(), GOODBYE_MS, { background: true });
+    const timer = this.clock.setTimeout(() => this.destroy(), CLOSE_MS, { background: true });
     this.connection.end(() => timer.cancel());
   }
 
   destroy(): void {
     // The package's own method waits for the other side.
     (this.connection as unknown as Internals).stream.destroy();
-    this.ended();
+    this.markClosed();
   }
 
-  private answer(sql: string, binds: Bind[]): Promise<unknown> {
+  private execute(sql: string, binds: Bind[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null, result: unknown, fields?: readonly unknown[]): void =>
-        error === null ? resolve(withJson(result, fields)) : reject(error);
+        error === null ? resolve(parseJsonColumns(result, fields)) : reject(error);
       // Some statements cannot be prepared, and none without binds needs to be.
       if (binds.length === 0) this.connection.query(sql, settle);
       else this.connection.execute(sql, binds, settle);
@@ -140,28 +140,28 @@ export class MysqlClient {
    * The server has rolled the transaction back. The rollback is sent again, so that no later statement runs unnoticed outside of the
    * transaction.
    */
-  private async ensureEnded(): Promise<void> {
+  private async ensureRolledBack(): Promise<void> {
     this.status = "none";
-    await this.answer("rollback", []).catch(() => this.destroy());
+    await this.execute("rollback", []).catch(() => this.destroy());
   }
 
   /**
    * An error does not say whether the transaction is still open: with the setting `innodb_rollback_on_timeout` a wait for a lock that took
    * too long ends it, and so does a full table of locks. The first question may be what a late cancel hits.
    */
-  private async askStatus(): Promise<void> {
-    const flags = await this.ask()
-      .catch(() => this.ask())
+  private async refreshStatus(): Promise<void> {
+    const flags = await this.queryFlags()
+      .catch(() => this.queryFlags())
       .catch(() => undefined);
     if (flags === undefined) this.destroy();
-    else this.status = statusOf(flags);
+    else this.status = toStatus(flags);
   }
 
-  private async ask(): Promise<number | undefined> {
-    return resultOf(await this.answer("do 0", [])).header?.serverStatus;
+  private async queryFlags(): Promise<number | undefined> {
+    return readResult(await this.execute("do 0", [])).header?.serverStatus;
   }
 
-  private async limit({ statement, lock, idleInTransaction }: MysqlTimeouts): Promise<void> {
+  private async setTimeouts({ statement, lock, idleInTransaction }: MysqlTimeouts): Promise<void> {
     const [{ version } = {}] = (await this.send("select version() as version")).rows;
     const lockSeconds = Math.ceil(lock / 1000);
     const limits = isMariadb(String(version))
@@ -174,7 +174,7 @@ export class MysqlClient {
     await this.send(`set time_zone = '+00:00', ${all.map((each) => `session ${each}`).join(", ")}`);
   }
 
-  private ended(): void {
+  private markClosed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
     this.onClosed?.();
@@ -191,7 +191,7 @@ interface JsonField {
 const JSON_TYPE = 245;
 
 /** The package itself makes texts of the integers above 2^53 - 1 in JSON, on Node 22 and newer. */
-function withJson(result: unknown, fields: readonly unknown[] | undefined): unknown {
+function parseJsonColumns(result: unknown, fields: readonly unknown[] | undefined): unknown {
   if (!Array.isArray(result) || !Array.isArray(fields)) return result;
   // The package describes each column, and a row is an object by the names of the columns.
   const rows = result as Record<string, unknown>[];
@@ -205,7 +205,7 @@ function withJson(result: unknown, fields: readonly unknown[] | undefined): unkn
   return result;
 }
 
-function configOf({ tls, bigints }: MysqlSettings, server: ServerUrl, password: string): ConnectionOptions {
+function toConfig({ tls, bigints }: MysqlSettings, server: ServerUrl, password: string): ConnectionOptions {
   const { host, port, database, user } = server;
   return {
     host,
@@ -229,7 +229,7 @@ function configOf({ tls, bigints }: MysqlSettings, server: ServerUrl, password: 
 }
 
 /** @throws FrameworkError `E_DB_BIND` for arrays, objects and what the server has no type for, which it would store as 0 or null */
-function bindsOf(parameters: readonly unknown[]): Bind[] {
+function toBinds(parameters: readonly unknown[]): Bind[] {
   return parameters.map((value, index) => {
     if (value === null || Buffer.isBuffer(value)) return value;
     if (value instanceof Date) return Number.isNaN(value.getTime()) ? refuseBind(value, index) : value;
@@ -250,27 +250,28 @@ function bindsOf(parameters: readonly unknown[]): Bind[] {
   });
 }
 
-function resultOf(answer: unknown): { readonly result: DriverResult; readonly header?: Header } {
+function readResult(response: unknown): { readonly result: DriverResult; readonly header?: Header } {
   // The package says: an array of rows, an array of results, or the header of a statement without rows.
-  if (Array.isArray(answer)) {
-    const last: unknown = Array.isArray(answer[0]) || isHeader(answer.at(-1)) ? answer.find(Array.isArray) : answer;
+  if (Array.isArray(response)) {
+    const last: unknown =
+      Array.isArray(response[0]) || isHeader(response.at(-1)) ? response.find(Array.isArray) : response;
     return { result: { rows: (last ?? []) as DriverResult["rows"] } };
   }
-  if (!isHeader(answer)) return { result: { rows: [] } };
-  const { affectedRows, changedRows, insertId } = answer;
+  if (!isHeader(response)) return { result: { rows: [] } };
+  const { affectedRows, changedRows, insertId } = response;
   const result: DriverResult = {
     rows: [],
     affected: BigInt(affectedRows),
     ...(changedRows !== undefined && { changed: BigInt(changedRows) }),
     ...(Number(insertId) !== 0 && { insertId: BigInt(insertId) }),
   };
-  return { result, header: answer };
+  return { result, header: response };
 }
 
 function isHeader(value: unknown): value is Header {
   return typeof value === "object" && value !== null && "affectedRows" in value && "serverStatus" in value;
 }
 
-function statusOf(flags: number): TransactionStatus {
+function toStatus(flags: number): TransactionStatus {
   return (flags & IN_TRANSACTION) === 0 ? "none" : "open";
 }

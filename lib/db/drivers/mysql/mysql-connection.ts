@@ -7,18 +7,18 @@
 import { cancellable } from "../cancellable.js";
 import { UnknownOutcomeError } from "../../database-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../../driver.js";
-import { type ServerConnectionOwner, ServerConnection } from "../server-connection.js";
+import { type ServerConnectionReleaser, ServerConnection } from "../server-connection.js";
 import { throwIfAborted } from "../../../runtime/abortable.js";
 import type { Clock } from "../../../runtime/clock.js";
 import type { KillRequests } from "./kill-request.js";
 import type { MysqlClient } from "./mysql-client.js";
 import { mysqlFailure, statementError } from "./mysql-failure.js";
 
-export type MysqlOwner = ServerConnectionOwner<MysqlConnection>;
+export type MysqlReleaser = ServerConnectionReleaser<MysqlConnection>;
 
 export interface MysqlParts {
   readonly client: MysqlClient;
-  readonly owner: MysqlOwner;
+  readonly releaser: MysqlReleaser;
   readonly kills: KillRequests;
   readonly clock: Clock;
   /** For errors: the name of the database. */
@@ -27,15 +27,15 @@ export interface MysqlParts {
 
 export class MysqlConnection extends ServerConnection implements DriverConnection {
   protected readonly client: MysqlClient;
-  protected readonly owner: MysqlOwner;
+  protected readonly releaser: MysqlReleaser;
   protected readonly clock: Clock;
 
   constructor(private readonly parts: MysqlParts) {
     super();
     this.client = parts.client;
-    this.owner = parts.owner;
+    this.releaser = parts.releaser;
     this.clock = parts.clock;
-    this.client.onClosed = () => parts.owner.discard(this);
+    this.client.onClosed = () => parts.releaser.discard(this);
   }
 
   query(statement: DriverStatement): Promise<DriverResult> {
@@ -46,8 +46,8 @@ export class MysqlConnection extends ServerConnection implements DriverConnectio
     return cancellable(statement, {
       running: this.client.send(sql, parameters),
       cancel: (running) => this.cancel(running),
-      errorOf: (error, isCancelled) => {
-        if (mayBeUnknown && (isCancelled || isLost(error))) return this.unknown();
+      translateError: (error, isCancelled) => {
+        if (mayBeUnknown && (isCancelled || isLost(error))) return this.unknownOutcomeError();
         return isCancelled ? statement.signal?.reason : statementError(error, parameters);
       },
     });
@@ -68,10 +68,10 @@ export class MysqlConnection extends ServerConnection implements DriverConnectio
   }
 
   private cancel(running: Promise<unknown>): Promise<void> {
-    return this.cancelInTime((limit) => this.settled(running, limit));
+    return this.cancelInTime((limit) => this.waitForCancel(running, limit));
   }
 
-  private async settled(running: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  private async waitForCancel(running: Promise<unknown>, signal: AbortSignal): Promise<void> {
     const { client } = this;
     const ended = running.then(ignore, ignore);
     const isSent = await this.parts.kills.send(client.threadId, () => client.isBusy && !client.isClosed, signal);
@@ -80,7 +80,7 @@ export class MysqlConnection extends ServerConnection implements DriverConnectio
     if (isSent && !client.isClosed) await client.send("do 0").then(ignore, ignore);
   }
 
-  private unknown(): UnknownOutcomeError {
+  private unknownOutcomeError(): UnknownOutcomeError {
     return new UnknownOutcomeError(`a write of ${this.parts.database}`);
   }
 }

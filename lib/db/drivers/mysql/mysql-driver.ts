@@ -11,14 +11,14 @@ import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.
 import { type ConnectionUse, ServerDriver } from "../server-driver.js";
 import { KillRequests } from "./kill-request.js";
 import { MysqlClient } from "./mysql-client.js";
-import { MysqlConnection, type MysqlOwner } from "./mysql-connection.js";
+import { MysqlConnection, type MysqlReleaser } from "./mysql-connection.js";
 import { mysqlFailure } from "./mysql-failure.js";
 import { lockMysqlMigrations } from "./mysql-migration-lock.js";
-import { type MysqlOptions, type MysqlSettings, mysqlSettings } from "./mysql-options.js";
+import { type MysqlOptions, type MysqlSettings, toMysqlSettings } from "./mysql-options.js";
 
 /** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
 export function mysql(options: string | MysqlOptions): DatabaseDriver {
-  return new MysqlDriver(mysqlSettings(options));
+  return new MysqlDriver(toMysqlSettings(options));
 }
 
 class MysqlDriver extends ServerDriver<MysqlSettings, MysqlClient, MysqlConnection> {
@@ -46,8 +46,8 @@ class MysqlDriver extends ServerDriver<MysqlSettings, MysqlClient, MysqlConnecti
     return MysqlClient.open(settings, settings.migrationServer, timeouts, host.clock, signal);
   }
 
-  protected override newConnection(use: ConnectionUse, client: MysqlClient, owner: MysqlOwner): MysqlConnection {
+  protected override newConnection(use: ConnectionUse, client: MysqlClient, releaser: MysqlReleaser): MysqlConnection {
     const { host } = this;
-    return new MysqlConnection({ client, owner, kills: this.kills[use], clock: host.clock, database: host.name });
+    return new MysqlConnection({ client, releaser, kills: this.kills[use], clock: host.clock, database: host.name });
   }
 }

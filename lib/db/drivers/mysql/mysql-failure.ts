@@ -11,7 +11,7 @@ import type { DriverFailure, FailureKind } from "../../driver.js";
 
 const MAX_MESSAGE_LENGTH = 300;
 
-const LACKING = "a text has a character that the character set of a column lacks";
+const LACKING_CHARACTER = "a text has a character that the character set of a column lacks";
 const MIX_OF_MANY = 1271;
 const TOO_LONG = 1153;
 /** Of MariaDB. The package has the name that MySQL gives this number, which is that of an error of a table space. */
@@ -19,19 +19,19 @@ const CHECK_FAILED = 4025;
 
 /** The kind of a failure, by the number of the error. */
 const KINDS: ReadonlyMap<number, FailureKind> = new Map<number, FailureKind>([
-  ...each("unique", 1062, 1586),
-  ...each("foreignKey", 1216, 1217, 1451, 1452, 1701),
-  ...each("notNull", 1048, 1364),
-  ...each("check", 3819, CHECK_FAILED),
-  ...each("deadlock", 1213, 1614),
+  ...toEntries("unique", 1062, 1586),
+  ...toEntries("foreignKey", 1216, 1217, 1451, 1452, 1701),
+  ...toEntries("notNull", 1048, 1364),
+  ...toEntries("check", 3819, CHECK_FAILED),
+  ...toEntries("deadlock", 1213, 1614),
   // MariaDB from 11.6 on: a record has changed since the snapshot of the transaction.
-  ...each("serialization", 1020),
-  ...each("busy", 1205, 3572),
-  ...each("timeout", 1317, 1969, 3024),
-  ...each("readOnly", 1290, 1792, 1836),
-  ...each("full", 1021, 1041, 1114),
-  ...each("overloaded", 1040, 1203, 1226),
-  ...each("connection", 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 4031),
+  ...toEntries("serialization", 1020),
+  ...toEntries("busy", 1205, 3572),
+  ...toEntries("timeout", 1317, 1969, 3024),
+  ...toEntries("readOnly", 1290, 1792, 1836),
+  ...toEntries("full", 1021, 1041, 1114),
+  ...toEntries("overloaded", 1040, 1203, 1226),
+  ...toEntries("connection", 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1927, 4031),
 ]);
 
 const TEXTS: ReadonlyMap<number, string> = new Map([
@@ -54,25 +54,25 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** These errors quote names and the text of the statement, which has placeholders. */
-const KEPT: ReadonlySet<number> = new Set([1046, 1054, 1064, 1091, 1146, 1305, 1364]);
+const SAFE_MESSAGES: ReadonlySet<number> = new Set([1046, 1054, 1064, 1091, 1146, 1305, 1364]);
 
 /** The whole transaction is rolled back, and not only the statement. */
 const ENDS_TRANSACTION: ReadonlySet<number> = new Set([1020, 1213, 1614]);
 
 export function mysqlFailure(error: unknown): DriverFailure {
   if (error instanceof DriverError) return error.failure;
-  const number = numberOf(error);
-  const code = number === CHECK_FAILED ? "ER_CONSTRAINT_FAILED" : codeOf(error);
+  const number = findNumber(error);
+  const code = number === CHECK_FAILED ? "ER_CONSTRAINT_FAILED" : findCode(error);
   if (number === undefined || !(error instanceof Error))
     return { kind: isLostCode(code) ? "connection" : "other", code };
   const { message } = error;
-  const constraint = constraintOf(message);
+  const constraint = findConstraint(message);
   const column = /^Column '([^']+)' cannot be null$/.exec(message)?.[1];
-  if (lacksCharacter(number, message)) return { kind: "text", code, text: LACKING };
+  if (lacksCharacter(number, message)) return { kind: "text", code, text: LACKING_CHARACTER };
   return {
     kind: KINDS.get(number) ?? "other",
     code: code ?? String(number),
-    text: constraint === undefined ? textOf(number, message) : `constraint ${constraint}`,
+    text: constraint === undefined ? findText(number, message) : `constraint ${constraint}`,
     constraint,
     ...(column !== undefined && { columns: [column] }),
   };
@@ -83,26 +83,26 @@ export function mysqlFailure(error: unknown): DriverFailure {
  * mix of columns fails with every parameter, so one that is not ASCII is taken as the reason.
  */
 export function statementError(error: unknown, parameters: readonly unknown[]): unknown {
-  const isUnclear = numberOf(error) === MIX_OF_MANY && parameters.some(isBeyondAscii);
-  return isUnclear ? new DriverError({ kind: "text", code: codeOf(error), text: LACKING }) : error;
+  const isUnclear = findNumber(error) === MIX_OF_MANY && parameters.some(isBeyondAscii);
+  return isUnclear ? new DriverError({ kind: "text", code: findCode(error), text: LACKING_CHARACTER }) : error;
 }
 
 /** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
-export function mysqlConnectFailure(error: unknown, address: string): DriverError {
+export function mysqlConnectError(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
-  const number = numberOf(error);
-  const code = codeOf(error);
+  const number = findNumber(error);
+  const code = findCode(error);
   const reason = (number === undefined ? undefined : TEXTS.get(number)) ?? code ?? "the connection failed";
   const kind = number !== undefined && KINDS.get(number) === "overloaded" ? "overloaded" : "connection";
   return new DriverError({ kind, code, text: `cannot connect to ${address}: ${reason}` });
 }
 
-export function lostMysqlConnection(address: string, error: unknown): DriverError {
-  return new DriverError({ kind: "connection", code: codeOf(error), text: `the connection to ${address} was lost` });
+export function lostMysqlConnectionError(address: string, error: unknown): DriverError {
+  return new DriverError({ kind: "connection", code: findCode(error), text: `the connection to ${address} was lost` });
 }
 
 export function endsTransaction(error: unknown): boolean {
-  const number = numberOf(error);
+  const number = findNumber(error);
   return number !== undefined && ENDS_TRANSACTION.has(number);
 }
 
@@ -113,7 +113,7 @@ export function isFatal(error: unknown): boolean {
 
 /** True if the server closes the connection behind the error. It has executed nothing. */
 export function closesConnection(error: unknown): boolean {
-  return numberOf(error) === TOO_LONG;
+  return findNumber(error) === TOO_LONG;
 }
 
 /** MariaDB puts `5.5.5-` before its version, for clients that know no version 10. */
@@ -142,24 +142,24 @@ function isBeyondAscii(parameter: unknown): boolean {
 }
 
 /** The value of a duplicate entry stands before the name of the key, so only the end of the message counts. */
-function constraintOf(message: string): string | undefined {
+function findConstraint(message: string): string | undefined {
   const key =
     /for key '([^']*)'$/.exec(message)?.[1] ?? /^Check constraint '([^']+)' is violated\.$/.exec(message)?.[1];
   if (key !== undefined) return key.slice(key.lastIndexOf(".") + 1);
   return (/ CONSTRAINT `([^`]+)` FOREIGN KEY /.exec(message) ?? /^CONSTRAINT `([^`]+)` failed for /.exec(message))?.[1];
 }
 
-function textOf(number: number, message: string): string | undefined {
-  return TEXTS.get(number) ?? (KEPT.has(number) ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
+function findText(number: number, message: string): string | undefined {
+  return TEXTS.get(number) ?? (SAFE_MESSAGES.has(number) ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
 }
 
-function numberOf(error: unknown): number | undefined {
+function findNumber(error: unknown): number | undefined {
   const number: unknown = error instanceof Error && "errno" in error ? error.errno : undefined;
   // Node's own errors have negative numbers.
   return typeof number === "number" && number > 0 ? number : undefined;
 }
 
-function codeOf(error: unknown): string | undefined {
+function findCode(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
 }
@@ -168,6 +168,6 @@ function isLostCode(code: string | undefined): boolean {
   return code !== undefined && /^(?:PROTOCOL_|E(?:CONN|PIPE|TIMEDOUT|HOST))/.test(code);
 }
 
-function each(kind: FailureKind, ...numbers: readonly number[]): readonly (readonly [number, FailureKind])[] {
+function toEntries(kind: FailureKind, ...numbers: readonly number[]): readonly (readonly [number, FailureKind])[] {
   return numbers.map((number) => [number, kind]);
 }

@@ -20,12 +20,12 @@ export async function lockMysqlMigrations(
   database: string,
   waitMs: number,
 ): Promise<MigrationLock> {
-  const name = lockName(database);
+  const name = toLockName(database);
   try {
     const [{ taken } = {}] = (await client.send("select get_lock(?, ?) as taken", [name, Math.ceil(waitMs / 1000)]))
       .rows;
     if (Number(taken) === 1) return { release: () => release(client, name) };
-    throw await heldByAnother(client, name);
+    throw await createLockError(client, name);
   } catch (error) {
     client.close();
     throw error;
@@ -40,7 +40,7 @@ async function release(client: MysqlClient, name: string): Promise<void> {
   }
 }
 
-async function heldByAnother(client: MysqlClient, name: string): Promise<DriverError> {
+async function createLockError(client: MysqlClient, name: string): Promise<DriverError> {
   const [holder] = (await client.send(HOLDER, [name])).rows;
   const who =
     holder === undefined
@@ -53,7 +53,7 @@ async function heldByAnother(client: MysqlClient, name: string): Promise<DriverE
   });
 }
 
-function lockName(database: string): string {
+function toLockName(database: string): string {
   const name = `framework_migrations:${database}`;
   if (name.length <= MAX_NAME_LENGTH) return name;
   return `framework_migrations:${createHash("sha256").update(database).digest("hex").slice(0, 40)}`;

@@ -1,7 +1,7 @@
 /** The options of `mysql()`, read once into settings that cannot be wrong. */
 import type { SslOptions } from "mysql2";
-import { checkNumber, type PoolLimits, poolLimits, type PoolOptions } from "../../pool/pool-options.js";
-import { parseServerUrl, passwordOf, type ServerUrl } from "../server-url.js";
+import { checkNumber, type PoolLimits, toPoolLimits, type PoolOptions } from "../../pool/pool-options.js";
+import { parseServerUrl, getPassword, type ServerUrl } from "../server-url.js";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 
 export interface MysqlOptions {
@@ -61,25 +61,25 @@ const NAMES: OptionNames<MysqlOptions> = {
 const RULES = { name: "mysql", protocols: ["mysql:", "mariadb:"], port: 3306, tlsParameter: "ssl-mode" };
 
 /** A year, which is the longest time that MariaDB takes. */
-const LONGEST_TIMEOUT_MS = 31_536_000_000;
+const MAX_TIMEOUT_MS = 31_536_000_000;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
-export function mysqlSettings(given: string | MysqlOptions): MysqlSettings {
+export function toMysqlSettings(given: string | MysqlOptions): MysqlSettings {
   const options = typeof given === "string" ? { url: given } : given;
   checkOptionNames(options, NAMES, "mysql");
   const server = parseServerUrl(options.url, RULES);
   return {
     server,
     migrationServer: options.migrationUrl === undefined ? server : parseServerUrl(options.migrationUrl, RULES),
-    password: passwordOf(options.password, server, RULES),
-    tls: tlsOf(options.tls, server),
-    pool: poolLimits(options.pool, "pool of mysql"),
-    timeouts: timeoutsOf(options),
+    password: getPassword(options.password, server, RULES),
+    tls: toTls(options.tls, server),
+    pool: toPoolLimits(options.pool, "pool of mysql"),
+    timeouts: readTimeouts(options),
     bigints: options.bigints ?? "large-as-string",
   };
 }
 
-function tlsOf(tls: MysqlOptions["tls"], server: ServerUrl): MysqlSettings["tls"] {
+function toTls(tls: MysqlOptions["tls"], server: ServerUrl): MysqlSettings["tls"] {
   // Without `verifyIdentity` the package checks the authority, and not the name of the host.
   if (typeof tls === "object") return { verifyIdentity: tls.rejectUnauthorized !== false, ...tls };
   if (tls === false) return undefined;
@@ -87,10 +87,10 @@ function tlsOf(tls: MysqlOptions["tls"], server: ServerUrl): MysqlSettings["tls"
   return server.tls === "unverified" ? { rejectUnauthorized: false } : undefined;
 }
 
-function timeoutsOf(options: MysqlOptions): MysqlTimeouts {
+function readTimeouts(options: MysqlOptions): MysqlTimeouts {
   const { statementTimeoutMs = 30_000, lockTimeoutMs = 10_000, idleInTransactionTimeoutMs = 60_000 } = options;
-  checkNumber("mysql", "statementTimeoutMs", statementTimeoutMs, 0, LONGEST_TIMEOUT_MS);
-  checkNumber("mysql", "lockTimeoutMs", lockTimeoutMs, 1, LONGEST_TIMEOUT_MS);
-  checkNumber("mysql", "idleInTransactionTimeoutMs", idleInTransactionTimeoutMs, 0, LONGEST_TIMEOUT_MS);
+  checkNumber("mysql", "statementTimeoutMs", statementTimeoutMs, 0, MAX_TIMEOUT_MS);
+  checkNumber("mysql", "lockTimeoutMs", lockTimeoutMs, 1, MAX_TIMEOUT_MS);
+  checkNumber("mysql", "idleInTransactionTimeoutMs", idleInTransactionTimeoutMs, 0, MAX_TIMEOUT_MS);
   return { statement: statementTimeoutMs, lock: lockTimeoutMs, idleInTransaction: idleInTransactionTimeoutMs };
 }

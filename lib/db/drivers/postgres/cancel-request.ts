@@ -3,7 +3,7 @@
  * same TLS as all others. The promise settles when the server has closed it, which it does after it has passed the request on.
  */
 import type { ConnectionOptions as TlsOptions } from "node:tls";
-import { ControlTurns } from "../control-turns.js";
+import { ControlSemaphore } from "../control-semaphore.js";
 import { pg } from "./postgres-package.js";
 
 export interface CancelTarget {
@@ -30,13 +30,13 @@ export interface CancelServer {
 }
 
 export class CancelRequests {
-  private readonly turns = new ControlTurns();
+  private readonly semaphore = new ControlSemaphore();
 
   constructor(private readonly server: CancelServer) {}
 
   /** True if the request was sent. Never rejects. When the signal aborts, it ends at once. */
   send(target: CancelTarget, signal: AbortSignal): Promise<boolean> {
-    return this.turns.run(async () => !signal.aborted && target.isRunning() && this.request(target, signal));
+    return this.semaphore.run(async () => !signal.aborted && target.isRunning() && this.request(target, signal));
   }
 
   private request({ processId, secretKey, isRunning }: CancelTarget, signal: AbortSignal): Promise<boolean> {

@@ -72,7 +72,7 @@ export class NamedQuery extends pg.Query {
   prepare(connection: Connection): void {
     const known = this.known.get(this.name);
     const { values, _result: result } = this.internals;
-    const binds = known && textsOf(values);
+    const binds = known && toTexts(values);
     if (known === undefined || binds === undefined) return base.prepare.call(this, connection);
     const { columns, head } = known;
     result.fields = columns.fields;
@@ -80,7 +80,7 @@ export class NamedQuery extends pg.Query {
     result._prebuiltEmptyResultObject = columns._prebuiltEmptyResultObject;
     this.internals._accumulateRows = true;
     this.isKnown = true;
-    if (connection.stream.writable) connection.stream.write(executionOf(head, binds));
+    if (connection.stream.writable) connection.stream.write(createExecution(head, binds));
   }
 
   /** Called by the package for each row. It also emits an event for each, which nothing listens to. */
@@ -97,7 +97,7 @@ export class NamedQuery extends pg.Query {
 
   /** Called by the package at the end of a query that did not fail. */
   handleReadyForQuery(connection: Connection): void {
-    if (!this.known.has(this.name)) this.keepColumns();
+    if (!this.known.has(this.name)) this.cacheColumns();
     base.handleReadyForQuery.call(this, connection);
   }
 
@@ -107,12 +107,15 @@ export class NamedQuery extends pg.Query {
     connection.sync();
   }
 
-  private keepColumns(): void {
+  private cacheColumns(): void {
     const { _result: result, _canceledDueToError: failure } = this.internals;
     if (failure !== false || result.command === null || Object.keys(result).toSorted().join(" ") !== RESULT.join(" "))
       return;
     const { fields, _parsers, _prebuiltEmptyResultObject } = result;
-    this.known.set(this.name, { columns: { fields, _parsers, _prebuiltEmptyResultObject }, head: headOf(this.name) });
+    this.known.set(this.name, {
+      columns: { fields, _parsers, _prebuiltEmptyResultObject },
+      head: createBindHead(this.name),
+    });
   }
 
   private get internals(): QueryInternals {
@@ -121,7 +124,7 @@ export class NamedQuery extends pg.Query {
 }
 
 /** The binds as the server reads them. `undefined` if the package converts one of them in a way of its own. */
-function textsOf(values: readonly unknown[]): (string | null)[] | undefined {
+function toTexts(values: readonly unknown[]): (string | null)[] | undefined {
   const texts: (string | null)[] = [];
   for (const value of values) {
     if (typeof value === "string" || value === null) texts.push(value);
@@ -136,12 +139,12 @@ function textsOf(values: readonly unknown[]): (string | null)[] | undefined {
 const EXECUTE_AND_SYNC = Buffer.from("E\0\0\0\u0009\0\0\0\0\0S\0\0\0\u0004", "latin1");
 
 /** The beginning of the message that binds: an unnamed portal, the statement, and no formats, which stands for texts. */
-function headOf(name: string): Buffer {
+function createBindHead(name: string): Buffer {
   return Buffer.from(`B\0\0\0\0\0${name}\0\0\0`, "latin1");
 }
 
 /** Bind, execute and sync in one piece: the package makes three, and the write of several costs more than a longer one. */
-function executionOf(head: Buffer, binds: readonly (string | null)[]): Buffer {
+function createExecution(head: Buffer, binds: readonly (string | null)[]): Buffer {
   let size = head.length + 4;
   for (const bind of binds) size += 4 + (bind === null ? 0 : Buffer.byteLength(bind));
   const message = Buffer.allocUnsafe(size + EXECUTE_AND_SYNC.length);

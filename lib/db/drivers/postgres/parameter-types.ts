@@ -30,7 +30,7 @@ export class ParameterTypes {
   private readonly positions = new Map<string, JsonPositions>();
 
   /** `undefined` also before a text is refused: the column may be no JSON any more. */
-  of(sql: string, parameters: readonly unknown[]): JsonPositions | undefined {
+  find(sql: string, parameters: readonly unknown[]): JsonPositions | undefined {
     const positions = this.positions.get(sql);
     if (positions === undefined || positions.size === 0) return positions;
     for (const [index, kind] of positions)
@@ -38,7 +38,7 @@ export class ParameterTypes {
     return positions;
   }
 
-  keep(sql: string, types: readonly number[]): JsonPositions {
+  store(sql: string, types: readonly number[]): JsonPositions {
     const positions = new Map<number, JsonParameter>();
     for (const [index, type] of types.entries()) {
       if (JSON_TYPES.has(type)) positions.set(index, isCast(sql, index + 1) ? "cast" : "json");
@@ -51,7 +51,7 @@ export class ParameterTypes {
     return positions;
   }
 
-  forget(sql: string): void {
+  delete(sql: string): void {
     this.positions.delete(sql);
   }
 

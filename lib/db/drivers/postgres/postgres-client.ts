@@ -5,13 +5,13 @@
  */
 import type { Client } from "pg";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
-import { connectFailure, isFromServer, lostConnection, withoutBinds } from "./postgres-failure.js";
+import { connectError, isFromServer, lostConnectionError, withoutBinds } from "./postgres-failure.js";
 import type { PostgresSettings, PostgresTimeouts } from "./postgres-options.js";
 import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { DescribeQuery } from "./parameter-types.js";
 import { pg } from "./postgres-package.js";
-import { bindsOf, postgresTypes } from "./postgres-types.js";
-import { addressOf, givenPassword, type ServerUrl } from "../server-url.js";
+import { toBinds, createPostgresTypes } from "./postgres-types.js";
+import { formatAddress, askPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
 
 /** The time for a close that tells the server first. */
@@ -38,9 +38,9 @@ const STATUSES = { I: "none", T: "open", E: "failed" } as const;
 
 export class PostgresClient {
   /** Statements that the server has not answered. */
-  private unanswered = 0;
+  private pendingStatements = 0;
   private lastReadyAt = 0;
-  private isOver = false;
+  private isEnded = false;
   private isCorked = false;
   private readonly onceReady: (() => void)[] = [];
   private readonly knownColumns: KnownColumns = new Map();
@@ -51,12 +51,12 @@ export class PostgresClient {
     private readonly address: string,
     private readonly clock: Clock,
   ) {
-    client.connection.on("readyForQuery", () => this.ready());
+    client.connection.on("readyForQuery", () => this.handleReady());
     client.connection.on("parameterDescription", ({ dataTypeIDs }: { readonly dataTypeIDs: readonly number[] }) => {
       this.parameterTypes = dataTypeIDs;
     });
-    client.on("error", () => this.ended());
-    client.on("end", () => this.ended());
+    client.on("error", () => this.markEnded());
+    client.on("end", () => this.markEnded());
     client.on("notification", () => this.onNotification?.());
   }
 
@@ -68,7 +68,7 @@ export class PostgresClient {
     clock: Clock,
     signal: AbortSignal,
   ): Promise<PostgresClient> {
-    const client = new pg.Client(configOf(settings, server, timeouts));
+    const client = new pg.Client(toConfig(settings, server, timeouts));
     // An error also rejects the promise of `connect`.
     client.on("error", () => {});
     const abort = (): void => void client.connection.stream.destroy();
@@ -77,10 +77,10 @@ export class PostgresClient {
       signal.throwIfAborted();
       await client.connect();
       signal.throwIfAborted();
-      return new PostgresClient(client, addressOf(server), clock);
+      return new PostgresClient(client, formatAddress(server), clock);
     } catch (error) {
       client.connection.stream.destroy();
-      throw signal.aborted ? signal.reason : connectFailure(error, addressOf(server));
+      throw signal.aborted ? signal.reason : connectError(error, formatAddress(server));
     } finally {
       signal.removeEventListener("abort", abort);
     }
@@ -93,11 +93,11 @@ export class PostgresClient {
   onNotification: (() => void) | undefined = undefined;
 
   get isClosed(): boolean {
-    return this.isOver;
+    return this.isEnded;
   }
 
   get isBusy(): boolean {
-    return this.unanswered > 0;
+    return this.pendingStatements > 0;
   }
 
   get status(): TransactionStatus {
@@ -112,26 +112,26 @@ export class PostgresClient {
 
   /** For the statements of the driver itself. */
   send(text: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
-    return new Promise((ended, failed) => this.start(text, bindsOf(parameters), undefined, { ended, failed }));
+    return new Promise((ended, failed) => this.start(text, toBinds(parameters), undefined, { ended, failed }));
   }
 
   /** With a name the server prepares the statement. @param binds those that `bindsOf` returned */
   start(text: string, binds: unknown[], name: string | undefined, sender: StatementSender): void {
-    if (this.isOver) return sender.failed(lostConnection(this.address, undefined));
+    if (this.isEnded) return sender.failed(lostConnectionError(this.address, undefined));
     const sentAheadAt = this.isBusy ? this.clock.monotonic() : undefined;
     let hasFailed = false;
     const settle = (error: Error | null | undefined, result: unknown): void => {
       if (sentAheadAt !== undefined) sender.waited?.(this.lastReadyAt - sentAheadAt);
       if (error !== null && error !== undefined) {
         hasFailed = true;
-        this.atNextReady(() => {
+        this.onNextReady(() => {
           if (name !== undefined && sender.sendsAgain?.(error) === true) this.start(text, binds, undefined, sender);
-          else sender.failed(this.errorOf(error, binds.length > 0));
+          else sender.failed(this.translateError(error, binds.length > 0));
         });
         // A bind that the package cannot write fails before the statement is sent, and the package reports an end without rows too.
       } else if (!hasFailed) {
         // The package gives several results for several statements in one text.
-        sender.ended(resultOf(result as ServerResult | readonly ServerResult[]));
+        sender.ended(toResult(result as ServerResult | readonly ServerResult[]));
       }
     };
     // No object of options: the package copies it property by property, which costs more than the rest of the query.
@@ -140,19 +140,19 @@ export class PostgresClient {
         ? new pg.Query(text, binds, settle)
         : new NamedQuery(text, binds, settle, name, this.knownColumns);
     if (this.isBusy) this.cork();
-    this.unanswered++;
+    this.pendingStatements++;
     this.client.query(query);
   }
 
   /** The types of the parameters, as the numbers of the catalogue. Nothing is executed. */
   describe(text: string): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
-      if (this.isOver) return reject(lostConnection(this.address, undefined));
+      if (this.isEnded) return reject(lostConnectionError(this.address, undefined));
       const settle = (error: Error | null | undefined): void => {
         if (error === null || error === undefined) resolve(this.parameterTypes);
-        else this.atNextReady(() => reject(this.errorOf(error, true)));
+        else this.onNextReady(() => reject(this.translateError(error, true)));
       };
-      this.unanswered++;
+      this.pendingStatements++;
       this.client.query(new DescribeQuery(text, settle));
     });
   }
@@ -160,7 +160,7 @@ export class PostgresClient {
   /** Tells the server before the close if the connection is free, else closes at once. */
   close(): void {
     const { stream } = this.client.connection;
-    if (this.isOver || this.isBusy) return this.destroy();
+    if (this.isEnded || this.isBusy) return this.destroy();
     const timer = this.clock.setTimeout(() => stream.destroy(), CLOSE_MS, { background: true });
     void this.client.end().then(() => timer.cancel());
   }
@@ -172,21 +172,21 @@ export class PostgresClient {
   /**
    * Calls the function when the server has answered one more statement, or when the connection has ended; at once if it has ended already.
    */
-  atNextReady(call: () => void): void {
-    if (this.isOver) call();
+  onNextReady(call: () => void): void {
+    if (this.isEnded) call();
     else this.onceReady.push(call);
   }
 
   /** The server is ready for the next statement, also if that was sent ahead. */
-  private ready(): void {
-    if (this.isOver) return;
-    this.unanswered--;
+  private handleReady(): void {
+    if (this.isEnded) return;
+    this.pendingStatements--;
     // Nothing else reads the time.
     if (this.isBusy) this.lastReadyAt = this.clock.monotonic();
-    this.callReady();
+    this.callReadyListeners();
   }
 
-  private callReady(): void {
+  private callReadyListeners(): void {
     if (this.onceReady.length > 0) for (const call of this.onceReady.splice(0)) call();
   }
 
@@ -202,22 +202,22 @@ export class PostgresClient {
     });
   }
 
-  private ended(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.unanswered = 0;
+  private markEnded(): void {
+    if (this.isEnded) return;
+    this.isEnded = true;
+    this.pendingStatements = 0;
     this.client.connection.stream.destroy();
-    this.callReady();
+    this.callReadyListeners();
     this.onClosed?.();
   }
 
-  private errorOf(error: Error, hasBinds: boolean): Error {
+  private translateError(error: Error, hasBinds: boolean): Error {
     if (isFromServer(error)) return hasBinds ? withoutBinds(error) : error;
-    return this.isOver ? lostConnection(this.address, error) : error;
+    return this.isEnded ? lostConnectionError(this.address, error) : error;
   }
 }
 
-function configOf(settings: PostgresSettings, server: ServerUrl, timeouts: PostgresTimeouts) {
+function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: PostgresTimeouts) {
   const { host, port, database, user } = server;
   return {
     host,
@@ -225,7 +225,8 @@ function configOf(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
     database,
     user,
     // A function: without a password the package would look for a file of passwords.
-    password: () => givenPassword(server === settings.server ? settings.password : server.password, addressOf(server)),
+    password: () =>
+      askPassword(server === settings.server ? settings.password : server.password, formatAddress(server)),
     ssl: settings.tls,
     sslnegotiation: "postgres" as const,
     keepAlive: true,
@@ -233,13 +234,13 @@ function configOf(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
     pipeline: true,
     client_encoding: "UTF8",
     application_name: settings.applicationName,
-    types: postgresTypes(settings.bigints),
-    ...(!settings.isPooled || server !== settings.server ? sessionSettings(timeouts) : {}),
+    types: createPostgresTypes(settings.bigints),
+    ...(!settings.isPooled || server !== settings.server ? toSessionSettings(timeouts) : {}),
   };
 }
 
 /** The server keeps these limits itself. A limit of the client would leave the statement running. */
-function sessionSettings({ statement, lock, idleInTransaction }: PostgresTimeouts) {
+function toSessionSettings({ statement, lock, idleInTransaction }: PostgresTimeouts) {
   const limits = {
     statement_timeout: statement,
     lock_timeout: lock,
@@ -250,7 +251,7 @@ function sessionSettings({ statement, lock, idleInTransaction }: PostgresTimeout
   return { options: ["-c TimeZone=UTC", ...options].join(" ") };
 }
 
-function resultOf(result: ServerResult | readonly ServerResult[]): DriverResult {
+function toResult(result: ServerResult | readonly ServerResult[]): DriverResult {
   const last = "rows" in result ? result : result.at(-1);
   if (last === undefined) return { rows: [] };
   const { command, rowCount, rows } = last;

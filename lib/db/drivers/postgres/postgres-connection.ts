@@ -8,21 +8,21 @@
 import { cancellable } from "../cancellable.js";
 import { UnknownOutcomeError } from "../../database-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../../driver.js";
-import { type ServerConnectionOwner, ServerConnection } from "../server-connection.js";
+import { type ServerConnectionReleaser, ServerConnection } from "../server-connection.js";
 import { type AbortListener, offAbort, onAbort, throwIfAborted } from "../../../runtime/abortable.js";
 import type { Clock } from "../../../runtime/clock.js";
 import type { CancelRequests } from "./cancel-request.js";
 import type { PostgresClient, StatementSender } from "./postgres-client.js";
 import { needsTypes, NO_JSON, type ParameterTypes } from "./parameter-types.js";
 import { isOfChangedTable, isOfOtherType, isStalePlan, postgresFailure } from "./postgres-failure.js";
-import { bindsOf } from "./postgres-types.js";
+import { toBinds } from "./postgres-types.js";
 import type { StatementNames } from "./statement-names.js";
 
-export type PostgresOwner = ServerConnectionOwner<PostgresConnection>;
+export type PostgresReleaser = ServerConnectionReleaser<PostgresConnection>;
 
 export interface ConnectionParts {
   readonly client: PostgresClient;
-  readonly owner: PostgresOwner;
+  readonly releaser: PostgresReleaser;
   readonly cancels: CancelRequests;
   readonly clock: Clock;
   /** For errors: the name of the database. */
@@ -34,7 +34,7 @@ export interface ConnectionParts {
 
 export class PostgresConnection extends ServerConnection implements DriverConnection {
   protected readonly client: PostgresClient;
-  protected readonly owner: PostgresOwner;
+  protected readonly releaser: PostgresReleaser;
   protected readonly clock: Clock;
   /** Set while the statements of a request that has ended are cancelled. */
   private cancelling: Promise<void> | undefined = undefined;
@@ -43,10 +43,10 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
   constructor(private readonly parts: ConnectionParts) {
     super();
     this.client = parts.client;
-    this.owner = parts.owner;
+    this.releaser = parts.releaser;
     this.clock = parts.clock;
     this.typesVersion = parts.types.version;
-    this.client.onClosed = () => parts.owner.discard(this);
+    this.client.onClosed = () => parts.releaser.discard(this);
   }
 
   override get isReusable(): boolean {
@@ -60,22 +60,22 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     const { sql, parameters } = statement;
     if (!client.isClosed) this.lastStatement = sql;
     const json =
-      this.parts.types.of(sql, parameters) ?? (needsTypes(parameters, statement.isRead) ? undefined : NO_JSON);
+      this.parts.types.find(sql, parameters) ?? (needsTypes(parameters, statement.isRead) ? undefined : NO_JSON);
     return new Promise((resolve, reject) => {
-      const binds = bindsOf(parameters, json);
+      const binds = toBinds(parameters, json);
       const sent = new SentStatement(this, this.parts, statement, resolve, reject);
       onAbort(statement, sent);
       if (json === undefined) void this.describeFirst(statement, sent);
-      else client.start(sql, binds, names?.nameOf(sql), sent);
+      else client.start(sql, binds, names?.findName(sql), sent);
     });
   }
 
   private async describeFirst({ sql, parameters }: DriverStatement, sent: SentStatement): Promise<void> {
     const { client, names, types } = this.parts;
     try {
-      const binds = bindsOf(parameters, types.keep(sql, await client.describe(sql)));
+      const binds = toBinds(parameters, types.store(sql, await client.describe(sql)));
       // A request that has ended meanwhile executes nothing.
-      if (!sent.hasEnded) return client.start(sql, binds, names?.nameOf(sql), sent);
+      if (!sent.isCancelled) return client.start(sql, binds, names?.findName(sql), sent);
       sent.failed(new Error("the request has ended"));
     } catch (error) {
       sent.failed(error);
@@ -91,7 +91,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
       {
         running: this.client.send(`begin${level}${readOnly ? " read only" : ""}`),
         cancel: () => this.cancel(),
-        errorOf: (error, isCancelled) => (isCancelled ? signal?.reason : error),
+        translateError: (error, isCancelled) => (isCancelled ? signal?.reason : error),
       },
     );
   }
@@ -115,9 +115,9 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     const isRunning = (): boolean => client.isBusy;
     let isSent = false;
     while (client.isBusy) {
-      const answered = new Promise<void>((resolve) => client.atNextReady(resolve));
+      const nextReady = new Promise<void>((resolve) => client.onNextReady(resolve));
       isSent = (await cancels.send({ processId, secretKey, isRunning }, limit)) || isSent;
-      await answered;
+      await nextReady;
     }
     // The cancel request may arrive after the statement has ended. Then it cancels this empty statement, and not one of the next user.
     if (isSent && !client.isClosed) await client.send("").then(ignore, ignore);
@@ -126,7 +126,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
 
 /** The end of a statement that was sent. If its request ends first, it is cancelled, and ends after the cancel. */
 class SentStatement implements StatementSender, AbortListener {
-  private readonly isAlone: boolean;
+  private readonly isOutsideTransaction: boolean;
   private cancelled: Promise<void> | undefined = undefined;
 
   constructor(
@@ -136,7 +136,7 @@ class SentStatement implements StatementSender, AbortListener {
     private readonly resolve: (result: DriverResult | Promise<DriverResult>) => void,
     private readonly reject: (error: unknown) => void,
   ) {
-    this.isAlone = connection.transactionStatus === "none";
+    this.isOutsideTransaction = connection.transactionStatus === "none";
   }
 
   handleEvent(): void {
@@ -150,15 +150,15 @@ class SentStatement implements StatementSender, AbortListener {
   }
 
   /** True if the request ended before the statement did. */
-  get hasEnded(): boolean {
+  get isCancelled(): boolean {
     return this.cancelled !== undefined;
   }
 
   failed(error: unknown): void {
     const { cancelled } = this;
     offAbort(this.statement, this);
-    if (cancelled === undefined) this.reject(this.errorOf(error));
-    else cancelled.then(() => this.reject(this.errorOf(error)), this.reject);
+    if (cancelled === undefined) this.reject(this.translateError(error));
+    else cancelled.then(() => this.reject(this.translateError(error)), this.reject);
   }
 
   sendsAgain(failure: Error): boolean {
@@ -169,7 +169,7 @@ class SentStatement implements StatementSender, AbortListener {
     names.forget(this.statement.sql);
     names.hasChangedTable ||= isOfChangedTable(failure);
     if (isStale) types.clear();
-    else types.forget(this.statement.sql);
+    else types.delete(this.statement.sql);
     // The binds may be wrong for the new type of a column.
     return isStale && client.status === "none";
   }
@@ -178,13 +178,14 @@ class SentStatement implements StatementSender, AbortListener {
     this.statement.waitedMs = Math.max(0, ms);
   }
 
-  private errorOf(error: unknown): unknown {
+  private translateError(error: unknown): unknown {
     const { connection, statement } = this;
     // The server has answered a statement that it cancelled, and has undone it.
     if (this.cancelled !== undefined && (statement.isRead || connection.transactionStatus !== "none" || !isLost(error)))
       return statement.signal?.reason;
     // A write outside of a transaction may have been made before the connection was lost.
-    const isUnknown = this.isAlone && !statement.isRead && isLost(error) && connection.lastStatement === statement.sql;
+    const isUnknown =
+      this.isOutsideTransaction && !statement.isRead && isLost(error) && connection.lastStatement === statement.sql;
     return isUnknown ? new UnknownOutcomeError(`a write of ${this.parts.database}`) : error;
   }
 }

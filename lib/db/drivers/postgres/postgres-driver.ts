@@ -12,17 +12,17 @@ import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.
 import { type ConnectionUse, ServerDriver } from "../server-driver.js";
 import { CancelRequests } from "./cancel-request.js";
 import { ParameterTypes } from "./parameter-types.js";
-import { PostgresListener } from "./listener.js";
-import { lockMigrations } from "./migration-lock.js";
+import { PostgresListener } from "./postgres-listener.js";
+import { lockPostgresMigrations } from "./postgres-migration-lock.js";
 import { PostgresClient } from "./postgres-client.js";
-import { type PostgresOwner, PostgresConnection } from "./postgres-connection.js";
+import { type PostgresReleaser, PostgresConnection } from "./postgres-connection.js";
 import { postgresFailure } from "./postgres-failure.js";
-import { type PostgresOptions, type PostgresSettings, postgresSettings } from "./postgres-options.js";
+import { type PostgresOptions, type PostgresSettings, toPostgresSettings } from "./postgres-options.js";
 import { StatementNames } from "./statement-names.js";
 
 /** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
 export function postgres(options: string | PostgresOptions): DatabaseDriver {
-  return new PostgresDriver(postgresSettings(options));
+  return new PostgresDriver(toPostgresSettings(options));
 }
 
 class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, PostgresConnection> {
@@ -47,15 +47,20 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
   }
 
   override async lockMigrations(waitMs: number): Promise<MigrationLock> {
-    return lockMigrations(await this.openAlone("migration"), this.host.clock, waitMs);
+    return lockPostgresMigrations(await this.openAlone("migration"), this.host.clock, waitMs);
   }
 
   /** A pooler that changes the connection does not pass notifications on, so `heard` would never be called. */
-  override listen(channel: string, heard: () => void): () => void {
+  override listen(channel: string, onNotification: () => void): () => void {
     if (this.settings.isPooled) return () => {};
     const { clock } = this.host;
-    const listener = new PostgresListener({ open: () => this.openAlone("application"), channel, heard, clock });
-    return () => listener.end();
+    const listener = new PostgresListener({
+      open: () => this.openAlone("application"),
+      channel,
+      onNotification,
+      clock,
+    });
+    return () => listener.stop();
   }
 
   protected override open(use: ConnectionUse, signal: AbortSignal): Promise<PostgresClient> {
@@ -69,13 +74,13 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
   protected override newConnection(
     use: ConnectionUse,
     client: PostgresClient,
-    owner: PostgresOwner,
+    releaser: PostgresReleaser,
   ): PostgresConnection {
     const { settings, host } = this;
     // Statements of a migration run once, and a pooler would lose the names.
     const names = use === "migration" || settings.isPooled ? undefined : new StatementNames();
     const cancels = this.cancels[use];
     const { types } = this;
-    return new PostgresConnection({ client, owner, cancels, clock: host.clock, database: host.name, names, types });
+    return new PostgresConnection({ client, releaser, cancels, clock: host.clock, database: host.name, names, types });
   }
 }

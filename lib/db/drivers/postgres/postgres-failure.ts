@@ -62,27 +62,27 @@ export function postgresFailure(error: unknown): DriverFailure {
   if (!(error instanceof pg.DatabaseError)) return { kind: "other" };
   const { code = "", constraint, table } = error;
   return {
-    kind: kindOf(error, code),
+    kind: getKind(error, code),
     code,
-    text: textOf(error, code),
+    text: findText(error, code),
     constraint,
     table,
-    columns: columnsOf(error),
+    columns: readColumns(error),
   };
 }
 
 /** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
-export function connectFailure(error: unknown, address: string): DriverError {
+export function connectError(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
-  const code = codeOf(error) ?? closedCode(error);
-  const known = (code === undefined ? undefined : TEXTS[code]) ?? tlsReason(error) ?? poolerReason(error);
+  const code = findCode(error) ?? findClosedCode(error);
+  const known = (code === undefined ? undefined : TEXTS[code]) ?? findTlsReason(error) ?? findPoolerReason(error);
   const reason = known ?? code ?? "the connection failed";
   const kind = code === "53300" ? "overloaded" : "connection";
   return new DriverError({ kind, code, text: `cannot connect to ${address}: ${reason}` });
 }
 
-export function lostConnection(address: string, error: unknown): DriverError {
-  const code = codeOf(error);
+export function lostConnectionError(address: string, error: unknown): DriverError {
+  const code = findCode(error);
   return new DriverError({ kind: "connection", code, text: `the connection to ${address} was lost` });
 }
 
@@ -114,7 +114,7 @@ export function withoutBinds(error: ServerError): ServerError {
   return error;
 }
 
-function kindOf(error: ServerError, code: string): FailureKind {
+function getKind(error: ServerError, code: string): FailureKind {
   // The next run sends the text anew.
   if (isStalePlan(error)) return "serialization";
   const kind = KINDS[code] ?? (code.startsWith("08") ? "connection" : "other");
@@ -126,13 +126,13 @@ function kindOf(error: ServerError, code: string): FailureKind {
 const KEY = /^[^(]*\(([^()=]+)\)=\(/;
 
 /** The column of a missing value, or those of a key. A key over an expression names none. */
-function columnsOf({ column, detail = "", code = "" }: ServerError): readonly string[] {
+function readColumns({ column, detail = "", code = "" }: ServerError): readonly string[] {
   if (column !== undefined) return [column];
   const [, names] = KINDS[code] === "unique" || KINDS[code] === "foreignKey" ? (KEY.exec(detail) ?? []) : [];
   return names?.split(", ").map((name) => name.replaceAll('"', "")) ?? [];
 }
 
-function textOf(error: ServerError, code: string): string | undefined {
+function findText(error: ServerError, code: string): string | undefined {
   const { message, constraint, table } = error;
   if (isStalePlan(error)) return "the server no longer has the plan of the statement, or a table of it has changed";
   if (error.routine === "exec_bind_message" && code === "08P01")
@@ -141,25 +141,25 @@ function textOf(error: ServerError, code: string): string | undefined {
   return TEXTS[code] ?? (code.startsWith("42") && message !== "" ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
 }
 
-function codeOf(error: unknown): string | undefined {
+function findCode(error: unknown): string | undefined {
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
 }
 
 /** The package gives this error no code. */
-function closedCode(error: unknown): string | undefined {
+function findClosedCode(error: unknown): string | undefined {
   const isClosed = error instanceof Error && error.message === "Connection terminated unexpectedly";
   return isClosed ? "CONNECTION_CLOSED" : undefined;
 }
 
 /** The package gives this error no code. */
-function tlsReason(error: unknown): string | undefined {
+function findTlsReason(error: unknown): string | undefined {
   const isRefused = error instanceof Error && error.message === "The server does not support SSL connections";
   return isRefused ? "the server does not offer TLS" : undefined;
 }
 
 /** PgBouncer takes none of the limits that the driver sets for a session, and names the first one, or `options`, which holds them all. */
-function poolerReason(error: unknown): string | undefined {
+function findPoolerReason(error: unknown): string | undefined {
   const [, parameter] =
     error instanceof Error ? (/^unsupported startup parameter(?: in options)?: (\w+)/.exec(error.message) ?? []) : [];
   if (parameter === undefined) return undefined;

@@ -1,8 +1,8 @@
 /** The options of `postgres()`, read once into settings that cannot be wrong. */
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
-import { checkNumber, type PoolLimits, poolLimits, type PoolOptions } from "../../pool/pool-options.js";
-import { parseServerUrl, passwordOf, type ServerUrl } from "../server-url.js";
+import { checkNumber, type PoolLimits, toPoolLimits, type PoolOptions } from "../../pool/pool-options.js";
+import { parseServerUrl, getPassword, type ServerUrl } from "../server-url.js";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host[:5432]/database[?sslmode=require]` */
@@ -69,10 +69,10 @@ const NAMES: OptionNames<PostgresOptions> = {
 const RULES = { name: "postgres", protocols: ["postgres:", "postgresql:"], port: 5432, tlsParameter: "sslmode" };
 
 /** The largest value that the server takes. */
-const LONGEST_TIMEOUT_MS = 2_147_483_647;
+const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
-export function postgresSettings(given: string | PostgresOptions): PostgresSettings {
+export function toPostgresSettings(given: string | PostgresOptions): PostgresSettings {
   const options = typeof given === "string" ? { url: given } : given;
   checkOptionNames(options, NAMES, "postgres");
   const server = parseServerUrl(options.url, RULES);
@@ -80,26 +80,26 @@ export function postgresSettings(given: string | PostgresOptions): PostgresSetti
   return {
     server,
     migrationServer,
-    password: passwordOf(options.password, server, RULES),
-    tls: tlsOf(options.tls, server),
-    pool: poolLimits(options.pool, "pool of postgres"),
-    timeouts: timeoutsOf(options),
+    password: getPassword(options.password, server, RULES),
+    tls: toTls(options.tls, server),
+    pool: toPoolLimits(options.pool, "pool of postgres"),
+    timeouts: readTimeouts(options),
     isPooled: options.transactionPooler ?? false,
     applicationName: options.applicationName ?? "framework",
     bigints: options.bigints ?? "number",
   };
 }
 
-function tlsOf(tls: PostgresOptions["tls"], server: ServerUrl): PostgresSettings["tls"] {
+function toTls(tls: PostgresOptions["tls"], server: ServerUrl): PostgresSettings["tls"] {
   if (typeof tls === "object") return tls;
   if (tls === false) return false;
   if (tls === true || server.tls === "verified") return {};
   return server.tls === "unverified" ? { rejectUnauthorized: false } : false;
 }
 
-function timeoutsOf(options: PostgresOptions): PostgresTimeouts {
+function readTimeouts(options: PostgresOptions): PostgresTimeouts {
   const { statementTimeoutMs = 30_000, lockTimeoutMs = 10_000, idleInTransactionTimeoutMs = 60_000 } = options;
   for (const [name, value] of Object.entries({ statementTimeoutMs, lockTimeoutMs, idleInTransactionTimeoutMs }))
-    checkNumber("postgres", name, value, 0, LONGEST_TIMEOUT_MS);
+    checkNumber("postgres", name, value, 0, MAX_TIMEOUT_MS);
   return { statement: statementTimeoutMs, lock: lockTimeoutMs, idleInTransaction: idleInTransactionTimeoutMs };
 }

@@ -7,7 +7,7 @@
  */
 import { checkText, refuseBind, refuseBinds, refuseTextForJson, refuseUnwritable } from "../../bind.js";
 import { DriverError } from "../../driver-error.js";
-import { JsonBind, jsonText } from "../../json.js";
+import { JsonBind, toJsonText } from "../../json.js";
 import { type JsonPositions, NO_JSON } from "./parameter-types.js";
 import type { PostgresBigints } from "./postgres-options.js";
 import { pg } from "./postgres-package.js";
@@ -32,7 +32,7 @@ const REFUSED: ReadonlySet<string> = new Set(["undefined", "function", "symbol"]
 const { utils: packageUtils } = pg as unknown as { readonly utils: { prepareValue(value: unknown): unknown } };
 
 const BIGINTS: Readonly<Record<PostgresBigints, ParseText>> = {
-  number: safeNumber,
+  number: parseSafeNumber,
   bigint: BigInt,
   string: (text) => text,
 };
@@ -41,14 +41,14 @@ export interface PostgresTypes {
   readonly getTypeParser: ParserOf;
 }
 
-export function postgresTypes(bigints: PostgresBigints): PostgresTypes {
-  const own = new Map<number, ParseText>([
+export function createPostgresTypes(bigints: PostgresBigints): PostgresTypes {
+  const parsers = new Map<number, ParseText>([
     ...withArray(INT8, BIGINTS[bigints]),
     ...withArray(DATE, (text) => text),
-    ...withArray(TIMESTAMP, utcDate),
+    ...withArray(TIMESTAMP, parseUtcDate),
   ]);
   return {
-    getTypeParser: (type, format) => (format === "binary" ? undefined : own.get(type)) ?? parserOf(type, format),
+    getTypeParser: (type, format) => (format === "binary" ? undefined : parsers.get(type)) ?? getParser(type, format),
   };
 }
 
@@ -59,7 +59,7 @@ export function postgresTypes(bigints: PostgresBigints): PostgresTypes {
  *
  * @throws FrameworkError `E_DB_BIND` for `undefined`, a function, a symbol, an object that cannot be written, and for too many binds
  */
-export function bindsOf(parameters: readonly unknown[], json: JsonPositions = NO_JSON): unknown[] {
+export function toBinds(parameters: readonly unknown[], json: JsonPositions = NO_JSON): unknown[] {
   if (parameters.length > MAX_BINDS) refuseBinds(parameters.length, MAX_BINDS);
   let hasObject = false;
   for (const [index, value] of parameters.entries()) {
@@ -71,25 +71,25 @@ export function bindsOf(parameters: readonly unknown[], json: JsonPositions = NO
   if (!hasObject && json.size === 0) return parameters as unknown[];
   return parameters.map((value, index) => {
     const kind = json.get(index);
-    if (kind === "array") return Array.isArray(value) ? written(jsonElements(value, index), index) : value;
-    if (kind !== undefined) return jsonBind(value, index, kind === "cast");
-    return typeof value === "object" && value !== null ? written(value, index) : value;
+    if (kind === "array") return Array.isArray(value) ? writeBind(toJsonElements(value, index), index) : value;
+    if (kind !== undefined) return toJsonBind(value, index, kind === "cast");
+    return typeof value === "object" && value !== null ? writeBind(value, index) : value;
   });
 }
 
 /** Numbers, booleans and null have one meaning. */
-function jsonBind(value: unknown, index: number, isCast: boolean): unknown {
+function toJsonBind(value: unknown, index: number, isCast: boolean): unknown {
   if (typeof value === "string") return isCast ? value : refuseTextForJson(index);
   if (value instanceof JsonBind) return value.text;
-  return typeof value === "object" && value !== null ? jsonText(value, `bind ${index + 1} of a statement`) : value;
+  return typeof value === "object" && value !== null ? toJsonText(value, `bind ${index + 1} of a statement`) : value;
 }
 
 /** An array inside is another dimension. */
-function jsonElements(array: readonly unknown[], index: number): readonly unknown[] {
-  return array.map((each) => (Array.isArray(each) ? jsonElements(each, index) : jsonBind(each, index, false)));
+function toJsonElements(array: readonly unknown[], index: number): readonly unknown[] {
+  return array.map((each) => (Array.isArray(each) ? toJsonElements(each, index) : toJsonBind(each, index, false)));
 }
 
-function written(value: object, index: number): unknown {
+function writeBind(value: object, index: number): unknown {
   if (value instanceof JsonBind) return value.text;
   try {
     const dated = withDateTexts(value);
@@ -104,28 +104,28 @@ function written(value: object, index: number): unknown {
 }
 
 function withDateTexts(value: unknown): unknown {
-  if (value instanceof Date) return dateText(value);
+  if (value instanceof Date) return formatDate(value);
   return Array.isArray(value) ? value.map(withDateTexts) : value;
 }
 
 /** The parsers of the package, whose types say `any`, and list only some types. */
-function parserOf(type: number, format?: Format): ParseText {
+function getParser(type: number, format?: Format): ParseText {
   return (pg.types.getTypeParser as ParserOf)(type, format);
 }
 
 function withArray([type, arrayType]: readonly [number, number], parse: ParseText): readonly [number, ParseText][] {
   return [
     [type, parse],
-    [arrayType, (text) => mapped(parserOf(TEXT_ARRAY)(text), parse)],
+    [arrayType, (text) => mapTexts(getParser(TEXT_ARRAY)(text), parse)],
   ];
 }
 
-function mapped(value: unknown, parse: ParseText): unknown {
-  if (Array.isArray(value)) return value.map((each) => mapped(each, parse));
+function mapTexts(value: unknown, parse: ParseText): unknown {
+  if (Array.isArray(value)) return value.map((each) => mapTexts(each, parse));
   return typeof value === "string" ? parse(value) : value;
 }
 
-function safeNumber(text: string): number {
+function parseSafeNumber(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value)) return value;
   throw new DriverError({
@@ -136,11 +136,11 @@ function safeNumber(text: string): number {
 }
 
 /** The parser of the package knows infinity, years before Christ and fractions; it reads the text with its zone. */
-function utcDate(text: string): unknown {
-  return parserOf(TIMESTAMPTZ)(text.endsWith("infinity") || text.endsWith("BC") ? text : `${text}+00`);
+function parseUtcDate(text: string): unknown {
+  return getParser(TIMESTAMPTZ)(text.endsWith("infinity") || text.endsWith("BC") ? text : `${text}+00`);
 }
 
-function dateText(value: Date): string {
+function formatDate(value: Date): string {
   if (Number.isNaN(value.getTime()))
     throw new DriverError({ kind: "other", code: "INVALID_DATE", text: "a bind is an invalid Date" });
   const year = value.getUTCFullYear();

@@ -12,7 +12,7 @@ const MAX_TEXT_LENGTH = 16_384;
  * The server prepares only texts with one statement. A text that seems to have several stays without a name, also if it only has such a
  * literal.
  */
-const SEVERAL = /;\s*[^\s;]/;
+const MULTIPLE_STATEMENTS = /;\s*[^\s;]/;
 
 export class StatementNames {
   private readonly names = new Map<string, string | undefined>();
@@ -21,9 +21,9 @@ export class StatementNames {
   hasChangedTable = false;
 
   /** `undefined`: send the text without a name. */
-  nameOf(sql: string): string | undefined {
+  findName(sql: string): string | undefined {
     const name = this.names.get(sql);
-    return name ?? (this.names.size >= MAX_NAMES || this.names.has(sql) ? undefined : this.seen(sql));
+    return name ?? (this.names.size >= MAX_NAMES || this.names.has(sql) ? undefined : this.countUse(sql));
   }
 
   /** The text gets no name on this connection any more. */
@@ -31,8 +31,8 @@ export class StatementNames {
     this.names.set(sql, undefined);
   }
 
-  private seen(sql: string): string | undefined {
-    if (sql.length > MAX_TEXT_LENGTH || SEVERAL.test(sql)) return undefined;
+  private countUse(sql: string): string | undefined {
+    if (sql.length > MAX_TEXT_LENGTH || MULTIPLE_STATEMENTS.test(sql)) return undefined;
     const uses = (this.candidates.get(sql) ?? 0) + 1;
     if (uses < USES_BEFORE_NAME) {
       if (this.candidates.size >= MAX_CANDIDATES) this.candidates.clear();

@@ -2,7 +2,7 @@
  * The handles of one file that are used by one caller at a time: one writer, or some readers. A caller waits for a free handle, bounded in
  * time and in the number of callers.
  */
-import type { AtOnce } from "../../at-once.js";
+import type { MaybePromise } from "../../maybe-promise.js";
 import type { PoolFigures } from "../../pool/pool-report.js";
 import { type Clock, type Timer } from "../../../runtime/clock.js";
 
@@ -20,14 +20,14 @@ export interface HandlePoolLimits {
   readonly waitMs: number;
 }
 
-interface Waiting<T> {
+interface FileWaiter<T> {
   give(handle: T): void;
   readonly signal: AbortSignal | undefined;
 }
 
 export class HandlePool<T extends { close(): void }> {
   private readonly free: T[] = [];
-  private readonly waiting = new Set<Waiting<T>>();
+  private readonly waiting = new Set<FileWaiter<T>>();
   private open = 0;
   private isClosed = false;
 
@@ -40,7 +40,7 @@ export class HandlePool<T extends { close(): void }> {
   ) {}
 
   /** A free handle, or a promise of the next one. Fails with `NoHandle`, the reason of the signal, or the failure of `make`. */
-  take(options: { readonly signal?: AbortSignal | undefined }): AtOnce<T> {
+  take(options: { readonly signal?: AbortSignal | undefined }): MaybePromise<T> {
     if (this.isClosed) throw new NoHandle("the database is stopped");
     return this.takeNow() ?? this.wait(options.signal);
   }
@@ -48,10 +48,10 @@ export class HandlePool<T extends { close(): void }> {
   /** A free handle, or a new one; `undefined` if all are in use. @throws what `make` throws */
   takeNow(): T | undefined {
     this.changed();
-    return this.free.pop() ?? this.another();
+    return this.free.pop() ?? this.openAnother();
   }
 
-  giveBack(handle: T): void {
+  release(handle: T): void {
     this.changed();
     const next = this.nextCaller;
     if (next !== undefined) next.give(handle);
@@ -67,8 +67,8 @@ export class HandlePool<T extends { close(): void }> {
     const next = this.nextCaller;
     if (next === undefined || this.isClosed) return;
     try {
-      const made = this.another();
-      if (made !== undefined) next.give(made);
+      const replacement = this.openAnother();
+      if (replacement !== undefined) next.give(replacement);
     } catch {
       // The callers that wait get their error at the end of their time.
     }
@@ -88,12 +88,12 @@ export class HandlePool<T extends { close(): void }> {
     for (let handle = this.free.pop(); handle !== undefined; handle = this.free.pop()) this.drop(handle);
   }
 
-  private get nextCaller(): Waiting<T> | undefined {
+  private get nextCaller(): FileWaiter<T> | undefined {
     // Nearly always none waits, and an iterator would be made for nothing.
     return this.waiting.size === 0 ? undefined : this.waiting.values().next().value;
   }
 
-  private another(): T | undefined {
+  private openAnother(): T | undefined {
     if (this.open >= this.limits.size) return undefined;
     const handle = this.make();
     this.open++;
@@ -106,26 +106,26 @@ export class HandlePool<T extends { close(): void }> {
     if (this.waiting.size >= maxWaiting) throw new NoHandle(`${maxWaiting} callers wait already`);
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined = undefined;
-      const end = (): void => {
+      const stopWaiting = (): void => {
         timer?.cancel();
         this.waiting.delete(entry);
         signal?.removeEventListener("abort", aborted);
       };
       const aborted = (): void => {
-        end();
+        stopWaiting();
         reject(signal?.reason as Error);
       };
-      const entry: Waiting<T> = {
+      const entry: FileWaiter<T> = {
         signal,
         give: (handle) => {
-          end();
+          stopWaiting();
           resolve(handle);
         },
       };
       this.waiting.add(entry);
       signal?.addEventListener("abort", aborted, { once: true });
       timer = this.clock.setTimeout(() => {
-        end();
+        stopWaiting();
         reject(new NoHandle(`another transaction of this process held the database for ${waitMs} ms`));
       }, waitMs);
     });

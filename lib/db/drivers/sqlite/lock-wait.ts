@@ -6,20 +6,25 @@ import type { Clock } from "../../../runtime/clock.js";
 import { isBusy } from "./sqlite-failure.js";
 
 const FIRST_PAUSE_MS = 2;
-const LONGEST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 100;
 
 /**
  * Runs `work` until the file is not locked. Rejects with the engine's own error after `waitMs`, or with the reason of the signal. Only for
  * work that did nothing where it was refused.
  */
-export async function untilUnlocked<T>(clock: Clock, waitMs: number, work: () => T, signal?: AbortSignal): Promise<T> {
-  const began = clock.monotonic();
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+export async function retryWhileLocked<T>(
+  clock: Clock,
+  waitMs: number,
+  work: () => T,
+  signal?: AbortSignal,
+): Promise<T> {
+  const startedAt = clock.monotonic();
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     signal?.throwIfAborted();
     try {
       return work();
     } catch (error) {
-      const left = waitMs - (clock.monotonic() - began);
+      const left = waitMs - (clock.monotonic() - startedAt);
       if (!isBusy(error) || left <= 0) throw error;
       await sleep(clock, Math.min(pause * (0.5 + Math.random() / 2), left), signal);
     }

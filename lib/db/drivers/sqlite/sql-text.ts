@@ -5,7 +5,7 @@ import { FrameworkError } from "../../../errors/framework-error.js";
 export type StatementKind = "read" | "write" | "schema";
 
 /** By the first word behind comments. */
-export function kindOf(sql: string): StatementKind {
+export function getStatementKind(sql: string): StatementKind {
   const [, word = ""] = /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(\w+)/.exec(sql) ?? [];
   if (/^(?:insert|update|delete|replace|with)$/i.test(word)) return "write";
   return /^(?:create|alter|drop|attach|detach)$/i.test(word) ? "schema" : "read";

@@ -2,16 +2,16 @@
  * A handle of SQLite, as one caller holds it. Statements run at once and cannot be cancelled: the signal ends the wait for a lock, and is
  * read before each statement of a transaction.
  */
-import type { AtOnce } from "../../at-once.js";
+import type { MaybePromise } from "../../maybe-promise.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../../driver.js";
 import type { Clock } from "../../../runtime/clock.js";
-import { untilUnlocked } from "./lock-wait.js";
+import { retryWhileLocked } from "./lock-wait.js";
 import { isBusy } from "./sqlite-failure.js";
-import type { SqliteFile } from "./sqlite-handle.js";
+import type { SqliteFile } from "./sqlite-file.js";
 
 /** Where the connection goes when its user is done. */
-export interface ConnectionOwner {
-  giveBack(connection: SqliteConnection): void;
+export interface ConnectionReleaser {
+  release(connection: SqliteConnection): void;
   drop(connection: SqliteConnection): void;
 }
 
@@ -20,7 +20,7 @@ export class SqliteConnection implements DriverConnection {
 
   constructor(
     private readonly file: SqliteFile,
-    private readonly owner: ConnectionOwner,
+    private readonly releaser: ConnectionReleaser,
     private readonly clock: Clock,
     private readonly waitMs: number,
   ) {}
@@ -30,7 +30,7 @@ export class SqliteConnection implements DriverConnection {
   }
 
   /** Answers at once, unless another process holds a lock. */
-  query(statement: DriverStatement): AtOnce<DriverResult> {
+  query(statement: DriverStatement): MaybePromise<DriverResult> {
     const { file } = this;
     if (file.isInTransaction) {
       statement.signal?.throwIfAborted();
@@ -40,7 +40,7 @@ export class SqliteConnection implements DriverConnection {
       return file.run(statement);
     } catch (error) {
       if (!isBusy(error)) throw error;
-      return this.unlocked(() => file.run(statement), statement.signal);
+      return this.retryWhileLocked(() => file.run(statement), statement.signal);
     }
   }
 
@@ -49,7 +49,7 @@ export class SqliteConnection implements DriverConnection {
    * between.
    */
   async begin({ readOnly, signal }: BeginOptions): Promise<void> {
-    await this.unlocked(() => this.file.exec(readOnly ? "begin" : "begin immediate"), signal);
+    await this.retryWhileLocked(() => this.file.exec(readOnly ? "begin" : "begin immediate"), signal);
     if (!readOnly || this.file.readOnly) return;
     // A database in memory has one handle, which can write.
     this.isReadOnly = true;
@@ -58,7 +58,7 @@ export class SqliteConnection implements DriverConnection {
 
   async commit(): Promise<void> {
     this.allowWrites();
-    await this.unlocked(() => this.file.exec("commit"));
+    await this.retryWhileLocked(() => this.file.exec("commit"));
   }
 
   async rollback(): Promise<void> {
@@ -72,13 +72,13 @@ export class SqliteConnection implements DriverConnection {
       this.allowWrites();
       if (this.file.isInTransaction) this.file.exec("rollback");
     } catch {
-      return this.owner.drop(this);
+      return this.releaser.drop(this);
     }
-    this.owner.giveBack(this);
+    this.releaser.release(this);
   }
 
   destroy(): void {
-    this.owner.drop(this);
+    this.releaser.drop(this);
   }
 
   /** Closes the file. */
@@ -86,8 +86,8 @@ export class SqliteConnection implements DriverConnection {
     this.file.close();
   }
 
-  private unlocked<T>(work: () => T, signal?: AbortSignal): Promise<T> {
-    return untilUnlocked(this.clock, this.waitMs, work, signal);
+  private retryWhileLocked<T>(work: () => T, signal?: AbortSignal): Promise<T> {
+    return retryWhileLocked(this.clock, this.waitMs, work, signal);
   }
 
   private allowWrites(): void {

@@ -39,14 +39,14 @@ const PEER = {
   install: "@photostructure/sqlite@1",
 };
 
-const engine = builtIn() ?? optionalPackage();
+const engine = loadBuiltIn() ?? loadPackage();
 
 /** Opens the file, and makes it if it is missing. A lock that another process holds is an error at once. */
 export function openHandle(file: string, readOnly: boolean): SqliteHandle {
   return new engine.DatabaseSync(file, { readOnly, timeout: 0 });
 }
 
-function builtIn(): Engine | undefined {
+function loadBuiltIn(): Engine | undefined {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 22 || (major === 22 && minor < 16) || major === 23) return undefined;
   return withoutWarning(() => process.getBuiltinModule("node:sqlite")) as Engine | undefined;
@@ -66,7 +66,7 @@ function withoutWarning<T>(load: () => T): T {
   }
 }
 
-function optionalPackage(): Engine {
+function loadPackage(): Engine {
   expectPeer(PEER);
   return requirePeer(PEER) as Engine;
 }

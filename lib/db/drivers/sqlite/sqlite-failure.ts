@@ -52,18 +52,18 @@ const TEXTS: ReadonlyMap<number, string> = new Map([
   [26, "the file is not a database of SQLite"],
 ]);
 
-export function failureOf(error: unknown): DriverFailure {
+export function sqliteFailure(error: unknown): DriverFailure {
   if (error instanceof DriverError) return error.failure;
-  if (error instanceof PrepareError) return { ...failureOf(error.cause), text: messageOf(error.cause) };
-  const extended = resultCodeOf(error);
+  if (error instanceof PrepareError) return { ...sqliteFailure(error.cause), text: getMessage(error.cause) };
+  const extended = findResultCode(error);
   if (extended === undefined) return withoutCode(error);
   const [code, kind] = EXTENDED.get(extended) ?? PRIMARY.get(extended & 0xff) ?? [`SQLITE_${extended}`, "other"];
-  if (EXTENDED.has(extended) && kind !== "other") return { kind, code, ...constraintOf(messageOf(error)) };
+  if (EXTENDED.has(extended) && kind !== "other") return { kind, code, ...readConstraint(getMessage(error)) };
   return { kind, code, text: TEXTS.get(extended & 0xff) };
 }
 
 export function isBusy(error: unknown): boolean {
-  const code = resultCodeOf(error instanceof PrepareError ? error.cause : error);
+  const code = findResultCode(error instanceof PrepareError ? error.cause : error);
   return code !== undefined && code !== 517 && ((code & 0xff) === 5 || (code & 0xff) === 6);
 }
 
@@ -74,7 +74,7 @@ function withoutCode(error: unknown): DriverFailure {
   return { kind: "other", text: 'an integer is above 2^53: open the database with { integers: "bigint" }' };
 }
 
-function resultCodeOf(error: unknown): number | undefined {
+function findResultCode(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ("errcode" in error && typeof error.errcode === "number") return error.errcode;
   // @photostructure/sqlite gives no number for a statement that returns rows.
@@ -97,12 +97,12 @@ const CODES_BY_MESSAGE: readonly (readonly [beginning: string, code: number])[] 
   ["file is not a database", 26],
 ];
 
-function messageOf(error: unknown): string {
+function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : "";
 }
 
 /** `UNIQUE constraint failed: links.slug, links.owner`, `… failed: index 'lower_slug'`, `CHECK constraint failed: positive`. */
-function constraintOf(text: string): Omit<DriverFailure, "kind" | "code"> {
+function readConstraint(text: string): Omit<DriverFailure, "kind" | "code"> {
   const [, type, subject = ""] = /^(\w+(?: \w+)?) constraint failed(?:: (.*))?$/.exec(text) ?? [];
   if (type === undefined) return {};
   if (type === "CHECK") return { text, constraint: subject };

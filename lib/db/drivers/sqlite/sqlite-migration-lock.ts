@@ -10,9 +10,9 @@ import { hostname } from "node:os";
 import { DriverError } from "../../driver-error.js";
 import type { DriverFailure, MigrationLock } from "../../driver.js";
 import type { Clock } from "../../../runtime/clock.js";
-import { untilUnlocked } from "./lock-wait.js";
+import { retryWhileLocked } from "./lock-wait.js";
 import { openHandle, type SqliteHandle } from "./sqlite-engine.js";
-import { failureOf, isBusy } from "./sqlite-failure.js";
+import { sqliteFailure, isBusy } from "./sqlite-failure.js";
 
 /**
  * @param file the database, which exists
@@ -20,12 +20,14 @@ import { failureOf, isBusy } from "./sqlite-failure.js";
  */
 export async function lockSqliteMigrations(file: string, clock: Clock, waitMs: number): Promise<MigrationLock> {
   const lock = `${realpathSync(file)}-migrations`;
-  makeLike(file, lock);
+  createLockFile(file, lock);
   const handle = openHandle(lock, false);
   try {
-    await untilUnlocked(clock, waitMs, () => take(handle, clock));
+    await retryWhileLocked(clock, waitMs, () => take(handle, clock));
   } catch (error) {
-    const failure = isBusy(error) ? heldByAnother(handle) : { ...failureOf(error), text: `${lock} cannot be locked` };
+    const failure = isBusy(error)
+      ? createLockFailure(handle)
+      : { ...sqliteFailure(error), text: `${lock} cannot be locked` };
     handle.close();
     throw new DriverError(failure);
   }
@@ -36,7 +38,7 @@ export async function lockSqliteMigrations(file: string, clock: Clock, waitMs: n
  * As the engine makes its log: a start as root must not keep the user of the database from the lock. In one turn of the event loop, because
  * a close of the file ends the locks that other handles of this process hold on it.
  */
-function makeLike(file: string, lock: string): void {
+function createLockFile(file: string, lock: string): void {
   const { mode, uid, gid } = statSync(file);
   try {
     closeSync(openSync(lock, "wx"));
@@ -73,12 +75,12 @@ function release(handle: SqliteHandle): void {
   }
 }
 
-function heldByAnother(handle: SqliteHandle): DriverFailure {
-  const text = `the lock of the migrations is held by ${holderOf(handle) ?? "another process"}`;
+function createLockFailure(handle: SqliteHandle): DriverFailure {
+  const text = `the lock of the migrations is held by ${findHolder(handle) ?? "another process"}`;
   return { kind: "busy", code: "MIGRATION_LOCK", text };
 }
 
-function holderOf(handle: SqliteHandle): string | undefined {
+function findHolder(handle: SqliteHandle): string | undefined {
   try {
     // The only column.
     const [row] = handle.prepare("select name from holder").all() as readonly { readonly name: string }[];

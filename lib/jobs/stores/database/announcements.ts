@@ -6,7 +6,7 @@
 import { AsyncResource } from "node:async_hooks";
 import type { Clock, Timer } from "../../../runtime/clock.js";
 import type { JobSql } from "./job-sql.js";
-import { quietly } from "../../worker/quiet.js";
+import { runQuietly } from "../../worker/quiet.js";
 
 const CHANNEL = "framework_jobs";
 const PAUSE_MS = 100;
@@ -31,11 +31,11 @@ export class Announcements {
   });
 
   /** Calls `heard` soon after each announcement. Returns a function that ends it. */
-  listen(heard: () => void): () => void {
+  listen(listener: () => void): () => void {
     let spread: Timer | undefined;
     const soon = (): void => {
       spread?.cancel();
-      spread = this.clock.setTimeout(heard, Math.random() * SPREAD_MS, { background: true });
+      spread = this.clock.setTimeout(listener, Math.random() * SPREAD_MS, { background: true });
     };
     const end = this.sql.database.driver.listen?.(CHANNEL, soon);
     return () => {
@@ -44,7 +44,7 @@ export class Announcements {
     };
   }
 
-  end(): void {
+  stop(): void {
     this.timer?.cancel();
   }
 
@@ -52,6 +52,6 @@ export class Announcements {
     this.timer = undefined;
     this.last = this.clock.monotonic();
     // A poll finds the jobs too.
-    quietly(() => this.sql.run(`SELECT pg_notify('${CHANNEL}', '')`)).catch(() => {});
+    runQuietly(() => this.sql.run(`SELECT pg_notify('${CHANNEL}', '')`)).catch(() => {});
   }
 }

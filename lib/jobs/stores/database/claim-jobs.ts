@@ -2,8 +2,8 @@
  * The claim of due jobs, in the way of each engine: one statement on PostgreSQL, where a materialised CTE keeps the planner from locking
  * more rows than the limit; one UPDATE on SQLite, which has one writer; on MySQL a select that locks, and an update, at READ COMMITTED.
  */
-import { turnOnPostgres, turnOnSqlite } from "./claim-turns.js";
-import { concurrencyIn } from "./concurrency-slots.js";
+import { buildPostgresOrder, buildSqliteOrder } from "./claim-order.js";
+import { getConcurrency } from "./concurrency-slots.js";
 import { binds, type JobRow, type JobSql, literal } from "./job-sql.js";
 import type { JobRange } from "./mysql-ranges.js";
 import type { ClaimedJob, ClaimRequest, NewJob } from "../../job-store.js";
@@ -30,7 +30,7 @@ export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promi
     priority: Number(row["priority"]),
     delayMs: 0,
     // The table holds only the hash of the key, which is a key as well.
-    key: textOf(row["job_key"]),
+    key: toOptionalText(row["job_key"]),
     unique: typeof row["hold_key"] === "string" ? "until-done" : "waiting",
   }));
 }
@@ -38,20 +38,20 @@ export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promi
 async function claimedRows(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
   const rows = sql.dialect === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
   // RETURNING gives the rows in no order.
-  return rows.toSorted(byTurn);
+  return rows.toSorted(compareClaimOrder);
 }
 
 async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
-  const changes = changesOf(sql, request);
+  const changes = buildChanges(sql, request);
   if (sql.dialect === "sqlite") {
-    const { tables, picked, parameters } = turnOnSqlite(sql, request);
+    const { tables, picked, parameters } = buildSqliteOrder(sql, request);
     const update = `UPDATE framework_jobs SET ${changes} WHERE id IN (${tables} ${picked}) RETURNING ${COLUMNS}`;
     return (await sql.run(update, [request.worker, ...parameters])).rows;
   }
-  const { tables, picked, parameters } = turnOnPostgres(sql, request);
+  const { tables, picked, parameters } = buildPostgresOrder(sql, request);
   const update = `${tables}, picked AS MATERIALIZED (${picked}) UPDATE framework_jobs job SET ${changes} FROM picked WHERE job.id = picked.id RETURNING ${PACKED}, (SELECT pg_relation_size('framework_jobs')) AS table_bytes${sql.planMark}`;
   const { rows } = await sql.run(update, [...parameters, request.worker]);
-  sql.noteSize(rows[0]?.["table_bytes"]);
+  sql.recordSize(rows[0]?.["table_bytes"]);
   return rows.map(unpacked);
 }
 
@@ -72,7 +72,7 @@ async function lockAndClaim(sql: JobSql, request: ClaimRequest): Promise<readonl
       if (rows.length === 0) return rows;
       const ids = rows.map((row) => String(row["id"]));
       const where = `id IN ${binds(ids.length)}`;
-      await sql.run(`UPDATE framework_jobs SET ${changesOf(sql, request)} WHERE ${where}`, [request.worker, ...ids]);
+      await sql.run(`UPDATE framework_jobs SET ${buildChanges(sql, request)} WHERE ${where}`, [request.worker, ...ids]);
       return rows.map((row) => ({ ...row, token: Number(row["token"]) + 1, attempt: Number(row["attempt"]) + 1 }));
     },
     { isolation: "read committed" },
@@ -91,12 +91,12 @@ async function lockRows(sql: JobSql, ranges: readonly JobRange[], limit: number)
 }
 
 /** The first bind is the worker. */
-function changesOf({ dialect, now }: JobSql, { leaseMs }: ClaimRequest): string {
+function buildChanges({ dialect, now }: JobSql, { leaseMs }: ClaimRequest): string {
   const old = (column: string): string => (dialect === "postgres" ? `job.${column}` : column);
   return `worker = ?, token = ${old("token")} + 1, attempt = ${old("attempt")} + 1, wait_key = NULL, leased_until = ${now} + ${literal(leaseMs)}`;
 }
 
-function byTurn(one: JobRow, other: JobRow): number {
+function compareClaimOrder(one: JobRow, other: JobRow): number {
   const [priority, due] = ["priority", "due"].map((name) => Number(one[name]) - Number(other[name]));
   return priority || due || (String(one["id"]) < String(other["id"]) ? -1 : 1);
 }
@@ -110,13 +110,13 @@ function claimedJob(row: JobRow): ClaimedJob {
     token: Number(row["token"]),
     attempt: Number(row["attempt"]),
     maxAttempts: Number(row["max_attempts"]),
-    requestId: textOf(row["request_id"]),
-    traceparent: textOf(row["traceparent"]),
-    tracestate: textOf(row["tracestate"]),
-    concurrency: concurrencyIn(row),
+    requestId: toOptionalText(row["request_id"]),
+    traceparent: toOptionalText(row["traceparent"]),
+    tracestate: toOptionalText(row["tracestate"]),
+    concurrency: getConcurrency(row),
   };
 }
 
-function textOf(value: unknown): string | undefined {
+function toOptionalText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -7,7 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import { binds, isFailure, type JobRow, type JobSql, literal } from "./job-sql.js";
-import { returnHeld } from "./held-jobs.js";
+import { releaseClaimed } from "./claimed-jobs.js";
 import type { ClaimedJob, ClaimRequest, ConcurrencyKey, JobClaim } from "../../job-store.js";
 
 /** Larger than each due time. The rest of the division is the due time, and the quotient the priority plus one. */
@@ -22,10 +22,10 @@ const MAX_KEYS = 500;
 const UNPAUSED = "(worker IS NOT NULL OR queue NOT IN (SELECT queue FROM framework_job_queues))";
 
 export class ConcurrencySlots {
-  /** @param repeated runs the work again after a conflict with another transaction */
+  /** @param withRetries runs the work again after a conflict with another transaction */
   constructor(
     private readonly sql: JobSql,
-    private readonly repeated: <T>(work: () => Promise<T>) => Promise<T>,
+    private readonly withRetries: <T>(work: () => Promise<T>) => Promise<T>,
   ) {}
 
   /** Claims again in place of the jobs that are blocked. */
@@ -33,51 +33,51 @@ export class ConcurrencySlots {
     { limit }: ClaimRequest,
     claimSome: (limit: number) => Promise<readonly ClaimedJob[]>,
   ): Promise<readonly ClaimedJob[]> {
-    const held: ClaimedJob[] = [];
-    for (let left = MAX_ROUNDS; left > 0 && held.length < limit; left--) {
-      const jobs = await claimSome(limit - held.length);
-      const blocked = await this.blocked(jobs);
-      held.push(...jobs.filter((job) => !blocked.has(job)));
+    const claimed: ClaimedJob[] = [];
+    for (let left = MAX_ROUNDS; left > 0 && claimed.length < limit; left--) {
+      const jobs = await claimSome(limit - claimed.length);
+      const blocked = await this.assignSlots(jobs);
+      claimed.push(...jobs.filter((job) => !blocked.has(job)));
       if (blocked.size === 0) break;
     }
-    return held;
+    return claimed;
   }
 
   /** Called after claims have ended. The reaper repeats what fails here. */
-  async freed(claims: readonly JobClaim[]): Promise<void> {
-    const keys = keysOf(claims);
+  async wakeBlocked(claims: readonly JobClaim[]): Promise<void> {
+    const keys = listKeys(claims);
     if (keys.length === 0) return;
-    await this.repeated(() => this.wake(keys)).catch(() => {});
+    await this.withRetries(() => this.wake(keys)).catch(() => {});
   }
 
   /** Wakes the first blocked job of each key that has no other job which could run. */
   async wakeForgotten(): Promise<void> {
     const { rows } = await this.sql.run(forgottenKeys(this.sql));
     const keys = rows.map((row) => ({ key: String(row["concurrency_key"]), limit: 1 }));
-    await this.repeated(() => this.wake(keys));
+    await this.withRetries(() => this.wake(keys));
   }
 
   /** Gives slots to the claimed jobs, and returns those without one. They wait again. */
-  private async blocked(jobs: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>> {
+  private async assignSlots(jobs: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>> {
     const bounded = jobs.filter(({ concurrency }) => concurrency !== undefined);
     if (bounded.length === 0) return new Set();
-    const blocked = await this.repeated(() => this.takeSlots(bounded));
+    const blocked = await this.withRetries(() => this.takeSlots(bounded));
     if (blocked.length === 0) return new Set();
-    await this.repeated(() => returnHeld(this.sql, blocked, { delayMs: 0, counts: false, due: BLOCKED_DUE }));
-    const keys = keysOf(blocked);
-    for (const { key } of keys) await this.repeated(() => this.blockWaiting(key));
+    await this.withRetries(() => releaseClaimed(this.sql, blocked, { delayMs: 0, counts: false, due: BLOCKED_DUE }));
+    const keys = listKeys(blocked);
+    for (const { key } of keys) await this.withRetries(() => this.blockWaiting(key));
     // A slot may have become free since it was looked for, and its job has not seen the blocked ones.
-    await this.repeated(() => this.wake(keys));
+    await this.withRetries(() => this.wake(keys));
     return new Set(blocked);
   }
 
   private async takeSlots(jobs: readonly ClaimedJob[]): Promise<readonly ClaimedJob[]> {
-    const names = keysOf(jobs).flatMap(slotsOf);
+    const names = listKeys(jobs).flatMap(listSlots);
     const used = `SELECT slot_key FROM framework_jobs WHERE slot_key IN ${binds(names.length)}`;
     const taken = new Set((await this.sql.run(used, names)).rows.map((row) => String(row["slot_key"])));
     const blocked: ClaimedJob[] = [];
     for (const job of jobs) {
-      const free = job.concurrency === undefined ? [] : slotsOf(job.concurrency).filter((slot) => !taken.has(slot));
+      const free = job.concurrency === undefined ? [] : listSlots(job.concurrency).filter((slot) => !taken.has(slot));
       // Other workers look for a slot at the same time.
       const slot = free[Math.floor(Math.random() * free.length)];
       if (slot === undefined || !(await this.takeSlot(job, slot))) blocked.push(job);
@@ -135,13 +135,13 @@ export class ConcurrencySlots {
 }
 
 /** The key of a row. */
-export function concurrencyIn(row: JobRow): ConcurrencyKey | undefined {
+export function getConcurrency(row: JobRow): ConcurrencyKey | undefined {
   const [key, limit] = [row["concurrency_key"], Number(row["concurrency_limit"] ?? 0)];
   return typeof key === "string" && limit > 0 ? { key, limit } : undefined;
 }
 
 /** Each key once, with the largest of its limits. */
-function keysOf(claims: readonly JobClaim[]): readonly ConcurrencyKey[] {
+function listKeys(claims: readonly JobClaim[]): readonly ConcurrencyKey[] {
   const limits = new Map<string, number>();
   for (const { concurrency } of claims)
     if (concurrency !== undefined)
@@ -149,7 +149,7 @@ function keysOf(claims: readonly JobClaim[]): readonly ConcurrencyKey[] {
   return [...limits].map(([key, limit]) => ({ key, limit }));
 }
 
-function slotsOf({ key, limit }: ConcurrencyKey): readonly string[] {
+function listSlots({ key, limit }: ConcurrencyKey): readonly string[] {
   return Array.from({ length: limit }, (_, slot) => createHash("sha256").update(`${key}\n${slot}`).digest("hex"));
 }
 

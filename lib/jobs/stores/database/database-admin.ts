@@ -17,7 +17,7 @@ const MAX_SEARCHED = 100_000;
 const MAX_PAUSED = 1000;
 const CANCEL_TRIES = 5;
 
-interface StatePlace {
+interface StateSource {
   readonly from: string;
   readonly order: string;
 }
@@ -26,7 +26,7 @@ const LIVE = "id, name, queue, priority, attempt, max_attempts, due, worker, NUL
 const DEAD = "id, name, queue, priority, attempt, max_attempts, NULL AS due, NULL AS worker, reason, died_at";
 const SHOWN = "payload, request_id";
 
-const PLACES: Readonly<Record<JobState, StatePlace>> = {
+const SOURCES: Readonly<Record<JobState, StateSource>> = {
   // The condition on the time lets the engines use the index of the running jobs.
   running: {
     from: `${LIVE} FROM framework_jobs WHERE worker IS NOT NULL AND leased_until > 0 AND queue = ?`,
@@ -40,10 +40,10 @@ const PLACES: Readonly<Record<JobState, StatePlace>> = {
 };
 
 export class DatabaseAdmin implements JobAdmin {
-  /** @param repeated runs the work again after a conflict with another transaction */
+  /** @param withRetries runs the work again after a conflict with another transaction */
   constructor(
     private readonly sql: JobSql,
-    private readonly repeated: <T>(work: () => Promise<T>) => Promise<T>,
+    private readonly withRetries: <T>(work: () => Promise<T>) => Promise<T>,
   ) {}
 
   list(request: JobList): Promise<readonly ListedJob[]> {
@@ -55,7 +55,7 @@ export class DatabaseAdmin implements JobAdmin {
   }
 
   cancel(id: string): Promise<Cancellation> {
-    return this.repeated(() => cancelJob(this.sql, id));
+    return this.withRetries(() => cancelJob(this.sql, id));
   }
 
   async pause(queue: string, by: string): Promise<boolean> {
@@ -80,7 +80,7 @@ export class DatabaseAdmin implements JobAdmin {
   }
 
   purge(request: DeadLetterPurge): Promise<number> {
-    return this.repeated(() => purgeDead(this.sql, request));
+    return this.withRetries(() => purgeDead(this.sql, request));
   }
 }
 
@@ -88,7 +88,7 @@ async function listJobs(sql: JobSql, { queue, states, name, limit }: JobList): P
   const found: ListedJob[] = [];
   for (const state of states) {
     if (found.length >= limit) break;
-    const { from, order } = PLACES[state];
+    const { from, order } = SOURCES[state];
     const rest = `LIMIT ${literal(limit - found.length)}`;
     const { rows } =
       name === undefined

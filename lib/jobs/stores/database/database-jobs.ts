@@ -16,15 +16,22 @@ import { ConcurrencySlots } from "./concurrency-slots.js";
 import { claimForTransit, claimJobs, type JobInTransit } from "./claim-jobs.js";
 import { DatabaseAdmin } from "./database-admin.js";
 import type { JobAdmin } from "../../job-admin.js";
-import { buryHeld, KEPT_COLUMNS, markHeld, removeHeld, renewHeld, returnHeld } from "./held-jobs.js";
+import {
+  deadLetterClaimed,
+  DEAD_COLUMNS,
+  markStarted,
+  removeClaimed,
+  renewLeases,
+  releaseClaimed,
+} from "./claimed-jobs.js";
 import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
-import { buryUnhandled, claimsOf, countUnhandled, lostJobs, recordHeartbeat } from "./live-workers.js";
-import { lastTick, recordTick } from "./job-ticks.js";
+import { deadLetterUnhandled, listClaims, countUnhandled, findLostJobs, recordHeartbeat } from "./live-workers.js";
+import { readLastTick, recordTick } from "./job-ticks.js";
 import {
   type ClaimedJob,
   type ClaimRequest,
-  DEATH,
+  WORKER_DIED,
   type DeadJob,
   type Dispatched,
   type Heartbeat,
@@ -39,7 +46,7 @@ import {
   type UnhandledJobs,
 } from "../../job-store.js";
 
-const RETRIES = 4;
+const MAX_RETRIES = 4;
 
 export interface DatabaseJobsOptions {
   /**
@@ -65,8 +72,8 @@ export class DatabaseJobs implements JobStore {
   ) {
     checkOptionNames(options, NAMES, "new DatabaseJobs");
     this.sql = new JobSql(database);
-    this.slots = new ConcurrencySlots(this.sql, (work) => this.repeated(work));
-    this.admin = new DatabaseAdmin(this.sql, (work) => this.repeated(work));
+    this.slots = new ConcurrencySlots(this.sql, (work) => this.withRetries(work));
+    this.admin = new DatabaseAdmin(this.sql, (work) => this.withRetries(work));
     this.notifies = options.notify === true && this.sql.dialect === "postgres";
   }
 
@@ -85,7 +92,7 @@ export class DatabaseJobs implements JobStore {
   }
 
   stop(): void {
-    this.announcements?.end();
+    this.announcements?.stop();
   }
 
   onWake(listener: () => void): () => void {
@@ -97,53 +104,53 @@ export class DatabaseJobs implements JobStore {
   }
 
   add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
-    return this.repeated(() => insertJobs(this.sql, jobs));
+    return this.withRetries(() => insertJobs(this.sql, jobs));
   }
 
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]> {
-    return this.slots.claim(request, (limit) => this.repeated(() => claimJobs(this.sql, { ...request, limit })));
+    return this.slots.claim(request, (limit) => this.withRetries(() => claimJobs(this.sql, { ...request, limit })));
   }
 
   /** Like `claim`, for a relay to another queue. @internal */
   claimForTransit(request: ClaimRequest): Promise<readonly JobInTransit[]> {
-    return this.repeated(() => claimForTransit(this.sql, request));
+    return this.withRetries(() => claimForTransit(this.sql, request));
   }
 
   markStarted(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
-    return this.refused(claims, () => markHeld(this.sql, claims));
+    return this.listRefused(claims, () => markStarted(this.sql, claims));
   }
 
   async complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]> {
-    const refused = await this.refused(claims, () => removeHeld(this.sql, claims));
-    await this.slots.freed(claims);
+    const refused = await this.listRefused(claims, () => removeClaimed(this.sql, claims));
+    await this.slots.wakeBlocked(claims);
     return refused;
   }
 
   async fail(claim: JobClaim, { reason, retryInMs }: JobFailure): Promise<boolean> {
-    const changed = await this.repeated(() =>
+    const changed = await this.withRetries(() =>
       retryInMs === undefined
-        ? buryHeld(this.sql, [claim], reason)
-        : returnHeld(this.sql, [claim], { delayMs: retryInMs, counts: true }),
+        ? deadLetterClaimed(this.sql, [claim], reason)
+        : releaseClaimed(this.sql, [claim], { delayMs: retryInMs, counts: true }),
     );
-    await this.slots.freed([claim]);
+    await this.slots.wakeBlocked([claim]);
     return changed.size > 0;
   }
 
   async release(claims: readonly JobClaim[]): Promise<void> {
-    await this.repeated(() => returnHeld(this.sql, claims, { delayMs: 0, counts: false }));
-    await this.slots.freed(claims);
+    await this.withRetries(() => releaseClaimed(this.sql, claims, { delayMs: 0, counts: false }));
+    await this.slots.wakeBlocked(claims);
   }
 
-  async releaseUnheld(worker: string, held: readonly JobClaim[]): Promise<number> {
-    const tokens = new Map(held.map(({ id, token }) => [id, token]));
-    const unheld = (await claimsOf(this.sql, worker)).filter(({ id, token }) => tokens.get(id) !== token);
+  async releaseUnheld(worker: string, known: readonly JobClaim[]): Promise<number> {
+    const tokens = new Map(known.map(({ id, token }) => [id, token]));
+    const unheld = (await listClaims(this.sql, worker)).filter(({ id, token }) => tokens.get(id) !== token);
     await this.release(unheld);
     return unheld.length;
   }
 
   async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
-    await this.repeated(() => returnHeld(this.sql, claims, { delayMs, counts: false, isUnhandled: true }));
-    await this.slots.freed(claims);
+    await this.withRetries(() => releaseClaimed(this.sql, claims, { delayMs, counts: false, isUnhandled: true }));
+    await this.slots.wakeBlocked(claims);
   }
 
   unhandled(): Promise<readonly UnhandledJobs[]> {
@@ -151,7 +158,7 @@ export class DatabaseJobs implements JobStore {
   }
 
   renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]> {
-    return this.refused(claims, () => renewHeld(this.sql, claims, leaseMs));
+    return this.listRefused(claims, () => renewLeases(this.sql, claims, leaseMs));
   }
 
   heartbeat(worker: LiveWorker): Promise<Heartbeat> {
@@ -163,30 +170,31 @@ export class DatabaseJobs implements JobStore {
   }
 
   async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
-    const lost = await lostJobs(this.sql, deadAfterMs);
+    const lost = await findLostJobs(this.sql, deadAfterMs);
     const dead = lost.filter(({ isDead }) => isDead);
-    const changed = new Set(await this.repeated(() => buryHeld(this.sql, dead, DEATH)));
+    const changed = new Set(await this.withRetries(() => deadLetterClaimed(this.sql, dead, WORKER_DIED)));
     for (const counts of [true, false]) {
       const others = lost.filter((job) => !job.isDead && job.counts === counts);
-      for (const id of await this.repeated(() => returnHeld(this.sql, others, { delayMs: 0, counts }))) changed.add(id);
+      for (const id of await this.withRetries(() => releaseClaimed(this.sql, others, { delayMs: 0, counts })))
+        changed.add(id);
     }
-    await this.slots.freed(lost);
+    await this.slots.wakeBlocked(lost);
     await this.slots.wakeForgotten();
-    const unhandled = await this.repeated(() => buryUnhandled(this.sql));
+    const unhandled = await this.withRetries(() => deadLetterUnhandled(this.sql));
     return [...lost.filter(({ id }) => changed.has(id)).map(toReaped), ...unhandled];
   }
 
   /** As `reap`, for a relay: a job that was not handed over has had no attempt. @internal */
-  async returnLost(deadAfterMs: number): Promise<void> {
-    await this.release(await lostJobs(this.sql, deadAfterMs));
+  async releaseLost(deadAfterMs: number): Promise<void> {
+    await this.release(await findLostJobs(this.sql, deadAfterMs));
   }
 
   tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
-    return this.repeated(() => recordTick(this.sql, { schedule, due, job }));
+    return this.withRetries(() => recordTick(this.sql, { schedule, due, job }));
   }
 
   lastTick(schedule: string): Promise<number | undefined> {
-    return lastTick(this.sql, schedule);
+    return readLastTick(this.sql, schedule);
   }
 
   async now(): Promise<number> {
@@ -213,7 +221,7 @@ export class DatabaseJobs implements JobStore {
       // Locks the row: of several callers one retries the job, and the others find none.
       const { affected } = await this.sql.run("UPDATE framework_dead_jobs SET token = token + 1 WHERE id = ?", [id]);
       if (affected === 0) return false;
-      const columns = KEPT_COLUMNS.replace("attempt, token", "token");
+      const columns = DEAD_COLUMNS.replace("attempt, token", "token");
       await this.sql.run(
         `INSERT INTO framework_jobs (${columns}, attempt, due) SELECT ${columns}, 0, ${this.sql.now} FROM framework_dead_jobs WHERE id = ?`,
         [id],
@@ -221,7 +229,7 @@ export class DatabaseJobs implements JobStore {
       await this.sql.run("DELETE FROM framework_dead_jobs WHERE id = ?", [id]);
       return true;
     };
-    return this.repeated(() => this.database.transaction(retried));
+    return this.withRetries(() => this.database.transaction(retried));
   }
 
   async counts(): Promise<JobCounts> {
@@ -237,17 +245,17 @@ export class DatabaseJobs implements JobStore {
   }
 
   /** The claims that the store refused. */
-  private async refused(
+  private async listRefused(
     claims: readonly JobClaim[],
     change: () => Promise<ReadonlySet<string>>,
   ): Promise<readonly JobClaim[]> {
-    const changed = await this.repeated(change);
+    const changed = await this.withRetries(change);
     return claims.filter(({ id }) => !changed.has(id));
   }
 
   /** Repeats the work after a conflict with another transaction. In a transaction of the caller only the caller can do this. */
-  private async repeated<T>(work: () => Promise<T>): Promise<T> {
-    for (let left = currentCommitScope() === undefined ? RETRIES : 0; ; left--) {
+  private async withRetries<T>(work: () => Promise<T>): Promise<T> {
+    for (let left = currentCommitScope() === undefined ? MAX_RETRIES : 0; ; left--) {
       try {
         return await work();
       } catch (error) {

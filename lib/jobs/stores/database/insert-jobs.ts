@@ -12,13 +12,13 @@ import { currentCommitScope } from "../../../lifecycle/commit-scope.js";
 import { SystemClock } from "../../../runtime/clock.js";
 import { isFailure, type JobRows, type JobSql, literal } from "./job-sql.js";
 import type { Dispatched, NewJob } from "../../job-store.js";
-import { keyHeld, keysTooFast, MAX_KEY_WAIT_MS } from "./key-mutex.js";
+import { keyLocked, keysTooFast, MAX_KEY_WAIT_MS } from "./key-mutex.js";
 
 const COLUMNS =
   "id, name, queue, payload, request_id, traceparent, tracestate, job_key, wait_key, hold_key, concurrency_key, priority, max_attempts, concurrency_limit, due";
 const TRIES = 5;
 /** A server refuses a statement above its limit: MariaDB above 16 MiB, unless its `max_allowed_packet` is set. */
-const MOST_BYTES = 2_097_152;
+const MAX_STATEMENT_BYTES = 2_097_152;
 
 /** The columns that a job that waits already takes from the new one. */
 const REPLACED = [
@@ -46,7 +46,7 @@ export async function insertJobs(sql: JobSql, jobs: readonly NewJob[]): Promise<
 /** All jobs or none: a repeated call must not find a part of them. */
 async function insertPlain(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
   const insert = sql.dialect === "postgres" ? insertAlike : insertRows;
-  const [first, ...others] = partsOf(jobs);
+  const [first, ...others] = splitJobs(jobs);
   if (first === undefined) return;
   if (others.length === 0) return insert(sql, first);
   await sql.database.transaction(async () => {
@@ -55,13 +55,13 @@ async function insertPlain(sql: JobSql, jobs: readonly NewJob[]): Promise<void> 
 }
 
 /** The jobs of each statement. They differ only in ids, payloads, traces and concurrency keys. */
-function partsOf(jobs: readonly NewJob[]): readonly (readonly NewJob[])[] {
+function splitJobs(jobs: readonly NewJob[]): readonly (readonly NewJob[])[] {
   const parts: NewJob[][] = [];
   let part: NewJob[] = [];
   let bytes = 0;
   for (const job of jobs) {
     const length = Buffer.byteLength(job.payload);
-    if (!isAlike(job, part[0]) || bytes + length > MOST_BYTES) {
+    if (!isAlike(job, part[0]) || bytes + length > MAX_STATEMENT_BYTES) {
       part = [];
       bytes = 0;
       parts.push(part);
@@ -86,10 +86,10 @@ function isAlike(one: NewJob, other: NewJob | undefined): boolean {
 }
 
 async function insertRows(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
-  const values = jobs.map((job) => `(${valuesOf(sql, job)})`).join(", ");
+  const values = jobs.map((job) => `(${buildValues(sql, job)})`).join(", ");
   await sql.run(
     `INSERT INTO framework_jobs (${COLUMNS}) VALUES ${values}`,
-    jobs.flatMap((job) => bindsOf(job)),
+    jobs.flatMap((job) => listBinds(job)),
   );
 }
 
@@ -124,26 +124,26 @@ function listOf(jobs: readonly NewJob[], pick: (job: NewJob) => string | undefin
 }
 
 /** What a row has in the place of the key. */
-export function keyHash(name: string, key: string): string {
+export function hashKey(name: string, key: string): string {
   return createHash("sha256").update(`${name}\n${key}`).digest("hex");
 }
 
 async function insertKeyed(sql: JobSql, job: NewJob): Promise<Dispatched> {
   const { key, name, unique } = job;
   if (key === undefined) return { outcome: "created", id: job.id };
-  const hash = keyHash(name, key);
+  const hash = hashKey(name, key);
   const work = () => (unique === "waiting" ? replaceWaiting(sql, job, hash) : keepExisting(sql, job, hash));
   try {
     if (sql.dialect === "sqlite" || currentCommitScope() !== undefined) return await work();
     return await sql.keyMutex.run({ name, hash }, sql.clock ?? new SystemClock(), work);
   } catch (error) {
-    throw sql.dialect !== "sqlite" && isFailure(error, "busy") ? keyHeld(name) : error;
+    throw sql.dialect !== "sqlite" && isFailure(error, "busy") ? keyLocked(name) : error;
   }
 }
 
 async function replaceWaiting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
-  const insert = `INSERT INTO framework_jobs (${COLUMNS}) SELECT ${valuesOf(sql, job)} ${boundSource(sql)}`;
-  const binds = bindsOf(job, hash);
+  const insert = `INSERT INTO framework_jobs (${COLUMNS}) SELECT ${buildValues(sql, job)} ${boundSource(sql)}`;
+  const binds = listBinds(job, hash);
   if (sql.dialect === "mysql") return replaceOnMysql(sql, { job, insert, binds, hash });
   const changes = REPLACED.map((column) => `${column} = excluded.${column}`).join(", ");
   const earlier = "CASE WHEN framework_jobs.due < excluded.due THEN framework_jobs.due ELSE excluded.due END";
@@ -175,7 +175,7 @@ function replaceOnMysql(sql: JobSql, { job, insert, binds, hash }: MysqlReplacem
 
 async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
   const isMysql = sql.dialect === "mysql";
-  const values = `SELECT ${valuesOf(sql, job)} ${boundSource(sql)}`;
+  const values = `SELECT ${buildValues(sql, job)} ${boundSource(sql)}`;
   const isNew = "WHERE NOT EXISTS (SELECT 1 FROM framework_jobs WHERE job_key = ?)";
   const insert = isMysql
     ? `INSERT IGNORE INTO framework_jobs (${COLUMNS}) ${values} ${isNew}`
@@ -183,7 +183,7 @@ async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dis
   // In a transaction MySQL reads as of its first read, unless it locks: the insert then meets a job that the select does not see.
   const latest = isMysql ? " LOCK IN SHARE MODE" : "";
   for (let left = TRIES; left > 0; left--) {
-    const { rows: added, affected } = await insertBounded(sql, insert, [...bindsOf(job, hash), hash]);
+    const { rows: added, affected } = await insertBounded(sql, insert, [...listBinds(job, hash), hash]);
     if (isMysql ? affected > 0 : typeof added[0]?.["id"] === "string") return { outcome: "created", id: job.id };
     const { rows } = await sql.run(`SELECT id FROM framework_jobs WHERE job_key = ?${latest}`, [hash]);
     const [row] = rows;
@@ -225,13 +225,13 @@ function dispatchedAs(job: NewJob, id: string, outcome: "replaced" | "kept"): Di
 }
 
 /** One bind for each text column, then the numbers. */
-function valuesOf({ dialect, now }: JobSql, { priority, maxAttempts, concurrency, delayMs }: NewJob): string {
+function buildValues({ dialect, now }: JobSql, { priority, maxAttempts, concurrency, delayMs }: NewJob): string {
   const text = dialect === "postgres" ? "CAST(? AS text)" : "?";
   const texts = Array.from({ length: 11 }, () => text).join(", ");
   return `${texts}, ${literal(priority)}, ${literal(maxAttempts)}, ${literal(concurrency?.limit ?? 0)}, ${now} + ${literal(delayMs)}`;
 }
 
-function bindsOf(job: NewJob, hash: string | null = null): readonly (string | null)[] {
+function listBinds(job: NewJob, hash: string | null = null): readonly (string | null)[] {
   const { id, name, queue, payload, requestId = null, traceparent = null, tracestate = null, unique } = job;
   const hold = unique === "until-done" ? hash : null;
   const bound = concurrencyHash(job) ?? null;
@@ -239,5 +239,5 @@ function bindsOf(job: NewJob, hash: string | null = null): readonly (string | nu
 }
 
 function concurrencyHash({ name, concurrency }: NewJob): string | undefined {
-  return concurrency === undefined ? undefined : keyHash(name, concurrency.key);
+  return concurrency === undefined ? undefined : hashKey(name, concurrency.key);
 }

@@ -63,7 +63,7 @@ function firstTables(dialect: JobDialect): readonly string[] {
   return [
     `CREATE TABLE framework_jobs (${job}, due ${number} NOT NULL, worker ${id}, leased_until ${number}, job_key ${hash}, wait_key ${hash}${unique}, hold_key ${hash}${unique}${end}`,
     ...(dialect === "postgres" ? KEY_INDEXES : []),
-    turnIndex(dialect, "priority, due, id"),
+    buildClaimIndex(dialect, "priority, due, id"),
     `CREATE INDEX framework_jobs_key ON framework_jobs (job_key)${partial(dialect, "job_key IS NOT NULL")}`,
     ...(dialect === "mysql"
       ? []
@@ -96,7 +96,7 @@ function secondTables(dialect: JobDialect): readonly string[] {
     `CREATE UNIQUE INDEX framework_jobs_slot ON framework_jobs (slot_key)${partial(dialect, "slot_key IS NOT NULL")}`,
     // Under its old name, which the processes of the version before give in their statements.
     dialect === "mysql" ? "DROP INDEX framework_jobs_turn ON framework_jobs" : "DROP INDEX framework_jobs_turn",
-    turnIndex(dialect, "queue, priority, due, id"),
+    buildClaimIndex(dialect, "queue, priority, due, id"),
     ...(dialect === "mysql"
       ? []
       : ["CREATE INDEX framework_jobs_cancelled ON framework_jobs (worker) WHERE cancel_asked IS NOT NULL"]),
@@ -109,7 +109,7 @@ const KEY_INDEXES = ["wait_key", "hold_key"].map(
 );
 
 /** Has the order of the claims, and only the waiting jobs. */
-function turnIndex(dialect: JobDialect, order: string): string {
+function buildClaimIndex(dialect: JobDialect, order: string): string {
   const columns = dialect === "mysql" ? `worker, ${order}` : order;
   return `CREATE INDEX framework_jobs_turn ON framework_jobs (${columns})${partial(dialect, "worker IS NULL")}`;
 }
@@ -141,13 +141,13 @@ function migration(name: string, tables: (dialect: JobDialect) => readonly strin
   return Object.freeze({
     name,
     async up(db: MigratedDatabase): Promise<void> {
-      for (const statement of tables(dialectOf(db))) await db.executeQuery(rawStatement(statement));
+      for (const statement of tables(getDialect(db))) await db.executeQuery(rawStatement(statement));
     },
   });
 }
 
 /** Kysely does not name its dialect; its adapters differ in these two. */
-function dialectOf(db: MigratedDatabase): JobDialect {
+function getDialect(db: MigratedDatabase): JobDialect {
   const { supportsReturning, supportsTransactionalDdl } = db.getExecutor().adapter;
   if (!supportsReturning) return "mysql";
   return supportsTransactionalDdl ? "postgres" : "sqlite";

@@ -21,7 +21,7 @@ export interface JobRows {
 /** The part of a `Database` that the queue uses. */
 export interface JobDatabase {
   readonly name?: string | undefined;
-  readonly driver: { readonly dialect: JobDialect; listen?(channel: string, heard: () => void): () => void };
+  readonly driver: { readonly dialect: JobDialect; listen?(channel: string, listener: () => void): () => void };
   readonly query: { withoutPlugins(): { executeQuery(statement: RawStatement): Promise<RawResult> } };
   transaction<T>(fn: () => Promise<T>, options?: { readonly isolation?: "read committed" }): Promise<T>;
   current<T>(fn: () => Promise<T>): Promise<T>;
@@ -85,7 +85,7 @@ export class JobSql {
   }
 
   /** @param bytes the size of the table as the server writes it; absent if the result had no row */
-  noteSize(bytes: unknown): void {
+  recordSize(bytes: unknown): void {
     this.sizeClass = bytes === undefined ? undefined : Math.ceil(Math.log2(Number(bytes) + 1) / 2);
   }
 

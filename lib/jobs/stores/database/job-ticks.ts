@@ -7,9 +7,9 @@ import { insertJobs } from "./insert-jobs.js";
 import { type JobSql, literal } from "./job-sql.js";
 import type { NewJob } from "../../job-store.js";
 
-const TICKS_KEPT_MS = 2_678_400_000;
+const TICK_RETENTION_MS = 2_678_400_000;
 /** A recorded tick that is further ahead of the clock than this does not count: the clock was wrong when it was recorded. */
-export const MOST_AHEAD_MS = 3_600_000;
+export const MAX_AHEAD_MS = 3_600_000;
 
 export interface Tick {
   readonly schedule: string;
@@ -24,13 +24,13 @@ export function recordTick(sql: JobSql, { schedule, due, job }: Tick): Promise<b
     const { affected } = await sql.run(insertTick(sql, literal(due)), [schedule, schedule]);
     if (affected === 0) return false;
     if (job !== undefined) await insertJobs(sql, [job]);
-    const others = `due < ${literal(due - TICKS_KEPT_MS)} OR due > ${latest(sql)}`;
+    const others = `due < ${literal(due - TICK_RETENTION_MS)} OR due > ${latest(sql)}`;
     await sql.run(`DELETE FROM framework_job_ticks WHERE name = ? AND (${others})`, [schedule]);
     return true;
   });
 }
 
-export async function lastTick(sql: JobSql, schedule: string): Promise<number | undefined> {
+export async function readLastTick(sql: JobSql, schedule: string): Promise<number | undefined> {
   const recorded = `SELECT MAX(due) AS due FROM framework_job_ticks WHERE name = ? AND due <= ${latest(sql)}`;
   const { rows } = await sql.run(recorded, [schedule]);
   const due = rows[0]?.["due"];
@@ -39,7 +39,7 @@ export async function lastTick(sql: JobSql, schedule: string): Promise<number | 
 
 /** The time of the last tick that counts. A subquery, so that PostgreSQL reads the clock once and looks the time up in the index. */
 function latest({ now }: JobSql): string {
-  return `(SELECT ${now} + ${MOST_AHEAD_MS})`;
+  return `(SELECT ${now} + ${MAX_AHEAD_MS})`;
 }
 
 function insertTick(sql: JobSql, due: string): string {

@@ -37,13 +37,13 @@ export class KeyMutex {
     before: Promise<unknown> | undefined,
     { name, clock, work }: { readonly name: string; readonly clock: Clock; readonly work: () => Promise<T> },
   ): Promise<T> {
-    if (before !== undefined && (await within(clock, MAX_KEY_WAIT_MS, before)) === OVERDUE) throw keyHeld(name);
+    if (before !== undefined && (await within(clock, MAX_KEY_WAIT_MS, before)) === OVERDUE) throw keyLocked(name);
     return work();
   }
 }
 
 /** The error of a dispatch whose key another transaction has held for too long. */
-export function keyHeld(name: string): FrameworkError {
+export function keyLocked(name: string): FrameworkError {
   return unavailable(
     `another transaction has held the key of a job ${name} for ${MAX_KEY_WAIT_MS} ms: dispatch jobs with a key at the end of a transaction`,
   );

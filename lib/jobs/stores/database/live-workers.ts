@@ -2,12 +2,12 @@
  * The rows of the worker processes: a heartbeat each, with the names of the jobs and the queues that the process works on. Beside them what
  * follows from a silence: jobs that no living worker holds, and jobs that no living worker has a handler for.
  */
-import { concurrencyIn } from "./concurrency-slots.js";
+import { getConcurrency } from "./concurrency-slots.js";
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
-import { MOST_AHEAD_MS } from "./job-ticks.js";
-import { moveToDead } from "./held-jobs.js";
+import { MAX_AHEAD_MS } from "./job-ticks.js";
+import { moveToDead } from "./claimed-jobs.js";
 import {
-  DEATH,
+  WORKER_DIED,
   type Heartbeat,
   type JobClaim,
   type LiveWorker,
@@ -17,13 +17,13 @@ import {
 } from "../../job-store.js";
 
 const MAX_REAPED = 500;
-const UNHANDLED_FOR_MS = 86_400_000;
+const MAX_UNHANDLED_MS = 86_400_000;
 
 export async function recordHeartbeat(sql: JobSql, { id, names, queues }: LiveWorker): Promise<Heartbeat> {
   const { now } = sql;
   const { affected } = await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE id = ?`, [id]);
   // MySQL does not count a row that it leaves as it was, at a second heartbeat in one millisecond.
-  if (affected > 0 || (await isRecorded(sql, id))) return { isKnown: true, cancelled: await cancelledOf(sql, id) };
+  if (affected > 0 || (await isRecorded(sql, id))) return { isKnown: true, cancelled: await listCancelled(sql, id) };
   await sql.run(`INSERT INTO framework_job_workers (id, beat_at, names, queues) VALUES (?, ${now}, ?, ?)`, [
     id,
     JSON.stringify(names),
@@ -36,17 +36,17 @@ async function isRecorded(sql: JobSql, id: string): Promise<boolean> {
   return (await sql.run("SELECT id FROM framework_job_workers WHERE id = ?", [id])).rows.length > 0;
 }
 
-async function cancelledOf(sql: JobSql, worker: string): Promise<readonly JobClaim[]> {
+async function listCancelled(sql: JobSql, worker: string): Promise<readonly JobClaim[]> {
   const asked = "SELECT id, token FROM framework_jobs WHERE cancel_asked IS NOT NULL AND worker = ?";
-  return (await sql.run(asked, [worker])).rows.map(claimOf);
+  return (await sql.run(asked, [worker])).rows.map(toClaim);
 }
 
 /** The jobs of one worker. */
-export async function claimsOf(sql: JobSql, worker: string): Promise<readonly JobClaim[]> {
+export async function listClaims(sql: JobSql, worker: string): Promise<readonly JobClaim[]> {
   // The condition on the time lets the engines use the index of the running jobs.
   const claimed =
     "SELECT id, token, concurrency_key, concurrency_limit FROM framework_jobs WHERE worker = ? AND leased_until > 0";
-  return (await sql.run(claimed, [worker])).rows.map(claimOf);
+  return (await sql.run(claimed, [worker])).rows.map(toClaim);
 }
 
 export interface LostJob extends ReapedJob, JobClaim {
@@ -55,10 +55,10 @@ export interface LostJob extends ReapedJob, JobClaim {
 }
 
 /** Forgets the workers that were silent, and finds the jobs that no worker holds any longer. */
-export async function lostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly LostJob[]> {
+export async function findLostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly LostJob[]> {
   const { now } = sql;
   // The clock was ahead at the last heartbeat, and was set back since: a dead worker must not seem to be alive until then.
-  await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE beat_at > ${now} + ${MOST_AHEAD_MS}`);
+  await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE beat_at > ${now} + ${MAX_AHEAD_MS}`);
   await sql.run(`DELETE FROM framework_job_workers WHERE beat_at < ${now} - ${literal(deadAfterMs)}`);
   const { rows } = await sql.run(
     `SELECT id, token, name, queue, attempt, max_attempts, started_token, concurrency_key, concurrency_limit FROM framework_jobs WHERE worker IS NOT NULL AND (leased_until <= ${now} OR worker NOT IN (SELECT id FROM framework_job_workers)) LIMIT ${MAX_REAPED}`,
@@ -66,25 +66,25 @@ export async function lostJobs(sql: JobSql, deadAfterMs: number): Promise<readon
   return rows.map((row) => {
     const isLast = Number(row["attempt"]) >= Number(row["max_attempts"]);
     const isDead = isLast && Number(row["started_token"] ?? 0) === Number(row["token"]);
-    return { ...claimOf(row), ...namedJob(row), isDead, counts: isDead || !isLast, reason: DEATH };
+    return { ...toClaim(row), ...toNamedJob(row), isDead, counts: isDead || !isLast, reason: WORKER_DIED };
   });
 }
 
 /** Moves the jobs to the dead letters that have waited for a handler for a day, and that no living worker handles. */
-export async function buryUnhandled(sql: JobSql): Promise<readonly ReapedJob[]> {
-  const long = `worker IS NULL AND unhandled_since < ${sql.now} - ${UNHANDLED_FOR_MS}`;
+export async function deadLetterUnhandled(sql: JobSql): Promise<readonly ReapedJob[]> {
+  const long = `worker IS NULL AND unhandled_since < ${sql.now} - ${MAX_UNHANDLED_MS}`;
   const { rows } = await sql.run(
     `SELECT id, name, queue, attempt FROM framework_jobs WHERE ${long} LIMIT ${MAX_REAPED}`,
   );
   if (rows.length === 0) return [];
   const workers = (await sql.run("SELECT names, queues FROM framework_job_workers")).rows;
-  const buried: ReapedJob[] = [];
-  for (const job of rows.map(namedJob).filter((each) => !workers.some((worker) => handles(worker, each))))
-    if (await buryOne(sql, job.id, long)) buried.push({ ...job, isDead: true, reason: UNHANDLED });
-  return buried;
+  const dead: ReapedJob[] = [];
+  for (const job of rows.map(toNamedJob).filter((each) => !workers.some((worker) => handles(worker, each))))
+    if (await deadLetterOne(sql, job.id, long)) dead.push({ ...job, isDead: true, reason: UNHANDLED });
+  return dead;
 }
 
-function buryOne(sql: JobSql, id: string, condition: string): Promise<boolean> {
+function deadLetterOne(sql: JobSql, id: string, condition: string): Promise<boolean> {
   return sql.database.transaction(async () => {
     // Locks the row: no worker claims it any more.
     const change = `UPDATE framework_jobs SET wait_key = NULL, token = token + 1 WHERE ${condition} AND id = ?`;
@@ -109,20 +109,20 @@ export async function countUnhandled(sql: JobSql) {
 
 /** A worker of the version before this one does not list what it handles, and may handle all. */
 function handles({ names, queues }: JobRow, job: { readonly name: string; readonly queue: string }): boolean {
-  return listed(names, job.name) && listed(queues, job.queue);
+  return includesName(names, job.name) && includesName(queues, job.queue);
 }
 
-function listed(list: unknown, wanted: string): boolean {
+function includesName(list: unknown, wanted: string): boolean {
   if (typeof list !== "string") return true;
   const names: unknown = JSON.parse(list);
   return Array.isArray(names) && names.includes(wanted);
 }
 
-function claimOf(row: JobRow): JobClaim {
-  return { id: String(row["id"]), token: Number(row["token"]), concurrency: concurrencyIn(row) };
+function toClaim(row: JobRow): JobClaim {
+  return { id: String(row["id"]), token: Number(row["token"]), concurrency: getConcurrency(row) };
 }
 
-function namedJob(row: JobRow) {
+function toNamedJob(row: JobRow) {
   const [id, name, queue] = [String(row["id"]), String(row["name"]), String(row["queue"])];
   return { id, name, queue, attempt: Number(row["attempt"]) };
 }

@@ -35,9 +35,9 @@ export class MysqlRanges {
   /** The ranges that have jobs which are due, in the order of the claims. */
   async due(sql: RangeReader, { queues, except = [] }: ClaimRequest): Promise<readonly JobRange[]> {
     const rows = await this.read(sql, queues);
-    const closed = new Set([...except, ...rowsOf(rows, KINDS.paused).map(({ queue }) => queue)]);
-    const now = rowsOf(rows, KINDS.clock)[0]?.due ?? 0;
-    return rowsOf(rows, KINDS.known)
+    const closed = new Set([...except, ...readRows(rows, KINDS.paused).map(({ queue }) => queue)]);
+    const now = readRows(rows, KINDS.clock)[0]?.due ?? 0;
+    return readRows(rows, KINDS.known)
       .filter(({ queue, due }) => due <= now && !closed.has(queue))
       .toSorted((one, other) => one.priority - other.priority || one.due - other.due);
   }
@@ -47,10 +47,10 @@ export class MysqlRanges {
     const isWanted = ({ queue }: JobRange): boolean => queues?.includes(queue) ?? true;
     for (;;) {
       const wanted = this.known.filter(isWanted);
-      const { text, parameters } = statement(sql, wanted, queues);
+      const { text, parameters } = buildStatement(sql, wanted, queues);
       const { rows } = await sql.run(text, parameters);
-      const fresh = rowsOf(rows, KINDS.fresh);
-      const found = [...rowsOf(rows, KINDS.known), ...fresh].map(({ queue, priority }) => ({ queue, priority }));
+      const fresh = readRows(rows, KINDS.fresh);
+      const found = [...readRows(rows, KINDS.known), ...fresh].map(({ queue, priority }) => ({ queue, priority }));
       this.known = [...this.known.filter((range) => !isWanted(range)), ...found];
       if (fresh.length === 0 || wanted.length >= MAX_RANGES) return rows;
     }
@@ -61,7 +61,7 @@ function select(kind: number): string {
   return `SELECT queue, priority, due, ${kind} AS kind ${FROM}`;
 }
 
-function statement(sql: RangeReader, known: readonly JobRange[], queues: readonly string[] | undefined): SqlPart {
+function buildStatement(sql: RangeReader, known: readonly JobRange[], queues: readonly string[] | undefined): SqlPart {
   const heads = known.map(
     ({ priority }) => `(${select(KINDS.known)} queue = ? AND priority = ${priority} ORDER BY due, id LIMIT 1)`,
   );
@@ -103,7 +103,7 @@ function byBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 
-function rowsOf(rows: readonly RangeRow[], kind: number) {
+function readRows(rows: readonly RangeRow[], kind: number) {
   return rows
     .filter((row) => Number(row["kind"]) === kind)
     .map((row) => ({ queue: String(row["queue"]), priority: Number(row["priority"]), due: Number(row["due"]) }));

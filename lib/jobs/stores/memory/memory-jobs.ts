@@ -10,8 +10,8 @@ import { UnavailableError } from "../../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../../../runtime/clock.js";
-import { MOST_AHEAD_MS } from "../database/job-ticks.js";
-import { wholeNumber } from "../../job.js";
+import { MAX_AHEAD_MS } from "../database/job-ticks.js";
+import { checkWholeNumber } from "../../job.js";
 import { MemoryAdmin } from "./memory-admin.js";
 import type { JobAdmin } from "../../job-admin.js";
 import { MemorySlots, type StoredJob, toWaiting, WaitingJobs } from "./memory-waiting.js";
@@ -19,7 +19,7 @@ import { MemoryWorkers } from "./memory-workers.js";
 import {
   type ClaimedJob,
   type ClaimRequest,
-  DEATH,
+  WORKER_DIED,
   type DeadJob,
   type Dispatched,
   type Heartbeat,
@@ -44,33 +44,33 @@ export interface MemoryJobsOptions {
 
 const NAMES: OptionNames<MemoryJobsOptions> = { clock: true, maxJobs: true };
 const DEFAULT_JOBS = 100_000;
-const UNHANDLED_FOR_MS = 86_400_000;
+const MAX_UNHANDLED_MS = 86_400_000;
 
 export class MemoryJobs implements JobStore {
   readonly joinsTransactions = false;
-  private readonly ownClock: Clock | undefined;
+  private readonly fixedClock: Clock | undefined;
   private clock: Clock;
   private readonly maxJobs: number;
   private readonly jobs = new Map<string, StoredJob>();
   private readonly waiting = new WaitingJobs();
   private readonly workers = new MemoryWorkers();
   readonly admin: JobAdmin;
-  private readonly ownAdmin: MemoryAdmin;
+  private readonly memoryAdmin: MemoryAdmin;
   private readonly ticks = new Map<string, number>();
   private readonly listeners = new Set<() => void>();
 
   /** @throws FrameworkError `E_JOB_OPTION` */
   constructor(options: MemoryJobsOptions = {}) {
     checkOptionNames(options, NAMES, "new MemoryJobs");
-    this.ownClock = options.clock;
+    this.fixedClock = options.clock;
     this.clock = options.clock ?? new SystemClock();
-    this.ownAdmin = new MemoryAdmin(this.jobs, this.waiting, this.clock);
-    this.admin = this.ownAdmin;
-    this.maxJobs = wholeNumber("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
+    this.memoryAdmin = new MemoryAdmin(this.jobs, this.waiting, this.clock);
+    this.admin = this.memoryAdmin;
+    this.maxJobs = checkWholeNumber("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
   }
 
   prepare({ clock }: Pick<SubsystemHost, "clock">): void {
-    this.clock = this.ownClock ?? clock;
+    this.clock = this.fixedClock ?? clock;
   }
 
   async add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]> {
@@ -86,7 +86,7 @@ export class MemoryJobs implements JobStore {
         job.due <= now &&
         (queues?.includes(job.queue) ?? true) &&
         !except.includes(job.queue) &&
-        !this.ownAdmin.isPaused(job.queue) &&
+        !this.memoryAdmin.isPaused(job.queue) &&
         slots.take(job),
     );
     for (const job of taken) {
@@ -106,10 +106,10 @@ export class MemoryJobs implements JobStore {
   }
 
   async fail(claim: JobClaim, { reason, retryInMs }: JobFailure): Promise<boolean> {
-    const job = this.held(claim);
+    const job = this.findClaimed(claim);
     if (job === undefined) return false;
-    if (retryInMs === undefined) this.bury(job, reason);
-    else this.putBack(job, this.clock.now() + retryInMs);
+    if (retryInMs === undefined) this.deadLetter(job, reason);
+    else this.requeue(job, this.clock.now() + retryInMs);
     return true;
   }
 
@@ -118,8 +118,8 @@ export class MemoryJobs implements JobStore {
     this.wake();
   }
 
-  async releaseUnheld(worker: string, held: readonly JobClaim[]): Promise<number> {
-    const tokens = new Map(held.map(({ id, token }) => [id, token]));
+  async releaseUnheld(worker: string, known: readonly JobClaim[]): Promise<number> {
+    const tokens = new Map(known.map(({ id, token }) => [id, token]));
     const unheld = [...this.jobs.values()].filter(
       (job) => job.state === "running" && job.worker === worker && tokens.get(job.id) !== job.token,
     );
@@ -164,9 +164,9 @@ export class MemoryJobs implements JobStore {
     const lost = all.filter(
       ({ state, worker, leasedUntil }) => state === "running" && (leasedUntil <= now || !this.workers.isLiving(worker)),
     );
-    const reaped = lost.map((job) => this.takeFromDead(job, now));
+    const reaped = lost.map((job) => this.reapJob(job, now));
     for (const job of all.filter((each) => this.isUnhandled(each, now))) {
-      this.bury(job, UNHANDLED);
+      this.deadLetter(job, UNHANDLED);
       reaped.push(reapedJob(job));
     }
     if (reaped.length > 0) this.wake();
@@ -174,14 +174,14 @@ export class MemoryJobs implements JobStore {
   }
 
   async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
-    if ((this.lastTickOf(schedule) ?? -Infinity) >= due) return false;
+    if ((this.getLastTick(schedule) ?? -Infinity) >= due) return false;
     if (job !== undefined) this.addNow([job]);
     this.ticks.set(schedule, due);
     return true;
   }
 
   async lastTick(schedule: string): Promise<number | undefined> {
-    return this.lastTickOf(schedule);
+    return this.getLastTick(schedule);
   }
 
   async now(): Promise<number> {
@@ -200,7 +200,7 @@ export class MemoryJobs implements JobStore {
     const job = this.jobs.get(id);
     if (job?.state !== "dead") return false;
     job.attempt = 0;
-    this.putBack(job, this.clock.now());
+    this.requeue(job, this.clock.now());
     this.wake();
     return true;
   }
@@ -223,28 +223,28 @@ export class MemoryJobs implements JobStore {
     return results;
   }
 
-  private lastTickOf(schedule: string): number | undefined {
+  private getLastTick(schedule: string): number | undefined {
     const last = this.ticks.get(schedule);
-    return last !== undefined && last <= this.clock.now() + MOST_AHEAD_MS ? last : undefined;
+    return last !== undefined && last <= this.clock.now() + MAX_AHEAD_MS ? last : undefined;
   }
 
   private addOne({ delayMs, ...job }: NewJob): Dispatched {
     const due = this.clock.now() + delayMs;
-    const other = this.withKey(job);
+    const other = this.findWithKey(job);
     if (other !== undefined && job.unique === "until-done") return { outcome: "kept", id: other.id };
     if (other !== undefined) {
       this.waiting.remove(other);
       const { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate, concurrency } = job;
       Object.assign(other, { payload, queue, priority, maxAttempts, requestId, traceparent, tracestate, concurrency });
-      this.await(other, Math.min(other.due, due));
+      this.addWaiting(other, Math.min(other.due, due));
       return { outcome: "replaced", id: other.id };
     }
-    this.await(toWaiting(job, due), due);
+    this.addWaiting(toWaiting(job, due), due);
     return { outcome: "created", id: job.id };
   }
 
   /** The job that keeps a new job with the same key from being added. */
-  private withKey({ name, key, unique }: Pick<NewJob, "name" | "key" | "unique">): StoredJob | undefined {
+  private findWithKey({ name, key, unique }: Pick<NewJob, "name" | "key" | "unique">): StoredJob | undefined {
     if (key === undefined) return undefined;
     for (const job of this.jobs.values()) {
       if (job.name !== name || job.key !== key) continue;
@@ -253,7 +253,7 @@ export class MemoryJobs implements JobStore {
     return undefined;
   }
 
-  private held({ id, token }: JobClaim): StoredJob | undefined {
+  private findClaimed({ id, token }: JobClaim): StoredJob | undefined {
     const job = this.jobs.get(id);
     return job?.state === "running" && job.token === token ? job : undefined;
   }
@@ -261,7 +261,7 @@ export class MemoryJobs implements JobStore {
   /** Returns the claims that have ended. */
   private change(claims: readonly JobClaim[], change: (job: StoredJob) => unknown): readonly JobClaim[] {
     return claims.filter((claim) => {
-      const job = this.held(claim);
+      const job = this.findClaimed(claim);
       if (job !== undefined) change(job);
       return job === undefined;
     });
@@ -269,40 +269,40 @@ export class MemoryJobs implements JobStore {
 
   /** Returns the jobs that wait again. */
   private releaseAll(claims: readonly JobClaim[], delayMs: number): readonly StoredJob[] {
-    const held = claims.flatMap((claim) => this.held(claim) ?? []);
-    for (const job of held) {
+    const released = claims.flatMap((claim) => this.findClaimed(claim) ?? []);
+    for (const job of released) {
       job.attempt -= 1;
-      this.putBack(job, this.clock.now() + delayMs);
+      this.requeue(job, this.clock.now() + delayMs);
     }
-    return held;
+    return released;
   }
 
   private isUnhandled({ state, name, queue, unhandledSince = Infinity }: StoredJob, now: number): boolean {
-    return state === "waiting" && unhandledSince < now - UNHANDLED_FOR_MS && !this.workers.handle(name, queue);
+    return state === "waiting" && unhandledSince < now - MAX_UNHANDLED_MS && !this.workers.hasHandler(name, queue);
   }
 
-  private takeFromDead(job: StoredJob, now: number): ReapedJob {
+  private reapJob(job: StoredJob, now: number): ReapedJob {
     const isLast = job.attempt >= job.maxAttempts;
-    if (isLast && job.startedToken === job.token) this.bury(job, DEATH);
+    if (isLast && job.startedToken === job.token) this.deadLetter(job, WORKER_DIED);
     else {
       if (isLast) job.attempt -= 1;
-      this.putBack(job, now);
+      this.requeue(job, now);
     }
-    return { ...reapedJob(job), reason: DEATH };
+    return { ...reapedJob(job), reason: WORKER_DIED };
   }
 
-  private bury(job: StoredJob, reason: string): void {
+  private deadLetter(job: StoredJob, reason: string): void {
     this.waiting.remove(job);
     Object.assign(job, { state: "dead", isCancelled: false, reason, diedAt: this.clock.now(), worker: undefined });
   }
 
   /** A waiting job with the same key has the newer payload, so the older job is dropped, as one that somebody asked to cancel. */
-  private putBack(job: StoredJob, due: number): void {
-    if (job.isCancelled || this.withKey({ ...job, unique: "waiting" }) !== undefined) this.jobs.delete(job.id);
-    else this.await(job, due);
+  private requeue(job: StoredJob, due: number): void {
+    if (job.isCancelled || this.findWithKey({ ...job, unique: "waiting" }) !== undefined) this.jobs.delete(job.id);
+    else this.addWaiting(job, due);
   }
 
-  private await(job: StoredJob, due: number): void {
+  private addWaiting(job: StoredJob, due: number): void {
     Object.assign(job, { state: "waiting", worker: undefined, unhandledSince: undefined, due });
     this.jobs.set(job.id, job);
     this.waiting.add(job);

@@ -70,9 +70,9 @@ export class MemorySlots {
   take(job: BoundedJob): boolean {
     if (job.concurrency === undefined) return true;
     this.counted ??= this.count();
-    const taken = this.counted.get(nameOf(job)) ?? 0;
+    const taken = this.counted.get(toSlotKey(job)) ?? 0;
     if (taken >= job.concurrency.limit) return false;
-    this.counted.set(nameOf(job), taken + 1);
+    this.counted.set(toSlotKey(job), taken + 1);
     return true;
   }
 
@@ -80,11 +80,11 @@ export class MemorySlots {
     const counted = new Map<string, number>();
     for (const job of this.jobs)
       if (job.state === "running" && job.concurrency !== undefined)
-        counted.set(nameOf(job), (counted.get(nameOf(job)) ?? 0) + 1);
+        counted.set(toSlotKey(job), (counted.get(toSlotKey(job)) ?? 0) + 1);
     return counted;
   }
 }
 
-function nameOf({ name, concurrency }: BoundedJob): string {
+function toSlotKey({ name, concurrency }: BoundedJob): string {
   return `${name}\n${concurrency?.key ?? ""}`;
 }

@@ -1,6 +1,6 @@
 /** The workers of `MemoryJobs`, with the time of their last heartbeat. */
 import type { LiveWorker } from "../../job-store.js";
-import { MOST_AHEAD_MS } from "../database/job-ticks.js";
+import { MAX_AHEAD_MS } from "../database/job-ticks.js";
 
 export class MemoryWorkers {
   private readonly living = new Map<string, LiveWorker & { readonly at: number }>();
@@ -21,7 +21,7 @@ export class MemoryWorkers {
     return id !== undefined && this.living.has(id);
   }
 
-  handle(name: string, queue: string): boolean {
+  hasHandler(name: string, queue: string): boolean {
     return [...this.living.values()].some(
       ({ names, queues }) => names.includes(name) && (queues?.includes(queue) ?? true),
     );
@@ -30,7 +30,7 @@ export class MemoryWorkers {
   forgetSilent(now: number, deadAfterMs: number): void {
     for (const [id, worker] of this.living) {
       // The clock was set back since the last heartbeat.
-      if (worker.at > now + MOST_AHEAD_MS) this.living.set(id, { ...worker, at: now });
+      if (worker.at > now + MAX_AHEAD_MS) this.living.set(id, { ...worker, at: now });
       else if (worker.at < now - deadAfterMs) {
         this.living.delete(id);
         this.silent.add(id);

@@ -6,10 +6,10 @@
  * own, so its styles and its script are named too: otherwise a page that the server rendered would flash without its styles.
  */
 import { BoundedMemo } from "../../../http/request/bounded-memo.js";
-import { buildFiles, type BuildSite } from "./build-files.js";
+import { listBuildFiles, type BuildSite } from "./build-files.js";
 import { escapeHtml, scriptJson } from "./html.js";
 import type { AssetTags } from "../protocol/page-writer.js";
-import { preloadHeader } from "./preload-header.js";
+import { createPreloadHeader } from "./preload-header.js";
 
 export interface BuildParts extends BuildSite {
   /** The import map of the build as JSON, where it has one. */
@@ -21,14 +21,14 @@ type Pieces = readonly string[];
 
 /** Stands for the nonce in a tag; no file name of a manifest has it. */
 const NONCE = "\u0000";
-const MOST_COMPONENTS = 1024;
+const MAX_COMPONENTS = 1024;
 
 export class BuildTags implements AssetTags {
   readonly version: string;
-  private readonly pieces = new BoundedMemo<Pieces>((component) => this.make(component), MOST_COMPONENTS);
+  private readonly pieces = new BoundedMemo<Pieces>((component) => this.create(component), MAX_COMPONENTS);
   private readonly headers = new BoundedMemo<(nonce: string | undefined) => string>(
-    (component) => preloadHeader(this.parts, component, this.parts.importMap !== undefined),
-    MOST_COMPONENTS,
+    (component) => createPreloadHeader(this.parts, component, this.parts.importMap !== undefined),
+    MAX_COMPONENTS,
   );
 
   constructor(private readonly parts: BuildParts) {
@@ -36,15 +36,15 @@ export class BuildTags implements AssetTags {
   }
 
   tags(component: string, nonce: string): string {
-    return this.pieces.of(component).join(nonce);
+    return this.pieces.get(component).join(nonce);
   }
 
   preloads(component: string, nonce: string | undefined): string {
-    return this.headers.of(component)(nonce);
+    return this.headers.get(component)(nonce);
   }
 
-  private make(component: string): Pieces {
-    const { styles, script, imports } = buildFiles(this.parts, component);
+  private create(component: string): Pieces {
+    const { styles, script, imports } = listBuildFiles(this.parts, component);
     const { importMap } = this.parts;
     const tags = [
       ...(importMap === undefined ? [] : [`<script${NONCE} type="importmap">${scriptJson(importMap)}</script>`]),
@@ -63,7 +63,7 @@ export class BuildTags implements AssetTags {
 
   /** The browser compares the hash only with a file that it fetched by CORS (Subresource Integrity section 3.2). */
   private integrity(file: string): string {
-    const integrity = this.parts.manifest.integrityOf(file);
+    const integrity = this.parts.manifest.findIntegrity(file);
     return integrity === undefined ? "" : ` integrity="${escapeHtml(integrity)}" crossorigin`;
   }
 }

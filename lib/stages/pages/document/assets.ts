@@ -28,7 +28,7 @@ export interface AssetOptions {
   readonly viteBase?: string | undefined;
 }
 
-export interface Surroundings {
+export interface AssetEnvironment {
   readonly profile: Profile;
   /** The value of `FRAMEWORK_VITE_IPC`. */
   readonly viteIpc: string | undefined;
@@ -44,19 +44,19 @@ export interface Assets {
 export const NO_TAGS: AssetTags = Object.freeze({ version: null, tags: () => "", preloads: () => "" });
 
 /** @throws FrameworkError `E_MANIFEST` for a malformed manifest, and in a release build for one that is missing or lacks the entry */
-export function assetsOf(options: AssetOptions, { profile, viteIpc = "" }: Surroundings): Assets {
+export function readAssets(options: AssetOptions, { profile, viteIpc = "" }: AssetEnvironment): Assets {
   const { entry, buildDirectory = "public/build", prefix = "/build" } = options;
-  if (profile === "debug" && viteIpc.trim() !== "") return { tags: development(options), warning: undefined };
+  if (profile === "debug" && viteIpc.trim() !== "") return { tags: createDevelopmentTags(options), warning: undefined };
   const path = resolve(options.manifest ?? join(buildDirectory, ".vite/manifest.json"));
   const text = readOptional(path);
-  if (text === undefined) return withoutBuild(options, path, profile);
+  if (text === undefined) return handleMissingBuild(options, path, profile);
   const manifest = Manifest.parse(text, path);
   const importMap = readImportMap(resolve(buildDirectory, "importmap.json"));
   const tags = new BuildTags({
     manifest,
     entry,
     prefix: prefix.replace(/\/$/, ""),
-    sourceOf: sourceOf(options),
+    findSource: toFindSource(options),
     importMap,
   });
   const isKnown = manifest.find(entry) !== undefined;
@@ -66,13 +66,13 @@ export function assetsOf(options: AssetOptions, { profile, viteIpc = "" }: Surro
   return { tags: { ...NO_TAGS, version: tags.version }, warning };
 }
 
-function withoutBuild(options: AssetOptions, path: string, profile: Profile): Assets {
+function handleMissingBuild(options: AssetOptions, path: string, profile: Profile): Assets {
   const warning = `there is no manifest ${path}: run npx vite build, or Vite itself with FRAMEWORK_VITE_IPC`;
   if (profile === "release") throw new FrameworkError(warning, { code: "E_MANIFEST" });
-  return { tags: development(options), warning };
+  return { tags: createDevelopmentTags(options), warning };
 }
 
-function development({
+function createDevelopmentTags({
   entry,
   reactRefresh = /\.[jt]sx$/.test(entry),
   viteBase: base = "/",
@@ -80,7 +80,7 @@ function development({
   return new DevelopmentTags({ entry, reactRefresh, base });
 }
 
-function sourceOf({ source }: AssetOptions): SourceOf {
+function toFindSource({ source }: AssetOptions): SourceOf {
   if (typeof source === "string") return (component) => source.replaceAll("{component}", () => component);
   return source ?? (() => undefined);
 }

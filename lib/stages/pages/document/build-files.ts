@@ -14,7 +14,7 @@ export interface BuildSite {
   readonly entry: string;
   /** The path below which the build is served, without a slash at its end. */
   readonly prefix: string;
-  readonly sourceOf: SourceOf;
+  readonly findSource: SourceOf;
 }
 
 /** Below the build directory. */
@@ -28,9 +28,9 @@ export interface BuildFiles {
 /** The stylesheet of a build whose styles are in one file. */
 const ONE_STYLESHEET = "style.css";
 
-export function buildFiles({ manifest, entry, sourceOf }: BuildSite, component: string): BuildFiles {
+export function listBuildFiles({ manifest, entry, findSource }: BuildSite, component: string): BuildFiles {
   const main = manifest.withImports(entry);
-  const own = manifest.withImports(sourceOf(component) ?? "");
+  const own = manifest.withImports(findSource(component) ?? "");
   const styles = new Set([...main, ...own].flatMap(({ css }) => css));
   const whole = manifest.find(ONE_STYLESHEET);
   if (whole !== undefined) styles.add(whole.file);

@@ -22,8 +22,8 @@ export interface HeadMetadata {
  */
 export function headTags(head: HeadMetadata, component: string, rendered: readonly string[] = []): string {
   const { title, description, canonical } = head;
-  let html = `<title data-inertia="">${escapeHtml(title ?? titleOf(component))}</title>`;
-  if (description !== undefined) html += meta("name", "description", description);
+  let html = `<title data-inertia="">${escapeHtml(title ?? toTitle(component))}</title>`;
+  if (description !== undefined) html += writeMeta("name", "description", description);
   if (canonical !== undefined) {
     html += `<link rel="canonical" href="${escapeHtml(canonical)}" data-inertia="canonical">`;
   }
@@ -34,25 +34,25 @@ export function headTags(head: HeadMetadata, component: string, rendered: readon
   ] as const) {
     for (const [name, value] of Object.entries({ ...given, ...head[prefix] })) {
       const isDerived = head[prefix]?.[name] === undefined;
-      if (value === undefined || (isDerived && names(rendered, `${prefix}:${name}`))) continue;
-      html += meta(kind, `${prefix}:${name}`, value);
+      if (value === undefined || (isDerived && hasName(rendered, `${prefix}:${name}`))) continue;
+      html += writeMeta(kind, `${prefix}:${name}`, value);
     }
   }
   return html;
 }
 
-function names(elements: readonly string[], name: string): boolean {
+function hasName(elements: readonly string[], name: string): boolean {
   return elements.some((element) => element.includes(`"${name}"`));
 }
 
 /** @internal */
-export function titleOf(component: string): string {
+export function toTitle(component: string): string {
   const last = component.slice(component.lastIndexOf("/") + 1);
   const words = last.replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2").split(/[-_ ]+/);
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }
 
-function meta(attribute: "name" | "property", name: string, content: string): string {
+function writeMeta(attribute: "name" | "property", name: string, content: string): string {
   const escaped = escapeHtml(name);
   return `<meta ${attribute}="${escaped}" content="${escapeHtml(content)}" data-inertia="${escaped}">`;
 }

@@ -18,7 +18,7 @@ export interface BuildChunk {
 }
 
 export class Manifest {
-  private readonly integrityOfFile = new Map<string, string>();
+  private readonly integrityByFile = new Map<string, string>();
 
   private constructor(
     private readonly chunks: ReadonlyMap<string, BuildChunk>,
@@ -26,7 +26,7 @@ export class Manifest {
     readonly version: string,
   ) {
     for (const { file, integrity } of chunks.values())
-      if (integrity !== undefined) this.integrityOfFile.set(file, integrity);
+      if (integrity !== undefined) this.integrityByFile.set(file, integrity);
   }
 
   /** @throws FrameworkError `E_MANIFEST` for text that is not a manifest */
@@ -38,8 +38,8 @@ export class Manifest {
       throw malformed(path, "it is not JSON");
     }
     if (!isTable(parsed)) throw malformed(path, "it is not an object");
-    const chunks = new Map(Object.entries(parsed).map(([key, record]) => [key, chunkOf(path, key, record)]));
-    return new Manifest(chunks, hashOf(parsed));
+    const chunks = new Map(Object.entries(parsed).map(([key, record]) => [key, parseChunk(path, key, record)]));
+    return new Manifest(chunks, computeHash(parsed));
   }
 
   /** The chunk of a source: `pages/main.tsx`. */
@@ -47,22 +47,22 @@ export class Manifest {
     return this.chunks.get(key);
   }
 
-  integrityOf(file: string): string | undefined {
-    return this.integrityOfFile.get(file);
+  findIntegrity(file: string): string | undefined {
+    return this.integrityByFile.get(file);
   }
 
   /** The chunk, and all that it imports at once: the inner ones first, each once. */
   withImports(key: string): readonly BuildChunk[] {
     const found = new Map<string, BuildChunk>();
-    const begun = new Set<string>();
+    const visited = new Set<string>();
     // No recursion: a build may have a chain of thousands of chunks, which would not fit on the stack.
     const waiting: { readonly key: string; isDone: boolean }[] = [{ key, isDone: false }];
     for (let step = waiting.pop(); step !== undefined; step = waiting.pop()) {
       const chunk = this.chunks.get(step.key);
       if (chunk === undefined) continue;
       if (step.isDone) found.set(step.key, chunk);
-      if (step.isDone || begun.has(step.key)) continue;
-      begun.add(step.key);
+      if (step.isDone || visited.has(step.key)) continue;
+      visited.add(step.key);
       waiting.push({ key: step.key, isDone: true });
       for (const inner of chunk.imports.toReversed()) waiting.push({ key: inner, isDone: false });
     }
@@ -70,14 +70,11 @@ export class Manifest {
   }
 }
 
-function chunkOf(path: string, key: string, record: unknown): BuildChunk {
+function parseChunk(path: string, key: string, record: unknown): BuildChunk {
   if (!isTable(record)) throw malformed(path, `${JSON.stringify(key)} is not an object`);
   const { file, css = [], imports = [], integrity } = record;
   const isRight =
-    isFile(file) &&
-    isListOf(css, isFile) &&
-    isListOf(imports, isText) &&
-    (integrity === undefined || isText(integrity));
+    isFile(file) && isList(css, isFile) && isList(imports, isText) && (integrity === undefined || isText(integrity));
   if (!isRight) throw malformed(path, `${JSON.stringify(key)} has no file of the build, or a list with another value`);
   return { file, css, imports, integrity };
 }
@@ -92,7 +89,7 @@ function isText(value: unknown): value is string {
   return typeof value === "string";
 }
 
-function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
+function isList<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
   return Array.isArray(value) && value.every(isItem);
 }
 
@@ -100,7 +97,7 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function hashOf(manifest: Readonly<Record<string, unknown>>): string {
+function computeHash(manifest: Readonly<Record<string, unknown>>): string {
   const sorted = JSON.stringify(manifest, (_key, value: unknown) =>
     isTable(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value,
   );

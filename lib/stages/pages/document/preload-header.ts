@@ -4,7 +4,7 @@
  *
  * Proxies bound the head of an answer, often to 4 KiB, so the value has at most 2048 bytes. The files beyond that are in the tags alone.
  */
-import { buildFiles, type BuildSite } from "./build-files.js";
+import { listBuildFiles, type BuildSite } from "./build-files.js";
 
 /** In bytes, with the nonce. */
 const MAX_BYTES = 2048;
@@ -20,19 +20,19 @@ const NONCE = "\u0000";
  *
  * @param hasImportMap no module may be loaded before the import map, which stands in the document (HTML section 8.1.6.2)
  */
-export function preloadHeader(
+export function createPreloadHeader(
   site: BuildSite,
   component: string,
   hasImportMap: boolean,
 ): (nonce: string | undefined) => string {
-  const { styles, script, imports } = buildFiles(site, component);
+  const { styles, script, imports } = listBuildFiles(site, component);
   const modules = hasImportMap ? [] : [...(script === undefined ? [] : [script]), ...imports];
   const links = [
-    ...styles.map((file) => linkOf(site, file, "rel=preload; as=style")),
-    ...modules.map((file) => linkOf(site, file, "rel=modulepreload")),
+    ...styles.map((file) => toLink(site, file, "rel=preload; as=style")),
+    ...modules.map((file) => toLink(site, file, "rel=modulepreload")),
   ];
-  const plain = fitting(links, 0).join(", ");
-  const pieces = fitting(links, `; nonce="${"n".repeat(NONCE_LENGTH)}"`.length)
+  const plain = takeFitting(links, 0).join(", ");
+  const pieces = takeFitting(links, `; nonce="${"n".repeat(NONCE_LENGTH)}"`.length)
     .map((link) => link + NONCE)
     .join(", ")
     .split(NONCE);
@@ -40,16 +40,16 @@ export function preloadHeader(
 }
 
 /** The attributes are those of the tag, since a browser does not use a file that was fetched in another way. */
-function linkOf({ prefix, manifest }: BuildSite, file: string, relation: string): string {
+function toLink({ prefix, manifest }: BuildSite, file: string, relation: string): string {
   // The tag has the same URL with its characters as they are, which the browser encodes in this way.
   const url = encodeURI(`${prefix}/${file}`).replaceAll("%25", "%");
-  const integrity = manifest.integrityOf(file);
+  const integrity = manifest.findIntegrity(file);
   const checked = integrity === undefined ? "" : `; crossorigin; integrity="${integrity.replaceAll(NO_HASH, "")}"`;
   return `<${url}>; ${relation}${checked}`;
 }
 
 /** The first links that fit into the header. */
-function fitting(links: readonly string[], moreLength: number): readonly string[] {
+function takeFitting(links: readonly string[], moreLength: number): readonly string[] {
   let length = 0;
   const end = links.findIndex((link) => (length += link.length + moreLength + ", ".length) > MAX_BYTES);
   return end < 0 ? links : links.slice(0, end);

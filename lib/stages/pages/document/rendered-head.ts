@@ -18,12 +18,12 @@ const NO_NONCE = /\snonce(?:="(?:undefined|null)?")?(?=[\s/]|$)/i;
  * @param hasTitle whether the metadata names the title
  * @param nonce the attribute with a leading space, or `""`
  */
-export function mergedHead(own: string, rendered: RenderedPage | undefined, hasTitle: boolean, nonce: string): string {
+export function mergeHead(own: string, rendered: RenderedPage | undefined, hasTitle: boolean, nonce: string): string {
   if (rendered === undefined) return own;
   const hasRenderedTitle = rendered.head.some((element) => TITLE.test(element));
-  const kept = hasRenderedTitle && !hasTitle ? own.replace(/^<title[^>]*>[^<]*<\/title>/, "") : own;
+  const remaining = hasRenderedTitle && !hasTitle ? own.replace(/^<title[^>]*>[^<]*<\/title>/, "") : own;
   const added = hasTitle ? rendered.head.filter((element) => !TITLE.test(element)) : rendered.head;
-  return kept + added.map((element) => withNonce(element, nonce)).join("");
+  return remaining + added.map((element) => withNonce(element, nonce)).join("");
 }
 
 /**

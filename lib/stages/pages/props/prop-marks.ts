@@ -44,38 +44,39 @@ export interface ScrollMetadata {
   readonly reset: boolean;
 }
 
-interface MarkReading {
+interface MarkContext {
   readonly visit: PageRequest;
   readonly filter: PartialFilter | undefined;
   readonly clock: Clock;
 }
 
-export function metadataOf(marks: Marks, reading: MarkReading): PropMetadata {
+export function collectMetadata(marks: Marks, reading: MarkContext): PropMetadata {
   const metadata: PropMetadata = {};
   addMarks(metadata, marks, reading);
   return metadata;
 }
 
 /** The application chooses the names: `constructor` is a member that any other object has already. */
-function named<T>(): Record<string, T> {
+function createTable<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }
 
-function addMarks(metadata: PropMetadata, marks: Marks, reading: MarkReading): void {
+function addMarks(metadata: PropMetadata, marks: Marks, reading: MarkContext): void {
   for (const mark of marks) {
     if (Array.isArray(mark)) addMarks(metadata, mark, reading);
     else addMark(metadata, mark, reading);
   }
 }
 
-function addMark(metadata: PropMetadata, mark: Mark, reading: MarkReading): void {
+function addMark(metadata: PropMetadata, mark: Mark, reading: MarkContext): void {
   const { path, prop, outcome } = mark;
   const { timing, group } = prop.settings;
   if (outcome === "rescued") {
     (metadata.rescuedProps ??= []).push(path);
     return;
   }
-  if (timing === "deferred" && outcome === "later") ((metadata.deferredProps ??= named())[group] ??= []).push(path);
+  if (timing === "deferred" && outcome === "later")
+    ((metadata.deferredProps ??= createTable())[group] ??= []).push(path);
   if (outcome === "sent") addScroll(metadata, mark, reading);
   const { filter, visit } = reading;
   // A prop on the way to one that was asked for is sent in part.
@@ -85,7 +86,7 @@ function addMark(metadata: PropMetadata, mark: Mark, reading: MarkReading): void
 }
 
 /** The list belongs to the partial reload, so it does not count for the page of another component, as after a redirect. */
-function isReset(path: string, { filter, visit }: MarkReading): boolean {
+function isReset(path: string, { filter, visit }: MarkContext): boolean {
   return filter !== undefined && visit.reset.includes(path);
 }
 
@@ -105,14 +106,14 @@ function addMerge(metadata: PropMetadata, { path, prop }: Mark, { mergesAtStart 
   } else if (merge.isDeep) {
     (metadata.deepMergeProps ??= []).push(path);
   } else {
-    for (const at of new Set(merge.append)) (metadata.mergeProps ??= []).push(below(path, at));
-    for (const at of new Set(merge.prepend)) (metadata.prependProps ??= []).push(below(path, at));
+    for (const at of new Set(merge.append)) (metadata.mergeProps ??= []).push(joinPath(path, at));
+    for (const at of new Set(merge.prepend)) (metadata.prependProps ??= []).push(joinPath(path, at));
   }
   const base = scroll === undefined ? path : `${path}.${scroll.list}`;
   for (const key of new Set(matchOn)) (metadata.matchPropsOn ??= []).push(`${base}.${key}`);
 }
 
-function below(path: string, at: string): string {
+function joinPath(path: string, at: string): string {
   return at === "" ? path : `${path}.${at}`;
 }
 
@@ -120,30 +121,30 @@ function addOnce(metadata: PropMetadata, { path, prop }: Mark, clock: Clock): vo
   const { once } = prop.settings;
   if (once === undefined) return;
   const expiresAt = once.seconds === undefined ? null : Math.round(clock.now() + once.seconds * 1000);
-  (metadata.onceProps ??= named())[once.key ?? path] = { prop: path, expiresAt };
+  (metadata.onceProps ??= createTable())[once.key ?? path] = { prop: path, expiresAt };
 }
 
-function addScroll(metadata: PropMetadata, { path, prop, value }: Mark, reading: MarkReading): void {
+function addScroll(metadata: PropMetadata, { path, prop, value }: Mark, reading: MarkContext): void {
   const { scroll } = prop.settings;
   if (scroll === undefined) return;
-  const { currentPage, previousPage, nextPage } = scrollPageOf(path, value);
-  (metadata.scrollProps ??= named())[path] = {
+  const { currentPage, previousPage, nextPage } = checkScrollPage(path, value);
+  (metadata.scrollProps ??= createTable())[path] = {
     pageName: scroll.pageName,
-    previousPage: cursorOf(path, previousPage),
-    nextPage: cursorOf(path, nextPage),
-    currentPage: cursorOf(path, currentPage),
+    previousPage: checkCursor(path, previousPage),
+    nextPage: checkCursor(path, nextPage),
+    currentPage: checkCursor(path, currentPage),
     reset: isReset(path, reading),
   };
 }
 
-function scrollPageOf(path: string, value: unknown): Readonly<Record<string, unknown>> {
+function checkScrollPage(path: string, value: unknown): Readonly<Record<string, unknown>> {
   if (typeof value === "object" && value !== null && "data" in value && Array.isArray(value.data)) {
     return value;
   }
   throw new TypeError(`the scroll prop ${path} is not a page of a list: give { data: […], currentPage, nextPage }`);
 }
 
-function cursorOf(path: string, cursor: unknown): Cursor {
+function checkCursor(path: string, cursor: unknown): Cursor {
   if (cursor === undefined || cursor === null) return null;
   if (typeof cursor === "string" || typeof cursor === "number") return cursor;
   throw new TypeError(`the scroll prop ${path} names a page by a ${typeof cursor}: give a string, a number or null`);

@@ -51,7 +51,7 @@ export interface ScrollSettings {
 
 const NO_MERGE: MergeSettings = { isDeep: false, append: [], prepend: [] };
 
-const USUAL: PropSettings = {
+const DEFAULTS: PropSettings = {
   timing: "usual",
   group: "default",
   isRescued: false,
@@ -122,12 +122,12 @@ export class Prop<out T, out Presence extends "present" | "late" = "present" | "
 
 /** Sent with every answer, also with a partial reload that does not name it. */
 export function always<T>(source: PropSource<T>): Prop<T, "present"> {
-  return new Prop(source, { ...USUAL, timing: "always" });
+  return new Prop(source, { ...DEFAULTS, timing: "always" });
 }
 
 /** Sent only to a partial reload that names it. */
 export function optional<T>(source: PropSource<T>): Prop<T, "late"> {
-  return new Prop(source, { ...USUAL, timing: "optional" });
+  return new Prop(source, { ...DEFAULTS, timing: "optional" });
 }
 
 export interface DeferredOptions {
@@ -141,27 +141,27 @@ export interface DeferredOptions {
 export function deferred<T>(source: PropSource<T>, options: DeferredOptions = {}): Prop<T, "late"> {
   checkOptionNames(options, { group: true, rescue: true }, "deferred(…)");
   const { group = "default", rescue = false } = options;
-  return new Prop(source, { ...USUAL, timing: "deferred", group, isRescued: rescue });
+  return new Prop(source, { ...DEFAULTS, timing: "deferred", group, isRescued: rescue });
 }
 
 /** The browser appends the value to the one that it holds. */
 export function merge<T>(source: PropSource<T>): Prop<T, "present"> {
-  return new Prop(source, USUAL).append() as Prop<T, "present">;
+  return new Prop(source, DEFAULTS).append() as Prop<T, "present">;
 }
 
 /** The browser puts the value before the one that it holds. */
 export function prepend<T>(source: PropSource<T>): Prop<T, "present"> {
-  return new Prop(source, USUAL).prepend() as Prop<T, "present">;
+  return new Prop(source, DEFAULTS).prepend() as Prop<T, "present">;
 }
 
 /** The browser merges the value into the one that it holds, at every depth. */
 export function deepMerge<T>(source: PropSource<T>): Prop<T, "present"> {
-  return new Prop(source, USUAL).deepMerge() as Prop<T, "present">;
+  return new Prop(source, DEFAULTS).deepMerge() as Prop<T, "present">;
 }
 
 /** Made for the first page that has it; the browser keeps it for the next pages. */
 export function once<T>(source: PropSource<T>): Prop<T, "present"> {
-  return new Prop(source, USUAL).once() as Prop<T, "present">;
+  return new Prop(source, DEFAULTS).once() as Prop<T, "present">;
 }
 
 /** A page of a list: the items, and the names of the pages around it. `null` says that there is none. */
@@ -188,7 +188,7 @@ export function scroll<P extends ScrollPage<unknown>>(source: PropSource<P>, opt
 export function scroll<P extends ScrollPage<unknown>>(source: PropSource<P>, options: ScrollOptions = {}): Prop<P> {
   checkOptionNames(options, { pageName: true, defer: true }, "scroll(…)");
   const { pageName = "page", defer = false } = options;
-  const scrolled: PropSettings = { ...USUAL, scroll: { pageName, list: "data" } };
+  const scrolled: PropSettings = { ...DEFAULTS, scroll: { pageName, list: "data" } };
   if (defer === false) return new Prop(source, scrolled);
   const { settings } = deferred(source, defer === true ? {} : defer);
   return new Prop(source, { ...settings, scroll: scrolled.scroll });

@@ -6,13 +6,13 @@
  */
 import { describeThrown } from "../../../errors/thrown-value.js";
 import type { Context } from "../../../http/request/context.js";
-import { asPromise, isPromise } from "../../../http/middleware.js";
+import { toPromise, isPromise } from "../../../http/middleware.js";
 import { markHandled } from "../../../runtime/mark-handled.js";
 import { tracing } from "../../../tracing/tracing.js";
 import type { PageRequest } from "../protocol/page-request.js";
 import { PartialFilter } from "./partial-filter.js";
 import { Prop } from "./prop.js";
-import { metadataOf, type MarkOutcome, type Marks, type PropMetadata } from "./prop-marks.js";
+import { collectMetadata, type MarkOutcome, type Marks, type PropMetadata } from "./prop-marks.js";
 
 export type PropTable = Readonly<Record<string, unknown>>;
 
@@ -77,17 +77,17 @@ class PropsResolver {
 
   resolve(declared: PropTable): ResolvedProps | Promise<ResolvedProps> {
     const marks: Marks = [];
-    const props = this.members(declared, { path: "", isFree: false, marks, depth: 0, within: undefined });
+    const props = this.resolveMembers(declared, { path: "", isFree: false, marks, depth: 0, within: undefined });
     const done = (): ResolvedProps => ({ props, metadata: this.metadata(marks) });
-    return this.waiting.length === 0 ? done() : this.waited().then(done);
+    return this.waiting.length === 0 ? done() : this.waitForAll().then(done);
   }
 
   private metadata(marks: Marks): PropMetadata {
-    return metadataOf(marks, { visit: this.visit, filter: this.filter, clock: this.ctx.clock });
+    return collectMetadata(marks, { visit: this.visit, filter: this.filter, clock: this.ctx.clock });
   }
 
   /** A function that resolves late may add more to wait for. The end of the request ends the wait. */
-  private async waited(): Promise<void> {
+  private async waitForAll(): Promise<void> {
     const { signal } = this.ctx;
     signal.throwIfAborted();
     const stop = new AbortController();
@@ -97,9 +97,9 @@ class PropsResolver {
       signal.addEventListener("abort", () => reject(signal.reason as Error), { signal: stop.signal });
     });
     try {
-      for (let begun = 0; begun < this.waiting.length;) {
-        const next = this.waiting.slice(begun);
-        begun += next.length;
+      for (let awaited = 0; awaited < this.waiting.length;) {
+        const next = this.waiting.slice(awaited);
+        awaited += next.length;
         await Promise.race([Promise.all(next), aborted]);
       }
     } finally {
@@ -107,7 +107,7 @@ class PropsResolver {
     }
   }
 
-  private members(source: PropTable, around: Around): Record<string, unknown> {
+  private resolveMembers(source: PropTable, around: Around): Record<string, unknown> {
     const { isFree, marks, within } = around;
     const depth = around.depth + 1;
     const out: Record<string, unknown> = {};
@@ -115,47 +115,47 @@ class PropsResolver {
       if (key === "__proto__") continue;
       const path = around.path === "" ? key : `${around.path}.${key}`;
       const value = source[key];
-      if (!isData(value)) this.member(value, { out, key, path, isFree, marks, depth, within, unwrapped: 0 });
+      if (!isData(value)) this.resolveMember(value, { out, key, path, isFree, marks, depth, within, unwrapped: 0 });
       else if (isFree || this.filter === undefined || this.filter.includes(path)) out[key] = value;
     }
     return out;
   }
 
-  private member(value: unknown, place: Place): void {
+  private resolveMember(value: unknown, place: Place): void {
     const { filter } = this;
     const isAlways = value instanceof Prop && value.settings.timing === "always";
     if (filter !== undefined && !place.isFree && !isAlways && !filter.includes(place.path)) return;
-    if (value instanceof Prop) this.prop(value, place);
-    else this.source(value, undefined, place);
+    if (value instanceof Prop) this.resolveProp(value, place);
+    else this.resolveSource(value, undefined, place);
   }
 
-  private prop(prop: Prop<unknown>, place: Place): void {
-    const withheld = this.filter === undefined ? this.withheld(prop, place.path) : undefined;
-    if (withheld === undefined) this.source(prop.source, prop, place);
+  private resolveProp(prop: Prop<unknown>, place: Place): void {
+    const withheld = this.filter === undefined ? this.findWithheldReason(prop, place.path) : undefined;
+    if (withheld === undefined) this.resolveSource(prop.source, prop, place);
     else place.marks.push({ path: place.path, prop, outcome: withheld, value: undefined });
   }
 
   /** Why a visit of the whole page does not send the prop; `undefined`: it does. */
-  private withheld({ settings }: Prop<unknown>, path: string): MarkOutcome | undefined {
+  private findWithheldReason({ settings }: Prop<unknown>, path: string): MarkOutcome | undefined {
     const { timing, once } = settings;
     if (timing === "always") return undefined;
-    const isHeld = once !== undefined && !once.isFresh && this.visit.heldOnce.includes(once.key ?? path);
-    if (isHeld) return "held";
+    const isKnown = once !== undefined && !once.isFresh && this.visit.knownOnceProps.includes(once.key ?? path);
+    if (isKnown) return "held";
     return timing === "optional" || timing === "deferred" ? "later" : undefined;
   }
 
-  private source(source: unknown, prop: Prop<unknown> | undefined, place: Place): void {
+  private resolveSource(source: unknown, prop: Prop<unknown> | undefined, place: Place): void {
     if (!isPropFunction(source) && !isPromise(source)) {
-      this.value(source, prop, place, false);
+      this.resolveValue(source, prop, place, false);
       return;
     }
-    const result = isPropFunction(source) ? this.called(source) : source;
-    if (isPromise(result)) this.later(asPromise(result), prop, place);
-    else this.value(result, prop, place, true);
+    const result = isPropFunction(source) ? this.callFunction(source) : source;
+    if (isPromise(result)) this.resolveLater(toPromise(result), prop, place);
+    else this.resolveValue(result, prop, place, true);
   }
 
   /** A function that throws fails like one that rejects, so that no promise of a later prop stays without a handler. */
-  private called(source: PropFunction): unknown {
+  private callFunction(source: PropFunction): unknown {
     try {
       return source(this.ctx);
     } catch (thrown) {
@@ -163,37 +163,37 @@ class PropsResolver {
     }
   }
 
-  private later(result: Promise<unknown>, prop: Prop<unknown> | undefined, place: Place): void {
+  private resolveLater(result: Promise<unknown>, prop: Prop<unknown> | undefined, place: Place): void {
     const marks: Marks = [];
     place.marks.push(marks);
     // The member keeps its position; JSON leaves it out if it stays undefined.
     place.out[place.key] = undefined;
     const settled = result.then(
-      (value) => this.value(value, prop, { ...place, marks }, true),
-      (thrown: unknown) => this.failed(thrown, prop, { ...place, marks }),
+      (value) => this.resolveValue(value, prop, { ...place, marks }, true),
+      (thrown: unknown) => this.handleFailure(thrown, prop, { ...place, marks }),
     );
     this.waiting.push(markHandled(settled));
   }
 
   /** Only a deferred prop has a place on the page for its failure. */
-  private failed(thrown: unknown, prop: Prop<unknown> | undefined, { path, marks }: Place): void {
+  private handleFailure(thrown: unknown, prop: Prop<unknown> | undefined, { path, marks }: Place): void {
     if (prop?.settings.isRescued !== true || this.filter === undefined || this.ctx.isAbandoned) throw thrown;
     log.error("deferred prop failed", { prop: path, ...describeThrown(thrown) });
     marks.push({ path, prop, outcome: "rescued", value: undefined });
   }
 
-  private value(value: unknown, prop: Prop<unknown> | undefined, place: Place, isMade: boolean): void {
-    if (isMade && value instanceof Prop) {
+  private resolveValue(value: unknown, prop: Prop<unknown> | undefined, place: Place, isComputed: boolean): void {
+    if (isComputed && value instanceof Prop) {
       if (place.unwrapped >= MAX_UNWRAPPED) throw new TypeError(`the prop ${place.path} is a prop that makes props`);
-      this.prop(value, { ...place, unwrapped: place.unwrapped + 1, isFree: true });
+      this.resolveProp(value, { ...place, unwrapped: place.unwrapped + 1, isFree: true });
       return;
     }
     const { out, key, path, marks } = place;
-    if (isMade && typeof value === "function")
+    if (isComputed && typeof value === "function")
       throw new TypeError(`the prop ${path} is a function that makes a function`);
-    const around = { ...place, isFree: place.isFree || isMade || prop !== undefined };
+    const around = { ...place, isFree: place.isFree || isComputed || prop !== undefined };
     out[key] = this.isTable(value, around)
-      ? this.members(value, { ...around, within: enclosing(value, place) })
+      ? this.resolveMembers(value, { ...around, within: enclose(value, place) })
       : value;
     if (prop !== undefined) marks.push({ path, prop, outcome: "sent", value: out[key] });
   }
@@ -202,25 +202,25 @@ class PropsResolver {
   private isTable(value: unknown, { isFree, depth, path }: Around): value is PropTable {
     if (!isLiteral(value) || depth > MAX_DEPTH) return false;
     if (this.filter !== undefined && !isFree) return true;
-    if (!holdsFunctions(value, depth, { left: MAX_OBJECTS })) return false;
+    if (!containsFunctions(value, depth, { left: MAX_OBJECTS })) return false;
     if (++this.tables > MAX_TABLES) throw new TypeError(`the prop ${path} makes functions without an end`);
     return true;
   }
 }
 
 /** @throws TypeError for an object that holds itself, which would have no end */
-function enclosing(table: PropTable, { within, path }: Place): Enclosing {
+function enclose(table: PropTable, { within, path }: Place): Enclosing {
   for (let around = within; around !== undefined; around = around.outer)
     if (around.table === table) throw new TypeError(`the prop ${path} is an object that holds itself`);
   return { table, outer: within };
 }
 
-function holdsFunctions(table: PropTable, depth: number, objects: { left: number }): boolean {
+function containsFunctions(table: PropTable, depth: number, objects: { left: number }): boolean {
   if (--objects.left < 0 || depth > MAX_DEPTH) return false;
   for (const key of Object.keys(table)) {
     const value = table[key];
     if (typeof value === "function" || value instanceof Prop || isPromise(value)) return true;
-    if (isLiteral(value) && holdsFunctions(value, depth + 1, objects)) return true;
+    if (isLiteral(value) && containsFunctions(value, depth + 1, objects)) return true;
   }
   return false;
 }

@@ -26,7 +26,7 @@ const Added = new Extension<PropTable>("shared props");
  * @throws TypeError for a prop named `errors`, and for one whose name has a comma or a dot
  */
 export function share(ctx: Context, props: SharedInputs): void {
-  const bad = unsharedName(props);
+  const bad = findInvalidName(props);
   if (bad !== undefined) throw new TypeError(`share(…): the prop ${JSON.stringify(bad)} ${SHARED_NAMES}`);
   for (const value of Object.values(props)) markPromises(value);
   Added.set(ctx, { ...Added.find(ctx), ...props });
@@ -36,18 +36,18 @@ export function share(ctx: Context, props: SharedInputs): void {
 export const SHARED_NAMES = 'needs another name: one without a comma and a dot, and not "errors", which each page has';
 
 /** A name that no shared prop may have: no partial reload could ask for the prop, or it would replace the errors. @internal */
-export function unsharedName(props: object): string | undefined {
+export function findInvalidName(props: object): string | undefined {
   return Object.keys(props).find((name) => name === "errors" || /[,.]/.test(name));
 }
 
 /** The shared props of a request, in their order. @internal */
-export function sharedWith(ctx: Context, ofApplication: PropTable): PropTable {
+export function getSharedProps(ctx: Context, ofApplication: PropTable): PropTable {
   const added = Added.find(ctx);
   return added === undefined ? ofApplication : { ...ofApplication, ...added };
 }
 
 /** The shared props and those of the page, which go before them. Not by a spread: for 20 props V8 takes ten times as long for it. @internal */
-export function mergedProps(shared: PropTable, own: PropTable): PropTable {
+export function mergeProps(shared: PropTable, own: PropTable): PropTable {
   const merged: Record<string, unknown> = {};
   for (const table of [shared, own]) {
     for (const name of Object.keys(table)) {

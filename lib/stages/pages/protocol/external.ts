@@ -7,9 +7,9 @@
  */
 import { FrameworkError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
-import { redirectTarget } from "../../../http/request/request-target.js";
+import { toRedirectTarget } from "../../../http/request/request-target.js";
 import { Deferred } from "../../../http/response/returned-value.js";
-import { answerConflict } from "./inertia-redirect.js";
+import { respondWithConflict } from "./inertia-redirect.js";
 
 export class External extends Deferred {
   readonly kind = "redirect to another site";
@@ -21,13 +21,13 @@ export class External extends Deferred {
 
   /** @internal */
   override announce(ctx: Context): void {
-    ctx.answerNothing();
-    ctx.answerStatus(ctx.method === "GET" || ctx.method === "HEAD" ? 302 : 303);
+    ctx.clearBody();
+    ctx.setStatus(ctx.method === "GET" || ctx.method === "HEAD" ? 302 : 303);
   }
 
   /** @internal */
-  answer(ctx: Context, isInertia: boolean): void {
-    if (isInertia) answerConflict(ctx, { "X-Inertia-Location": this.url });
+  respond(ctx: Context, isInertia: boolean): void {
+    if (isInertia) respondWithConflict(ctx, { "X-Inertia-Location": this.url });
     else ctx.raw.setHeader("Location", this.url);
   }
 }
@@ -38,7 +38,7 @@ export class External extends Deferred {
  * @throws FrameworkError `E_EXTERNAL_URL` with status 500 for anything but an http or https URL
  */
 export function external(url: string): External {
-  const target = typeof url === "string" && /^https?:/i.test(url) ? redirectTarget(url) : undefined;
+  const target = typeof url === "string" && /^https?:/i.test(url) ? toRedirectTarget(url) : undefined;
   if (target !== undefined) return new External(target);
   throw new FrameworkError(`external(…) leads to http and https URLs only; for a path use redirect().to(path)`, {
     code: "E_EXTERNAL_URL",

@@ -4,34 +4,34 @@
  */
 import { ValidationError, type FieldError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
-import { refusalOf } from "../../../http/failures/refuse.js";
+import { findRefusal } from "../../../http/failures/refuse.js";
 import { DEFAULT_BAG, FlashPort } from "../../session/flash-port.js";
-import { leadTo, refererOf, shownUrl, type PagesSite } from "./inertia-redirect.js";
+import { redirectTo, findReferer, getShownUrl, type PagesSite } from "./inertia-redirect.js";
 import type { PageRequest } from "./page-request.js";
 
 /**
  * Leads back from a failed validation. The problem stays the answer where nothing can wait for the page, because there is no session, and
  * where there is no page to lead to: without a `Referer` the form may have a URL of its own, which no route answers.
  */
-export function leadBackWithErrors(ctx: Context, { errorBag }: PageRequest, site: PagesSite): void {
+export function redirectBackWithErrors(ctx: Context, { errorBag }: PageRequest, site: PagesSite): void {
   if (ctx.raw.statusCode !== 422 || ctx.method === "GET" || ctx.method === "HEAD") return;
-  const error = refusalOf(ctx)?.error;
+  const error = findRefusal(ctx)?.error;
   const flash = FlashPort.find(ctx);
   if (!(error instanceof ValidationError) || flash === undefined) return;
-  const back = refererOf(ctx, site) ?? (site.routes.find("GET", ctx.path) && shownUrl(ctx));
+  const back = findReferer(ctx, site) ?? (site.routes.find("GET", ctx.path) && getShownUrl(ctx));
   if (back === undefined) return;
   flash.addErrors(firstMessages(error.errors), errorBag ?? DEFAULT_BAG);
-  leadTo(ctx, back);
+  redirectTo(ctx, back);
 }
 
 /** The client shows one text for each field. */
 function firstMessages(errors: ValidationError["errors"]): Record<string, string> {
   // Names of fields come from the request.
   const messages = Object.create(null) as Record<string, string>;
-  for (const [field, faults] of Object.entries(errors)) messages[field] = textOf(faults[0]);
+  for (const [field, faults] of Object.entries(errors)) messages[field] = toText(faults[0]);
   return messages;
 }
 
-function textOf(fault: FieldError | undefined): string {
+function toText(fault: FieldError | undefined): string {
   return fault?.message ?? fault?.code ?? "invalid";
 }

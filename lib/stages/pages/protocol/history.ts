@@ -35,14 +35,14 @@ export interface HistoryMarks {
 }
 
 /** The marks of this request and those that a redirect left. @internal */
-export function historyOf(ctx: Context, left: readonly string[]): HistoryMarks {
+export function getHistory(ctx: Context, left: readonly string[]): HistoryMarks {
   const own = Marks.find(ctx);
   const has = (name: string): boolean => own?.has(name) === true || left.includes(name);
   return { clears: has(CLEAR), keepsFragment: has(KEEP) };
 }
 
 /** Leaves the marks of this request, whose answer is a redirect, for the next page. @internal */
-export function leaveHistoryMarks(ctx: Context): void {
+export function storeHistoryMarks(ctx: Context): void {
   const own = Marks.find(ctx);
   if (own === undefined) return;
   const flash = FlashPort.find(ctx);

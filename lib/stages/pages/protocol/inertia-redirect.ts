@@ -8,9 +8,9 @@
 import { FrameworkError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
 import type { Routes } from "../../../routing/routes.js";
-import { pathOf, queryOf } from "../../../http/request/request-target.js";
-import { isOfSite, siteOrigins } from "../../../http/request/origin.js";
-import { safeReferer } from "../../../http/request/safe-path.js";
+import { getPath, getQuery } from "../../../http/request/request-target.js";
+import { isSiteUrl, listSiteOrigins } from "../../../http/request/origin.js";
+import { findSafeReferer } from "../../../http/request/safe-path.js";
 import { tracing } from "../../../tracing/tracing.js";
 import type { PageRequest } from "./page-request.js";
 
@@ -36,38 +36,38 @@ export interface PagesSite {
  * @throws FrameworkError `E_PAGE_EMPTY` for a GET without an answer that would lead to itself
  */
 export function completeRedirect(ctx: Context, visit: PageRequest, site: PagesSite): void {
-  if (isEmpty(ctx)) leadBack(ctx, site);
+  if (isEmpty(ctx)) redirectBack(ctx, site);
   const { raw, method } = ctx;
-  if (raw.statusCode === 302 && REPEATED.has(method)) ctx.answerStatus(303);
+  if (raw.statusCode === 302 && REPEATED.has(method)) ctx.setStatus(303);
   const location = raw.getHeader("Location");
   if (typeof location !== "string" || !WITH_LOCATION.has(raw.statusCode)) return;
-  if (isElsewhere(ctx, location, site.origin)) {
-    if (TO_GET.has(raw.statusCode)) answerConflict(ctx, { "X-Inertia-Location": location });
+  if (isForeign(ctx, location, site.origin)) {
+    if (TO_GET.has(raw.statusCode)) respondWithConflict(ctx, { "X-Inertia-Location": location });
   } else if (location.includes("#") && !visit.isPrefetch) {
     // Clients of version 2 know the second header only; later ones look at the first one first.
-    answerConflict(ctx, { "X-Inertia-Redirect": location, "X-Inertia-Location": location });
+    respondWithConflict(ctx, { "X-Inertia-Redirect": location, "X-Inertia-Location": location });
   } else if (raw.statusCode === 308 && method === "POST") {
     log.warn("a permanent redirect repeats the POST of a form", { path: ctx.path });
   }
 }
 
 /** Answers 409 without a body. The headers that are set stay, cookies among them. */
-export function answerConflict(ctx: Context, headers: Readonly<Record<string, string>>): void {
-  ctx.answerNothing();
+export function respondWithConflict(ctx: Context, headers: Readonly<Record<string, string>>): void {
+  ctx.clearBody();
   ctx.raw.removeHeader("Location");
-  ctx.answerStatus(409);
+  ctx.setStatus(409);
   for (const name in headers) ctx.raw.setHeader(name, headers[name] ?? "");
   // A body without a byte: an answer that has none at all would get a problem document.
-  ctx.answerBody("");
-  ctx.naturalType = undefined;
+  ctx.setBody("");
+  ctx.inferredType = undefined;
 }
 
 /**
  * Path and query of the request as the browser shows them, before any stage rewrote the target. A browser resolves the text: two slashes
  * at its start would name another host, so a dot segment stands before them (RFC 3986 section 4.2).
  */
-export function shownUrl({ originalUrl = "/" }: Context): string {
-  const target = pathOf(originalUrl) + queryOf(originalUrl);
+export function getShownUrl({ originalUrl = "/" }: Context): string {
+  const target = getPath(originalUrl) + getQuery(originalUrl);
   if (/^\/[/\\]/.test(target)) return `/.${target}`;
   return target.startsWith("/") ? target : `/${target}`;
 }
@@ -79,21 +79,21 @@ function isEmpty({ raw: { statusCode }, payload }: Context): boolean {
 }
 
 /** Redirects to the page of the `Referer` if it is of this site, else to the target of the request itself. */
-function leadBack(ctx: Context, site: PagesSite): void {
-  const back = refererOf(ctx, site) ?? shownUrl(ctx);
+function redirectBack(ctx: Context, site: PagesSite): void {
+  const back = findReferer(ctx, site) ?? getShownUrl(ctx);
   // The client would follow the redirect to the same handler, without an end.
-  if (isRead(ctx) && isSamePath(back, shownUrl(ctx))) throw emptyPage(ctx, site);
-  leadTo(ctx, back);
+  if (isRead(ctx) && isSamePath(back, getShownUrl(ctx))) throw emptyPage(ctx, site);
+  redirectTo(ctx, back);
 }
 
 /** The page of the `Referer` if it is of this site. */
-export function refererOf(ctx: Context, { origin }: PagesSite): string | undefined {
-  return safeReferer(ctx.get("referer"), siteOrigins(ctx, origin));
+export function findReferer(ctx: Context, { origin }: PagesSite): string | undefined {
+  return findSafeReferer(ctx.get("referer"), listSiteOrigins(ctx, origin));
 }
 
-export function leadTo(ctx: Context, location: string): void {
-  ctx.answerNothing();
-  ctx.answerStatus(isRead(ctx) ? 302 : 303);
+export function redirectTo(ctx: Context, location: string): void {
+  ctx.clearBody();
+  ctx.setStatus(isRead(ctx) ? 302 : 303);
   ctx.raw.setHeader("Location", location);
 }
 
@@ -114,8 +114,8 @@ function emptyPage({ method, path }: Context, { routes }: PagesSite): FrameworkE
 }
 
 /** Whether the location is of another site. One that begins with two slashes takes the scheme of the page, which may be either. */
-function isElsewhere(ctx: Context, location: string, origin: string): boolean {
+function isForeign(ctx: Context, location: string, origin: string): boolean {
   if (!/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(location) || !URL.canParse(location, origin)) return false;
-  const origins = siteOrigins(ctx, origin);
-  return !origins.some((base) => isOfSite(new URL(location, base).href, origins));
+  const origins = listSiteOrigins(ctx, origin);
+  return !origins.some((base) => isSiteUrl(new URL(location, base).href, origins));
 }

@@ -2,7 +2,7 @@
  * The page object as JSON: what the client needs to show a page and to go on from it. Members without information are absent. The text is
  * put together from its parts, so that nothing is serialised twice.
  */
-import { jsonText } from "../../../http/response/json-text.js";
+import { toJsonText } from "../../../http/response/json-text.js";
 import { DEFAULT_BAG, type FlashContent } from "../../session/flash-port.js";
 import type { PropMetadata } from "../props/prop-marks.js";
 import type { PropTable } from "../props/props-resolver.js";
@@ -24,16 +24,16 @@ export interface PageObject {
 }
 
 /** @throws TypeError for a prop that JSON cannot hold: a BigInt, a cycle, a promise */
-export function pageText(page: PageObject): string {
+export function serializePage(page: PageObject): string {
   const { component, props, errors, url, version, flash, sharedProps, metadata } = page;
-  const members = jsonText(props).slice(1, -1);
-  let text = `{"component":${JSON.stringify(component)},"props":{"errors":${errorsText(errors)}`;
+  const members = toJsonText(props).slice(1, -1);
+  let text = `{"component":${JSON.stringify(component)},"props":{"errors":${serializeErrors(errors)}`;
   text += members === "" ? "}" : `,${members}}`;
   text += `,"url":${JSON.stringify(url)},"version":${JSON.stringify(version)}`;
   if (page.encryptHistory) text += ',"encryptHistory":true';
   if (page.clearHistory) text += ',"clearHistory":true';
   if (page.preserveFragment) text += ',"preserveFragment":true';
-  if (flash !== undefined) text += `,"flash":${jsonText(flash)}`;
+  if (flash !== undefined) text += `,"flash":${toJsonText(flash)}`;
   if (sharedProps.length > 0) text += `,"sharedProps":${JSON.stringify(sharedProps)}`;
   for (const name in metadata) text += `,"${name}":${JSON.stringify(metadata[name as keyof PropMetadata])}`;
   return `${text}}`;
@@ -41,12 +41,12 @@ export function pageText(page: PageObject): string {
 
 const NO_ERRORS: PropTable = Object.freeze({});
 
-function errorsText(errors: PropTable): string {
+function serializeErrors(errors: PropTable): string {
   return errors === NO_ERRORS ? "{}" : JSON.stringify(errors);
 }
 
 /** The `errors` of the props: those of the form that has no bag, beside the bags of the others. A bag that is asked for is there, also empty. */
-export function errorsOf(
+export function mergeErrors(
   flash: FlashContent["errors"],
   given: PropTable | undefined,
   bag: string | undefined,
@@ -63,7 +63,7 @@ function withoutPrototype(table: PropTable): PropTable {
 }
 
 /** The `flash` of the page object: the texts by their keys, and the messages. */
-export function flashOf({ data, messages }: FlashContent, given: PropTable | undefined): PropTable | undefined {
+export function mergeFlash({ data, messages }: FlashContent, given: PropTable | undefined): PropTable | undefined {
   const hasData = Object.keys(data).length > 0;
   if (!hasData && messages.length === 0) return given;
   return { ...data, ...(messages.length > 0 && { messages }), ...given };

@@ -28,7 +28,7 @@ export interface PageRequest {
   readonly only: readonly string[] | undefined;
   readonly except: readonly string[] | undefined;
   readonly reset: readonly string[];
-  readonly heldOnce: readonly string[];
+  readonly knownOnceProps: readonly string[];
   readonly errorBag: string | undefined;
   readonly mergesAtStart: boolean;
   /** The client, or the browser, fetches the page before the reader asks for it. */
@@ -42,7 +42,7 @@ const DOCUMENT: PageRequest = Object.freeze({
   only: undefined,
   except: undefined,
   reset: [],
-  heldOnce: [],
+  knownOnceProps: [],
   errorBag: undefined,
   mergesAtStart: false,
   isPrefetch: false,
@@ -54,13 +54,13 @@ export function readPageRequest(headers: IncomingHttpHeaders): PageRequest {
   if (headers["x-inertia"] !== "true") return isPrefetch(headers) ? PREFETCHED_DOCUMENT : DOCUMENT;
   return {
     isInertia: true,
-    version: textOf(headers["x-inertia-version"]) ?? "",
-    partialComponent: textOf(headers["x-inertia-partial-component"]),
-    only: names(headers, "x-inertia-partial-data"),
-    except: names(headers, "x-inertia-partial-except"),
-    reset: names(headers, "x-inertia-reset") ?? [],
-    heldOnce: heldNames(headers["x-inertia-except-once-props"]),
-    errorBag: bagOf(headers["x-inertia-error-bag"]),
+    version: joinLines(headers["x-inertia-version"]) ?? "",
+    partialComponent: joinLines(headers["x-inertia-partial-component"]),
+    only: readNames(headers, "x-inertia-partial-data"),
+    except: readNames(headers, "x-inertia-partial-except"),
+    reset: readNames(headers, "x-inertia-reset") ?? [],
+    knownOnceProps: readKnownNames(headers["x-inertia-except-once-props"]),
+    errorBag: readBag(headers["x-inertia-error-bag"]),
     mergesAtStart: headers["x-inertia-infinite-scroll-merge-intent"] === "prepend",
     isPrefetch: isPrefetch(headers),
   };
@@ -70,11 +70,11 @@ export function readPageRequest(headers: IncomingHttpHeaders): PageRequest {
 function isPrefetch({ purpose, "sec-purpose": secPurpose }: IncomingHttpHeaders): boolean {
   if (purpose === undefined && secPurpose === undefined) return false;
   if (purpose === "prefetch") return true;
-  return /^\s*prefetch\s*(?:;|,|$)/i.test(textOf(secPurpose) ?? "");
+  return /^\s*prefetch\s*(?:;|,|$)/i.test(joinLines(secPurpose) ?? "");
 }
 
-function names(headers: IncomingHttpHeaders, header: string): readonly string[] | undefined {
-  const text = textOf(headers[header]);
+function readNames(headers: IncomingHttpHeaders, header: string): readonly string[] | undefined {
+  const text = joinLines(headers[header]);
   if (text === undefined) return undefined;
   const list = Buffer.byteLength(text) > MAX_LIST_BYTES ? undefined : splitNames(text, MAX_NAMES + 1);
   if (list === undefined || list.length > MAX_NAMES) {
@@ -85,17 +85,17 @@ function names(headers: IncomingHttpHeaders, header: string): readonly string[] 
   return list.length === 0 ? undefined : list;
 }
 
-function heldNames(header: string | string[] | undefined): readonly string[] {
-  const text = textOf(header) ?? "";
+function readKnownNames(header: string | string[] | undefined): readonly string[] {
+  const text = joinLines(header) ?? "";
   // A name that is cut off could be the name of another prop.
   const within = text.length <= MAX_LIST_BYTES ? text : text.slice(0, text.lastIndexOf(",", MAX_LIST_BYTES) + 1);
   return within === "" ? [] : splitNames(within, MAX_NAMES);
 }
 
-function splitNames(text: string, most: number): readonly string[] {
+function splitNames(text: string, max: number): readonly string[] {
   const found = new Set<string>();
   let start = 0;
-  while (start <= text.length && found.size < most) {
+  while (start <= text.length && found.size < max) {
     const comma = text.indexOf(",", start);
     const end = comma < 0 ? text.length : comma;
     const name = trimWhitespace(text.slice(start, end));
@@ -105,8 +105,8 @@ function splitNames(text: string, most: number): readonly string[] {
   return [...found];
 }
 
-function bagOf(header: string | string[] | undefined): string | undefined {
-  const bag = trimWhitespace(textOf(header) ?? "");
+function readBag(header: string | string[] | undefined): string | undefined {
+  const bag = trimWhitespace(joinLines(header) ?? "");
   if (bag.length <= MAX_BAG) return bag === "" ? undefined : bag;
   throw new BadRequestError(`The header x-inertia-error-bag has more than ${MAX_BAG} characters.`, {
     code: "E_PAGE_HEADER",
@@ -114,14 +114,14 @@ function bagOf(header: string | string[] | undefined): string | undefined {
 }
 
 /** Node joins repeated lines of these headers, but its types do not say so. */
-function textOf(header: string | string[] | undefined): string | undefined {
+function joinLines(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(",") : header;
 }
 
 const CurrentVisit = new Extension<PageRequest>("page visit");
 
 /** The visit that the page stage has read. @internal */
-export function visitOf(ctx: Extensible): PageRequest | undefined {
+export function findVisit(ctx: Extensible): PageRequest | undefined {
   return CurrentVisit.find(ctx);
 }
 

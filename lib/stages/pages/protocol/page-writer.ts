@@ -14,15 +14,15 @@ import { FlashPort, NO_FLASH, type FlashContent } from "../../session/flash-port
 import { PageContractRegistry } from "../contract-registry.js";
 import { DocumentBody, type RenderDocument } from "../document/document.js";
 import { headTags } from "../document/head-metadata.js";
-import { historyOf } from "./history.js";
-import { shownUrl } from "./inertia-redirect.js";
-import { errorsOf, flashOf, pageText } from "./page-object.js";
+import { getHistory } from "./history.js";
+import { getShownUrl } from "./inertia-redirect.js";
+import { mergeErrors, mergeFlash, serializePage } from "./page-object.js";
 import type { PageRequest } from "./page-request.js";
 import type { RenderedPage } from "../rendering/page-renderer.js";
 import type { Page } from "../page.js";
 import { resolveProps, type PropTable, type ResolvedProps } from "../props/props-resolver.js";
-import { mergedHead } from "../document/rendered-head.js";
-import { mergedProps, sharedWith } from "../props/shared-props.js";
+import { mergeHead } from "../document/rendered-head.js";
+import { mergeProps, getSharedProps } from "../props/shared-props.js";
 
 /** The stylesheets and scripts of the front end. */
 export interface AssetTags {
@@ -50,7 +50,7 @@ export interface WriterSettings {
 export interface ErrorAttempt {
   /** Whether the page has the shared props. */
   readonly isShared: boolean;
-  readonly isOver: boolean;
+  readonly isEnded: boolean;
 }
 
 const log = tracing.target("framework::pages");
@@ -62,8 +62,8 @@ const JSON_HEAD = ["X-Inertia", "true", "Cache-Control", "no-store"];
 
 /** Not for an error that a stage further out puts in the place of the page. */
 const JSON_PAGE: HeadCompleter = {
-  complete({ naturalType }: Exchange, head: ResponseHead): void {
-    if (naturalType === JSON_TYPE) head.floor(JSON_HEAD);
+  complete({ inferredType: naturalType }: Exchange, head: ResponseHead): void {
+    if (naturalType === JSON_TYPE) head.addMissing(JSON_HEAD);
   },
 };
 
@@ -85,9 +85,9 @@ export class PageWriter {
   }
 
   private start(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt | undefined): void | Promise<void> {
-    const shared = attempt?.isShared === false ? NO_PROPS : sharedWith(ctx, this.settings.share);
+    const shared = attempt?.isShared === false ? NO_PROPS : getSharedProps(ctx, this.settings.share);
     const names = Object.keys(shared);
-    const declared = names.length === 0 ? page.props : mergedProps(shared, page.props);
+    const declared = names.length === 0 ? page.props : mergeProps(shared, page.props);
     const resolved = resolveProps(ctx, visit, page.component, declared);
     const writing = new Writing(ctx, page, visit, names, attempt);
     return isPromise(resolved)
@@ -96,41 +96,41 @@ export class PageWriter {
   }
 
   private withFlash(writing: Writing, resolved: ResolvedProps): void | Promise<void> {
-    const flash = flashFor(writing);
+    const flash = takeFlash(writing);
     return isPromise(flash)
-      ? flash.then((left) => this.answer(writing, resolved, left))
-      : this.answer(writing, resolved, flash);
+      ? flash.then((left) => this.respond(writing, resolved, left))
+      : this.respond(writing, resolved, flash);
   }
 
-  private answer(writing: Writing, resolved: ResolvedProps, flash: FlashContent): void | Promise<void> {
+  private respond(writing: Writing, resolved: ResolvedProps, flash: FlashContent): void | Promise<void> {
     const { ctx, visit } = writing;
     if (writing.isTooLate) return undefined;
-    const json = this.json(writing, resolved, flash);
+    const json = this.serialize(writing, resolved, flash);
     if (visit.isInertia) {
-      ctx.answerBody(json, JSON_TYPE);
+      ctx.setBody(json, JSON_TYPE);
       ctx.completeHeadWith(JSON_PAGE);
       return undefined;
     }
     const { renderOnServer } = this.settings;
-    if (renderOnServer === undefined) return this.answerDocument(writing, json, undefined);
+    if (renderOnServer === undefined) return this.respondWithDocument(writing, json, undefined);
     return renderOnServer(json, writing.page.component).then((rendered) =>
-      this.answerDocument(writing, json, rendered),
+      this.respondWithDocument(writing, json, rendered),
     );
   }
 
-  private json({ ctx, page, visit, sharedProps }: Writing, resolved: ResolvedProps, flash: FlashContent): string {
+  private serialize({ ctx, page, visit, sharedProps }: Writing, resolved: ResolvedProps, flash: FlashContent): string {
     const { settings } = page;
-    const history = historyOf(ctx, flash.marks);
-    const text = pageText({
+    const history = getHistory(ctx, flash.marks);
+    const text = serializePage({
       component: page.component,
       props: resolved.props,
-      errors: errorsOf(flash.errors, settings.errors, visit.errorBag),
-      url: shownUrl(ctx),
+      errors: mergeErrors(flash.errors, settings.errors, visit.errorBag),
+      url: getShownUrl(ctx),
       version: this.settings.version,
       encryptHistory: settings.encryptsHistory ?? this.settings.encryptHistory,
       clearHistory: settings.clearsHistory || history.clears,
       preserveFragment: settings.keepsFragment || history.keepsFragment,
-      flash: flashOf(flash, settings.flash),
+      flash: mergeFlash(flash, settings.flash),
       sharedProps,
       metadata: resolved.metadata,
     });
@@ -138,7 +138,7 @@ export class PageWriter {
     return text;
   }
 
-  private answerDocument(writing: Writing, json: string, rendered: RenderedPage | undefined): void {
+  private respondWithDocument(writing: Writing, json: string, rendered: RenderedPage | undefined): void {
     if (writing.isTooLate) return;
     const { ctx, page } = writing;
     const nonce = CspNonce.find(ctx);
@@ -149,11 +149,11 @@ export class PageWriter {
       component,
       page: json,
       nonce: nonce?.value,
-      head: mergedHead(headTags(head, component, rendered?.head), rendered, head.title !== undefined, attribute),
+      head: mergeHead(headTags(head, component, rendered?.head), rendered, head.title !== undefined, attribute),
       assets: this.settings.assets.tags(component, attribute),
       markup: rendered?.markup,
     });
-    ctx.answerBody(this.settings.render(body), HTML);
+    ctx.setBody(this.settings.render(body), HTML);
     if (this.settings.linkHeader) addLinks(ctx, this.settings.assets.preloads(component, nonce?.value));
   }
 }
@@ -172,7 +172,7 @@ class Writing {
   get isTooLate(): boolean {
     const { ctx, attempt } = this;
     if (ctx.headIsSent || ctx.isClientGone) return true;
-    return attempt === undefined ? ctx.isAbandoned : attempt.isOver;
+    return attempt === undefined ? ctx.isAbandoned : attempt.isEnded;
   }
 }
 
@@ -181,12 +181,12 @@ function checkContract(ctx: Context, { component }: Page, { partialComponent }: 
   const registry = PageContractRegistry.find(ctx);
   if (registry === undefined) return;
   const { props } = JSON.parse(text) as { readonly props: PropTable };
-  const misfit = registry.misfit(component, props, partialComponent !== component);
+  const misfit = registry.findMisfit(component, props, partialComponent !== component);
   if (misfit !== undefined) log.warn("props do not fit the contract", { component, misfit });
 }
 
 /** An error page leaves the flash for the next page, and so does a page that a browser loads in advance. */
-function flashFor({ ctx, visit }: Writing): FlashContent | Promise<FlashContent> {
+function takeFlash({ ctx, visit }: Writing): FlashContent | Promise<FlashContent> {
   if (visit.isPrefetch || ctx.raw.statusCode >= 400) return NO_FLASH;
   return FlashPort.find(ctx)?.take() ?? NO_FLASH;
 }

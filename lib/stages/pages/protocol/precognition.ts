@@ -20,13 +20,13 @@ import { refuse } from "../../../http/failures/refuse.js";
 import { Reply } from "../../../http/response/reply.js";
 import type { Schema, SchemaIssue } from "../../../http/body/schema.js";
 import { NO_UPLOADS } from "../../../http/body/uploads.js";
-import { Varying } from "../../../http/response/vary.js";
+import { VaryCompleter } from "../../../http/response/vary.js";
 
 /** In bytes, and in names. */
 const MAX_LIST_BYTES = 8192;
 const MAX_NAMES = 64;
 
-const VARY = new Varying("Precognition");
+const VARY = new VaryCompleter("Precognition");
 
 /** The client throws at an answer without this header, so every answer has it, whichever stage gives it. */
 const MARK: HeadCompleter = { complete: (_exchange, head) => head.set("Precognition", "true") };
@@ -54,9 +54,9 @@ class Precognitive implements Middleware {
   }
 
   private async validate(ctx: Context): Promise<Reply> {
-    const only = fieldsOf(ctx.get("Precognition-Validate-Only"));
-    const { issues = [] } = await this.schema["~standard"].validate(await inputOf(ctx));
-    const errors = messagesOf(issues, only);
+    const only = readFieldNames(ctx.get("Precognition-Validate-Only"));
+    const { issues = [] } = await this.schema["~standard"].validate(await readInput(ctx));
+    const errors = collectMessages(issues, only);
     if (Object.keys(errors).length > 0) {
       return Reply.json({ message: "The given data was invalid.", errors }, 422);
     }
@@ -65,7 +65,7 @@ class Precognitive implements Middleware {
 }
 
 /** The fields as the handler would read them. */
-function inputOf(ctx: Context): unknown {
+function readInput(ctx: Context): unknown {
   const { "content-type": type = "", "content-length": length, "transfer-encoding": coding } = ctx.incoming.headers;
   if (coding === undefined && (length === undefined || length === "0")) return ctx.search();
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return ctx.form();
@@ -76,7 +76,7 @@ function inputOf(ctx: Context): unknown {
 type FieldName = readonly string[];
 
 /** The names in the header; `undefined` without one. */
-function fieldsOf(header: string): readonly FieldName[] | undefined {
+function readFieldNames(header: string): readonly FieldName[] | undefined {
   if (header === "") return undefined;
   const names = header.split(",", MAX_NAMES + 1).flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
   if (Buffer.byteLength(header) > MAX_LIST_BYTES || names.length > MAX_NAMES) {
@@ -100,7 +100,10 @@ function isSegment(name: string, segment: string | undefined): boolean {
   return name === segment || (name === "*" && segment !== "");
 }
 
-function messagesOf(issues: readonly SchemaIssue[], only: readonly FieldName[] | undefined): Record<string, string[]> {
+function collectMessages(
+  issues: readonly SchemaIssue[],
+  only: readonly FieldName[] | undefined,
+): Record<string, string[]> {
   // Names of fields come from the request.
   const errors = Object.create(null) as Record<string, string[]>;
   for (const { message, path = [] } of issues) {

@@ -29,16 +29,16 @@ export abstract class PageRenderer extends ShutdownLast {
  *
  * @throws TypeError for anything else
  */
-export function renderedPage(result: unknown): RenderedPage {
+export function parseRenderedPage(result: unknown): RenderedPage {
   if (typeof result !== "object" || result === null) throw notRendered(result);
   const { head = [], body } = result as { readonly head?: unknown; readonly body?: unknown };
   const isHead = Array.isArray(head) && head.every((element) => typeof element === "string");
   if (!isHead || typeof body !== "string") throw notRendered(result);
-  return { head, markup: insideRoot(body) };
+  return { head, markup: extractMarkup(body) };
 }
 
 /** A body without a root element is the markup itself. */
-function insideRoot(body: string): string {
+function extractMarkup(body: string): string {
   const script = body.startsWith("<script") ? body.indexOf("</script>") : -1;
   const rest = script < 0 ? body : body.slice(script + "</script>".length);
   const root = /^\s*<div(?=[^>]*\sdata-server-rendered="true")[^>]*>/.exec(rest);

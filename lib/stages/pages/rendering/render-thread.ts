@@ -38,12 +38,12 @@ async function report(port: MessagePort, number: number, work: Promise<unknown>)
   try {
     send(port, { number, result: await work });
   } catch (error) {
-    send(port, { number, error: textOf(error) });
+    send(port, { number, error: toErrorText(error) });
   }
 }
 
 /** The bundle may throw any value, also one that has no text, and give an error a stack that is not text. */
-function textOf(thrown: unknown): string {
+function toErrorText(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return String(thrown);
     const { message, stack = message }: { readonly message: unknown; readonly stack?: unknown } = thrown;

@@ -16,7 +16,7 @@ import { FrameworkError } from "../../../errors/framework-error.js";
 import { setupError } from "../../../errors/setup-error.js";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 import { SystemClock, type Clock, type Timer } from "../../../runtime/clock.js";
-import { PageRenderer, renderedPage, type RenderedPage } from "./page-renderer.js";
+import { PageRenderer, parseRenderedPage, type RenderedPage } from "./page-renderer.js";
 import type { RenderOrder, RenderOutcome } from "./render-thread.js";
 
 export interface WorkerPageRendererOptions {
@@ -84,7 +84,7 @@ export class WorkerPageRenderer extends PageRenderer {
     if (this.waiting.length >= maxWaiting) return Promise.reject(new Error(`${maxWaiting} pages wait already`));
     return new Promise((done, failed) => {
       const job: RenderJob = { page, done, failed, timer: undefined };
-      job.timer = this.limit(() => this.leaveQueue(job), this.isLoaded ? timeoutMs : LOAD_MS);
+      job.timer = this.startTimer(() => this.leaveQueue(job), this.isLoaded ? timeoutMs : LOAD_MS);
       this.waiting.push(job);
       this.next();
     });
@@ -113,7 +113,7 @@ export class WorkerPageRenderer extends PageRenderer {
     this.current = job;
     job.timer?.cancel();
     const { timeoutMs } = this.options;
-    job.timer = this.limit(() => this.endThread(`the render took more than ${timeoutMs} ms`), timeoutMs);
+    job.timer = this.startTimer(() => this.endThread(`the render took more than ${timeoutMs} ms`), timeoutMs);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     this.thread.postMessage({ number: ++this.number, page: job.page } satisfies RenderOrder);
   }
@@ -127,7 +127,7 @@ export class WorkerPageRenderer extends PageRenderer {
       resourceLimits: { maxOldGenerationSizeMb: this.options.memoryMib },
     });
     this.isLoaded = false;
-    this.loadTimer = this.limit(() => this.loadFailed(`it took more than ${LOAD_MS} ms`), LOAD_MS);
+    this.loadTimer = this.startTimer(() => this.loadFailed(`it took more than ${LOAD_MS} ms`), LOAD_MS);
     // An idle thread does not keep the process alive.
     thread.unref();
     thread.on("message", (message: unknown) => this.received(thread, message));
@@ -163,7 +163,7 @@ export class WorkerPageRenderer extends PageRenderer {
     job?.timer?.cancel();
     try {
       if (error !== undefined) throw new Error(error);
-      job?.done(renderedPage(result));
+      job?.done(parseRenderedPage(result));
     } catch (thrown) {
       job?.failed(thrown as Error);
     }
@@ -193,7 +193,7 @@ export class WorkerPageRenderer extends PageRenderer {
     job.failed(new Error(why));
   }
 
-  private limit(callback: () => void, delayMs: number): Timer {
+  private startTimer(callback: () => void, delayMs: number): Timer {
     return this.clock.setTimeout(callback, delayMs, { background: true });
   }
 }

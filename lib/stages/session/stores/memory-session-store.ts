@@ -64,8 +64,8 @@ export class MemorySessionStore extends SessionStore {
   constructor(options: MemorySessionStoreOptions = {}) {
     super();
     checkOptionNames(options, NAMES, "new MemorySessionStore");
-    this.maxSessions = limitOf("maxSessions", options.maxSessions ?? DEFAULT_MAX_SESSIONS);
-    this.maxBytes = limitOf("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES);
+    this.maxSessions = checkLimit("maxSessions", options.maxSessions ?? DEFAULT_MAX_SESSIONS);
+    this.maxBytes = checkLimit("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES);
   }
 
   /** The number of records, including those whose time is over but that are not yet removed. */
@@ -82,19 +82,19 @@ export class MemorySessionStore extends SessionStore {
     const { now } = times;
     if (this.entries.has(key) || this.endings.has(key)) return false;
     this.makeRoom(now);
-    this.keep(entryOf(key, new Map(values), now, times));
+    this.store(createEntry(key, new Map(values), now, times));
     return true;
   }
 
   override update(key: string, changes: SessionChanges, times: SessionTimes): SessionUpdate {
-    const entry = this.entryAt(key, times.now);
-    return entry === undefined ? this.fateOf(key, times) : this.replace(key, entry, changes, times);
+    const entry = this.findLive(key, times.now);
+    return entry === undefined ? this.getMissingReason(key, times) : this.replace(key, entry, changes, times);
   }
 
   override move(from: string, to: string, changes: SessionChanges, times: SessionTimes): SessionUpdate | "taken" {
     if (this.entries.has(to) || this.endings.has(to)) return "taken";
-    const entry = this.entryAt(from, times.now);
-    if (entry === undefined) return this.fateOf(from, times);
+    const entry = this.findLive(from, times.now);
+    if (entry === undefined) return this.getMissingReason(from, times);
     this.end(from, times.now);
     // The new id needs its own cookie with the full time.
     return this.replace(to, { ...entry, key: to, renewedAt: Number.NEGATIVE_INFINITY }, changes, times);
@@ -116,30 +116,30 @@ export class MemorySessionStore extends SessionStore {
     return before - this.entries.size;
   }
 
-  private entryAt(key: string, now: number): MemorySession | undefined {
+  private findLive(key: string, now: number): MemorySession | undefined {
     const entry = this.entries.get(key);
     if (entry === undefined || entry.expiresAt > now) return entry;
     this.drop(key);
     return undefined;
   }
 
-  private fateOf(key: string, { startedAt }: SessionTimes): "ended" | "unknown" {
+  private getMissingReason(key: string, { startedAt }: SessionTimes): "ended" | "unknown" {
     return (this.endings.get(key) ?? Number.NEGATIVE_INFINITY) >= startedAt ? "ended" : "unknown";
   }
 
   private replace(key: string, entry: MemorySession, changes: SessionChanges, times: SessionTimes): SessionUpdate {
     const isRenewed = times.now - entry.renewedAt >= RENEW_AFTER_MS;
-    const values = merged(entry.values, changes);
+    const values = mergeChanges(entry.values, changes);
     // A renewed entry goes to the end of the map.
     if (isRenewed) this.drop(key);
     const next = isRenewed
-      ? entryOf(key, values, entry.createdAt, times)
-      : { ...entry, values, bytes: bytesOf(values) };
-    this.keep(next);
+      ? createEntry(key, values, entry.createdAt, times)
+      : { ...entry, values, bytes: countBytes(values) };
+    this.store(next);
     return { isRenewed, expiresAt: next.expiresAt, size: values.size };
   }
 
-  private keep(entry: MemorySession): void {
+  private store(entry: MemorySession): void {
     this.bytes += entry.bytes - (this.entries.get(entry.key)?.bytes ?? 0);
     this.entries.set(entry.key, entry);
     if (entry.expiresAt - entry.renewedAt <= BRIEF_MS) this.brief.add(entry.key);
@@ -164,11 +164,11 @@ export class MemorySessionStore extends SessionStore {
   /** Two old entries of each kind for each new one: the map cannot fill with entries whose time is over. */
   private makeRoom(now: number): void {
     for (const keys of [this.brief, this.entries]) {
-      let looked = 0;
+      let liveCount = 0;
       for (const key of keys.keys()) {
-        const isOver = (this.entries.get(key)?.expiresAt ?? 0) <= now;
-        if (isOver || this.entries.size >= this.maxSessions) this.drop(key);
-        if (!isOver && ++looked === 2) break;
+        const isExpired = (this.entries.get(key)?.expiresAt ?? 0) <= now;
+        if (isExpired || this.entries.size >= this.maxSessions) this.drop(key);
+        if (!isExpired && ++liveCount === 2) break;
       }
     }
   }
@@ -186,26 +186,26 @@ export class MemorySessionStore extends SessionStore {
   }
 }
 
-function entryOf(key: string, values: SessionValues, createdAt: number, times: SessionTimes): MemorySession {
+function createEntry(key: string, values: SessionValues, createdAt: number, times: SessionTimes): MemorySession {
   const { now, idleMs, absoluteMs } = times;
   const expiresAt = Math.min(now + idleMs, createdAt + absoluteMs);
-  return { key, values, createdAt, renewedAt: now, expiresAt, bytes: bytesOf(values) };
+  return { key, values, createdAt, renewedAt: now, expiresAt, bytes: countBytes(values) };
 }
 
-function bytesOf(values: SessionValues): number {
+function countBytes(values: SessionValues): number {
   let length = 0;
   for (const [name, text] of values) length += name.length + text.length;
   return SESSION_BYTES + 2 * length;
 }
 
-function limitOf(name: string, limit: number): number {
+function checkLimit(name: string, limit: number): number {
   if (Number.isSafeInteger(limit) && limit > 0) return limit;
   throw setupError(
     new FrameworkError(`${name} is a whole number above 0, not ${valueText(limit)}`, { code: "E_SESSION_STORE" }),
   );
 }
 
-function merged(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {
+function mergeChanges(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {
   if (set.size === 0 && deleted.length === 0) return values;
   const next = new Map(values);
   for (const name of deleted) next.delete(name);

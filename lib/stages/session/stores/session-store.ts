@@ -53,7 +53,7 @@ export const FLASH_ALONE_MS = 600_000;
 export const REMEMBER_ENDED_MS = 600_000;
 
 /** The record was changed. */
-export interface KeptSession {
+export interface UpdatedSession {
   /** Whether the lifetime was extended: `RENEW_AFTER_MS` had passed. Of requests at the same time exactly one extends it. */
   readonly isRenewed: boolean;
   /** The earlier end of both lifetimes. */
@@ -67,7 +67,7 @@ export interface KeptSession {
  * - `"ended"`: the session ended while the request was running, by a sign-out or a new id. The change is lost, as it must be.
  * - `"unknown"`: there was no such session when the request began.
  */
-export type SessionUpdate = KeptSession | "ended" | "unknown";
+export type SessionUpdate = UpdatedSession | "ended" | "unknown";
 
 export abstract class SessionStore {
   /** What has to be started before the store works. `run()` starts them, also if no module provides them. */

@@ -6,7 +6,7 @@ import { UnknownOutcomeError } from "../../../../lib/db/database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../../../lib/db/driver.js";
 import type { PoolFigures } from "../../../../lib/db/pool/pool-report.js";
 import { inWorkScope } from "../../../../lib/lifecycle/work-scope.js";
-import { standaloneHost } from "../../../../lib/db/standalone-host.js";
+import { createStandaloneHost } from "../../../../lib/db/standalone-host.js";
 import { mysql } from "../../../../lib/db/drivers/mysql/mysql-driver.js";
 import type { MysqlOptions } from "../../../../lib/db/drivers/mysql/mysql-options.js";
 import { FakeClock } from "../../../../lib/testing/fake-clock.js";
@@ -48,7 +48,7 @@ describe("the MySQL driver, when something fails,", function () {
 
   function driverWith(options: Partial<MysqlOptions> = {}): DatabaseDriver {
     const driver = mysql({ url: server.url, ...options });
-    driver.prepare({ ...standaloneHost("shop"), clock });
+    driver.prepare({ ...createStandaloneHost("shop"), clock });
     drivers.push(driver);
     return driver;
   }
@@ -194,7 +194,7 @@ describe("the MySQL driver, when something fails,", function () {
 
   it("reports a commit as unknown that gets no answer after the end of its request, and connects again", async () => {
     const db = new ItemsDatabase(driverWith({ pool: { max: 1 } }));
-    db.prepare({ ...standaloneHost("shop"), clock });
+    db.prepare({ ...createStandaloneHost("shop"), clock });
     const ending = new AbortController();
     let isPaused = false;
     const pause = () => {

@@ -9,7 +9,7 @@ import { UnknownOutcomeError } from "../../../../lib/db/database-error.js";
 import type { DatabaseDriver, DriverConnection, DriverResult } from "../../../../lib/db/driver.js";
 import type { PoolFigures } from "../../../../lib/db/pool/pool-report.js";
 import { inWorkScope } from "../../../../lib/lifecycle/work-scope.js";
-import { standaloneHost } from "../../../../lib/db/standalone-host.js";
+import { createStandaloneHost } from "../../../../lib/db/standalone-host.js";
 import { postgres } from "../../../../lib/db/drivers/postgres/postgres-driver.js";
 import type { PostgresOptions } from "../../../../lib/db/drivers/postgres/postgres-options.js";
 import { FakeClock } from "../../../../lib/testing/fake-clock.js";
@@ -59,7 +59,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
 
   function driverWith(options: Partial<PostgresOptions> = {}): DatabaseDriver {
     const driver = postgres({ url: server.url, ...options });
-    driver.prepare({ ...standaloneHost("shop"), clock });
+    driver.prepare({ ...createStandaloneHost("shop"), clock });
     drivers.push(driver);
     return driver;
   }
@@ -247,7 +247,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
 
     it("whose commit gets no answer after the end of its request, and reports it as unknown", async () => {
       const db = new NotesDatabase(driverWith({ pool: { max: 1 } }));
-      db.prepare({ ...standaloneHost("shop"), clock });
+      db.prepare({ ...createStandaloneHost("shop"), clock });
       const ending = new AbortController();
 
       let isPaused = false;

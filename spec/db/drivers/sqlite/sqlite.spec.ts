@@ -5,7 +5,7 @@ import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { sql } from "../../../../lib/db/kysely.js";
 import { mkdir, stat, writeFile } from "node:fs/promises";
-import { standaloneHost } from "../../../../lib/db/standalone-host.js";
+import { createStandaloneHost } from "../../../../lib/db/standalone-host.js";
 import { Metrics } from "../../../../lib/observe/metrics/metrics.js";
 import { inWorkScope } from "../../../../lib/lifecycle/work-scope.js";
 import { ShopDatabase, shopDatabase, temporaryFolder } from "../../shop-database.js";
@@ -124,7 +124,7 @@ describe("SQLite on a file", function () {
     await using holder = await shopDatabase(sqlite(folder.file("shop.db")));
     const clock = new FakeClock();
     await using db = new ShopDatabase(sqlite(folder.file("shop.db")));
-    db.prepare({ ...standaloneHost("shop"), clock });
+    db.prepare({ ...createStandaloneHost("shop"), clock });
     await db.start();
     const release = await lockOf(holder);
 
@@ -168,7 +168,7 @@ describe("the wait for a connection", () => {
   it("is bounded in time", async () => {
     const clock = new FakeClock();
     await using db = new ShopDatabase(sqlite(":memory:", { waitMs: 700 }));
-    db.prepare({ ...standaloneHost("shop"), clock });
+    db.prepare({ ...createStandaloneHost("shop"), clock });
     await db.start();
     await sql`create table articles (id integer primary key, name text, stock integer)`.execute(db.query);
     const release = await lockOf(db);

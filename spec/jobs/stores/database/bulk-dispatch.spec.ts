@@ -8,7 +8,7 @@ import { type ClaimedJob, DatabaseJobs, job, Jobs } from "@stagecraft/framework/
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
 import { z } from "zod";
-import { removeHeld } from "../../../../lib/jobs/stores/database/held-jobs.js";
+import { removeClaimed } from "../../../../lib/jobs/stores/database/claimed-jobs.js";
 import { insertJobs } from "../../../../lib/jobs/stores/database/insert-jobs.js";
 import { type JobDatabase, JobSql, type RawStatement } from "../../../../lib/jobs/stores/database/job-sql.js";
 import type { NewJob } from "../../../../lib/jobs/job-store.js";
@@ -157,11 +157,11 @@ describe("the statements of many jobs, on PostgreSQL", () => {
     const sent: string[] = [];
     const sql = new JobSql(recording(sent));
     // A text for a table of one size.
-    sql.noteSize(8192);
+    sql.recordSize(8192);
     for (const count of [2, 3, 500]) {
       const jobs = Array.from({ length: count }, (_, at) => ({ ...PLAIN, id: `id-${at}`, delayMs: count }));
       await insertJobs(sql, jobs);
-      await removeHeld(
+      await removeClaimed(
         sql,
         jobs.map(({ id }) => ({ id, token: count })),
       );

@@ -8,7 +8,7 @@ import { DatabaseJobs, job, Jobs, MemoryJobs, schedule } from "@stagecraft/frame
 import { Metrics } from "@stagecraft/framework/observe";
 import { expect } from "chai";
 import { JobSql } from "../../../../lib/jobs/stores/database/job-sql.js";
-import { handlerOf } from "../../../../lib/testing/contracts/queue-trial.js";
+import { createHandler } from "../../../../lib/testing/contracts/queue-trial.js";
 import { temporaryFolder } from "../../../db/shop-database.js";
 import { errorOf } from "../../../support/error-of.js";
 import { needs } from "../../../support/machine.js";
@@ -42,7 +42,7 @@ async function boundedRuns(driver: () => DatabaseDriver) {
   const running = new Map<string, number>();
   const seen = { most: 0, reports: new Set<string>(), runs: 0, plain: 0 };
   const handlers = [
-    handlerOf(report, async ({ tenant, number }) => {
+    createHandler(report, async ({ tenant, number }) => {
       const now = (running.get(tenant) ?? 0) + 1;
       running.set(tenant, now);
       seen.most = Math.max(seen.most, now);
@@ -52,7 +52,7 @@ async function boundedRuns(driver: () => DatabaseDriver) {
       seen.runs += 1;
       seen.reports.add(`${tenant} ${number}`);
     }),
-    handlerOf(plain, () => void (seen.plain += 1)),
+    createHandler(plain, () => void (seen.plain += 1)),
   ];
   const databases = await Promise.all(Array.from({ length: WORKERS }, () => jobsDatabase(driver(), clock)));
   const stores = databases.map((each) => new DatabaseJobs(each));
@@ -147,7 +147,7 @@ describe("the concurrency of a key", function () {
       concurrency: { key: () => "one", limit: 1 },
     });
     const seen = { now: 0, most: 0, runs: 0 };
-    const handler = handlerOf(nightly, async () => {
+    const handler = createHandler(nightly, async () => {
       seen.now += 1;
       seen.most = Math.max(seen.most, seen.now);
       await new Promise<void>((resolve) => clock.setTimeout(resolve, 90_000));

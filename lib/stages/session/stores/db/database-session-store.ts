@@ -26,16 +26,16 @@ import { inWorkScope } from "../../../../lifecycle/work-scope.js";
 import {
   RENEW_AFTER_MS,
   SessionStore,
-  type KeptSession,
+  type UpdatedSession,
   type SessionChanges,
   type SessionTimes,
   type SessionUpdate,
   type SessionValues,
   type StoredSession,
 } from "../session-store.js";
-import { endedRecord, newRecord, type SessionRecord } from "./session-record.js";
+import { createEndedRecord, createRecord, type SessionRecord } from "./session-record.js";
 import { SessionSweep } from "./session-sweep.js";
-import { SessionTable, type SessionTables, untilDecided } from "./session-table.js";
+import { SessionTable, type SessionTables, retryUntilDecided } from "./session-table.js";
 
 export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
   private readonly table: SessionTable;
@@ -71,11 +71,11 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
   }
 
   override create(key: string, values: SessionValues, times: SessionTimes): Promise<boolean> {
-    return this.write(times.now, () => this.table.insertNew(newRecord(key, values, times)));
+    return this.write(times.now, () => this.table.insertNew(createRecord(key, values, times)));
   }
 
   override update(key: string, changes: SessionChanges, times: SessionTimes): Promise<SessionUpdate> {
-    return this.write(times.now, () => untilDecided(() => this.tryUpdate(key, changes, times)));
+    return this.write(times.now, () => retryUntilDecided(() => this.tryUpdate(key, changes, times)));
   }
 
   override move(
@@ -84,16 +84,16 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
     changes: SessionChanges,
     times: SessionTimes,
   ): Promise<SessionUpdate | "taken"> {
-    return this.write(times.now, () => untilDecided(() => this.tryMove(from, to, changes, times)));
+    return this.write(times.now, () => retryUntilDecided(() => this.tryMove(from, to, changes, times)));
   }
 
   override async end(key: string, now: number): Promise<void> {
-    await this.write(now, () => untilDecided(() => this.tryEnd(key, now)));
+    await this.write(now, () => retryUntilDecided(() => this.tryEnd(key, now)));
   }
 
   /** In steps of 200 rows. The writes of the store do the same in the background. */
   override sweepExpired(now = Date.now()): Promise<number> {
-    return this.apart(() => this.sweep.sweepAll(now));
+    return this.runOutsideScopes(() => this.sweep.sweepAll(now));
   }
 
   /** `undefined` if another request was faster. */
@@ -103,13 +103,13 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
     times: SessionTimes,
   ): Promise<SessionUpdate | undefined> {
     const found = await this.table.find(key);
-    if (!isLive(found, times.now)) return fateOf(found, times);
+    if (!isLive(found, times.now)) return getMissingReason(found, times);
     const isRenewed = times.now - found.renewedAt >= RENEW_AFTER_MS;
     const hasChanges = changes.set.size > 0 || changes.deleted.length > 0;
-    if (!isRenewed && !hasChanges) return keptAs(found, false);
-    const values = merged(found.values, changes);
-    const next = isRenewed ? newRecord(key, values, times, found.createdAt) : { ...found, values };
-    return (await this.table.replace(found, next)) ? keptAs(next, isRenewed) : undefined;
+    if (!isRenewed && !hasChanges) return toUpdatedSession(found, false);
+    const values = mergeChanges(found.values, changes);
+    const next = isRenewed ? createRecord(key, values, times, found.createdAt) : { ...found, values };
+    return (await this.table.replace(found, next)) ? toUpdatedSession(next, isRenewed) : undefined;
   }
 
   private async tryMove(
@@ -119,13 +119,13 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
     times: SessionTimes,
   ): Promise<SessionUpdate | "taken" | undefined> {
     const found = await this.table.find(from);
-    if (!isLive(found, times.now)) return fateOf(found, times);
-    const next = newRecord(to, merged(found.values, changes), times, found.createdAt);
+    if (!isLive(found, times.now)) return getMissingReason(found, times);
+    const next = createRecord(to, mergeChanges(found.values, changes), times, found.createdAt);
     try {
       return await this.db.transaction(async () => {
-        if (!(await this.table.replace(found, endedRecord(from, times.now)))) return undefined;
+        if (!(await this.table.replace(found, createEndedRecord(from, times.now)))) return undefined;
         await this.table.insert(next);
-        return keptAs(next, true);
+        return toUpdatedSession(next, true);
       });
     } catch (error) {
       if (error instanceof UniqueViolationError) return "taken";
@@ -135,12 +135,12 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
 
   /** Also remembers the end of a session without a row. */
   private async tryEnd(key: string, now: number): Promise<true | undefined> {
-    const isEnded = (await this.table.end(key, now)) || (await this.table.insertNew(endedRecord(key, now)));
+    const isEnded = (await this.table.end(key, now)) || (await this.table.insertNew(createEndedRecord(key, now)));
     return isEnded || undefined;
   }
 
   private write<T>(now: number, work: () => Promise<T>): Promise<T> {
-    return this.apart(async () => {
+    return this.runOutsideScopes(async () => {
       const result = await work();
       this.sweep.afterWrite(now);
       return result;
@@ -148,7 +148,7 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
   }
 
   /** Outside of the open transaction, and without the signal of the request. */
-  private async apart<T>(work: () => Promise<T>): Promise<T> {
+  private async runOutsideScopes<T>(work: () => Promise<T>): Promise<T> {
     this.db.refuseSecondWrite();
     return inCommitScope(undefined, () => inWorkScope(undefined, work, undefined));
   }
@@ -158,15 +158,15 @@ function isLive(record: SessionRecord | undefined, now: number): record is Sessi
   return record !== undefined && record.endedAt === undefined && record.expiresAt > now;
 }
 
-function fateOf(record: SessionRecord | undefined, { startedAt }: SessionTimes): "ended" | "unknown" {
+function getMissingReason(record: SessionRecord | undefined, { startedAt }: SessionTimes): "ended" | "unknown" {
   return record?.endedAt !== undefined && record.endedAt >= startedAt ? "ended" : "unknown";
 }
 
-function keptAs({ expiresAt, values }: SessionRecord, isRenewed: boolean): KeptSession {
+function toUpdatedSession({ expiresAt, values }: SessionRecord, isRenewed: boolean): UpdatedSession {
   return { isRenewed, expiresAt, size: values.size };
 }
 
-function merged(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {
+function mergeChanges(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {
   const next = new Map(values);
   for (const name of deleted) next.delete(name);
   for (const [name, text] of set) next.set(name, text);

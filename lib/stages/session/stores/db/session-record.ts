@@ -32,17 +32,17 @@ export interface SessionRecord extends StoredSession {
 const KEY_BYTES = 32;
 
 /** The id of the row: the hash in hexadecimal digits. @throws TypeError for a key that is not a SHA-256 in base64url */
-export function rowIdOf(key: string): string {
+export function toRowId(key: string): string {
   const bytes = Buffer.from(key, "base64url");
   if (bytes.length !== KEY_BYTES || bytes.toString("base64url") !== key)
     throw new TypeError("the key of a session is the SHA-256 of its id in base64url");
   return bytes.toString("hex");
 }
 
-export function rowOf(record: SessionRecord): SessionRow {
+export function toRow(record: SessionRecord): SessionRow {
   return {
-    id: rowIdOf(record.key),
-    data: textOfValues(record.values),
+    id: toRowId(record.key),
+    data: serializeValues(record.values),
     version: record.version,
     created_at: record.createdAt,
     renewed_at: record.renewedAt,
@@ -52,19 +52,19 @@ export function rowOf(record: SessionRecord): SessionRow {
 }
 
 /** @throws FrameworkError `E_SESSION_ROW` */
-export function recordOf(row: SessionRow): SessionRecord {
+export function toRecord(row: SessionRow): SessionRecord {
   return {
     key: Buffer.from(row.id, "hex").toString("base64url"),
-    values: valuesOf(row.data),
-    version: wholeNumber(row.version),
-    createdAt: wholeNumber(row.created_at),
-    renewedAt: wholeNumber(row.renewed_at),
-    expiresAt: wholeNumber(row.expires_at),
-    endedAt: row.ended_at === null ? undefined : wholeNumber(row.ended_at),
+    values: parseValues(row.data),
+    version: parseWholeNumber(row.version),
+    createdAt: parseWholeNumber(row.created_at),
+    renewedAt: parseWholeNumber(row.renewed_at),
+    expiresAt: parseWholeNumber(row.expires_at),
+    endedAt: row.ended_at === null ? undefined : parseWholeNumber(row.ended_at),
   };
 }
 
-export function newRecord(
+export function createRecord(
   key: string,
   values: SessionValues,
   times: SessionTimes,
@@ -75,27 +75,27 @@ export function newRecord(
   return { key, values, version: 1, createdAt, renewedAt: now, expiresAt, endedAt: undefined };
 }
 
-export function endedRecord(key: string, now: number): SessionRecord {
+export function createEndedRecord(key: string, now: number): SessionRecord {
   const expiresAt = now + REMEMBER_ENDED_MS;
   return { key, values: new Map(), version: 1, createdAt: now, renewedAt: now, expiresAt, endedAt: now };
 }
 
 /** ASCII alone: a database may have a character set without the letters of a visitor. */
-function textOfValues(values: SessionValues): string {
+function serializeValues(values: SessionValues): string {
   return JSON.stringify([...values]).replaceAll(
     /[\u0080-\uFFFF]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }
 
-function valuesOf(data: unknown): SessionValues {
-  const pairs = typeof data === "string" ? parsed(data) : data;
+function parseValues(data: unknown): SessionValues {
+  const pairs = typeof data === "string" ? parseJson(data) : data;
   if (!Array.isArray(pairs) || !pairs.every(isPair)) throw unreadable("data");
   return new Map(pairs);
 }
 
 /** The message of `JSON.parse` quotes the text, which is the visitor's. */
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -107,7 +107,7 @@ function isPair(value: unknown): value is readonly [string, string] {
   return Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string");
 }
 
-function wholeNumber(value: DatabaseInteger): number {
+function parseWholeNumber(value: DatabaseInteger): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number)) throw unreadable("a time or the version");
   return number;

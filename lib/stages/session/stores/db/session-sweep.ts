@@ -8,7 +8,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describeThrown } from "../../../../errors/thrown-value.js";
 import { tracing } from "../../../../tracing/tracing.js";
-import { type SessionTable, untilDecided } from "./session-table.js";
+import { type SessionTable, retryUntilDecided } from "./session-table.js";
 
 const log = tracing.target("framework::session");
 
@@ -33,7 +33,7 @@ export class SessionSweep {
   async sweepAll(now: number): Promise<number> {
     let sessions = 0;
     for (;;) {
-      const deleted = await untilDecided(() => this.table.deleteExpired(now, ROWS_PER_STEP));
+      const deleted = await retryUntilDecided(() => this.table.deleteExpired(now, ROWS_PER_STEP));
       sessions += deleted.sessions;
       if (deleted.found < ROWS_PER_STEP) return sessions;
       // SQLite runs in this process, so requests must get their turn between two steps.

@@ -6,7 +6,7 @@
 import type { Kysely } from "kysely";
 import { UnavailableError } from "../../../../errors/framework-error.js";
 import { DatabaseError, UniqueViolationError } from "../../../../db/database-error.js";
-import { endedRecord, recordOf, rowIdOf, rowOf, type SessionRecord, type SessionRow } from "./session-record.js";
+import { createEndedRecord, toRecord, toRowId, toRow, type SessionRecord, type SessionRow } from "./session-record.js";
 
 export interface SessionTables {
   readonly framework_sessions: SessionRow;
@@ -15,20 +15,20 @@ export interface SessionTables {
 const TABLE = "framework_sessions";
 
 /** In each round one of the requests succeeds. A browser does not send as many requests at the same time. */
-const MOST_ROUNDS = 50;
+const MAX_ROUNDS = 50;
 
 export class SessionTable {
   constructor(private readonly query: Kysely<SessionTables>) {}
 
   /** Also finds a record whose time is over, and the record of a session that ended. */
   async find(key: string): Promise<SessionRecord | undefined> {
-    const row = await this.query.selectFrom(TABLE).selectAll().where("id", "=", rowIdOf(key)).executeTakeFirst();
-    return row === undefined ? undefined : recordOf(row);
+    const row = await this.query.selectFrom(TABLE).selectAll().where("id", "=", toRowId(key)).executeTakeFirst();
+    return row === undefined ? undefined : toRecord(row);
   }
 
   /** @throws UniqueViolationError if there is a row with the key */
   async insert(record: SessionRecord): Promise<void> {
-    await this.query.insertInto(TABLE).values(rowOf(record)).execute();
+    await this.query.insertInto(TABLE).values(toRow(record)).execute();
   }
 
   /** False if there is a row with the key; nothing has changed then. */
@@ -44,7 +44,7 @@ export class SessionTable {
 
   /** False if another request has changed the row since `found` was read; nothing has changed then. */
   async replace(found: SessionRecord, next: SessionRecord): Promise<boolean> {
-    const { id, ...columns } = rowOf({ ...next, version: found.version + 1 });
+    const { id, ...columns } = toRow({ ...next, version: found.version + 1 });
     const { numUpdatedRows } = await this.query
       .updateTable(TABLE)
       .set(columns)
@@ -56,7 +56,7 @@ export class SessionTable {
 
   /** Ends the session in any version. False if there is no row. */
   async end(key: string, now: number): Promise<boolean> {
-    const { id, version: _, ...columns } = rowOf(endedRecord(key, now));
+    const { id, version: _, ...columns } = toRow(createEndedRecord(key, now));
     const { numUpdatedRows } = await this.query
       .updateTable(TABLE)
       .set(columns)
@@ -75,9 +75,10 @@ export class SessionTable {
       .orderBy("expires_at")
       .limit(limit)
       .execute();
-    const idsOf = (hasEnded: boolean) => rows.flatMap((row) => ((row.ended_at !== null) === hasEnded ? [row.id] : []));
-    await this.delete(idsOf(true), now);
-    return { found: rows.length, sessions: await this.delete(idsOf(false), now) };
+    const listIds = (hasEnded: boolean) =>
+      rows.flatMap((row) => ((row.ended_at !== null) === hasEnded ? [row.id] : []));
+    await this.delete(listIds(true), now);
+    return { found: rows.length, sessions: await this.delete(listIds(false), now) };
   }
 
   /** Does not delete a row that was renewed in the meantime. */
@@ -93,8 +94,8 @@ export class SessionTable {
  *
  * @throws UnavailableError `E_SESSION_CONFLICT` when other requests were faster too often
  */
-export async function untilDecided<T>(attempt: () => Promise<T | undefined>): Promise<T> {
-  for (let round = 0; round < MOST_ROUNDS; round++) {
+export async function retryUntilDecided<T>(attempt: () => Promise<T | undefined>): Promise<T> {
+  for (let round = 0; round < MAX_ROUNDS; round++) {
     try {
       const result = await attempt();
       if (result !== undefined) return result;

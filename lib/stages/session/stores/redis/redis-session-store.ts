@@ -188,8 +188,8 @@ function readRecord(reply: unknown): StoredSession | undefined {
 function readUpdate(reply: unknown): SessionUpdate | "taken" {
   const [kind, isRenewed, expiresAt, size] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
   if (kind === "ended" || kind === "unknown" || kind === "taken") return kind;
-  const kept = { isRenewed: isRenewed === 1, expiresAt: Number(expiresAt), size: Number(size) };
-  if (kind === "kept" && Number.isFinite(kept.expiresAt) && Number.isFinite(kept.size)) return kept;
+  const updated = { isRenewed: isRenewed === 1, expiresAt: Number(expiresAt), size: Number(size) };
+  if (kind === "kept" && Number.isFinite(updated.expiresAt) && Number.isFinite(updated.size)) return updated;
   throw unreadable();
 }
 

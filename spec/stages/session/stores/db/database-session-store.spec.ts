@@ -17,7 +17,7 @@ import {
 import { expect } from "chai";
 import { CamelCasePlugin } from "kysely";
 import { createHash, randomBytes } from "node:crypto";
-import { untilDecided } from "../../../../../lib/stages/session/stores/db/session-table.js";
+import { retryUntilDecided } from "../../../../../lib/stages/session/stores/db/session-table.js";
 import { temporaryFolder } from "../../../../db/shop-database.js";
 import { errorOf } from "../../../../support/error-of.js";
 import { Gate } from "../../../../support/gate.js";
@@ -439,7 +439,7 @@ describe("sessions in a database in memory", function () {
   });
 
   it("are a 503 where other requests are faster every time", async () => {
-    expect(await rejectionOf(untilDecided(async () => undefined))).to.include({
+    expect(await rejectionOf(retryUntilDecided(async () => undefined))).to.include({
       code: "E_SESSION_CONFLICT",
       status: 503,
     });

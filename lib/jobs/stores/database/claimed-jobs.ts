@@ -6,12 +6,12 @@ import { binds, isFailure, type JobRows, type JobSql, literal } from "./job-sql.
 import type { JobClaim } from "../../job-store.js";
 
 /** The columns that a dead job keeps. */
-export const KEPT_COLUMNS =
+export const DEAD_COLUMNS =
   "id, name, queue, priority, payload, max_attempts, attempt, token, request_id, traceparent, tracestate, concurrency_key, concurrency_limit";
 
 const READ_COMMITTED = { isolation: "read committed" } as const;
 
-export interface JobReturn {
+export interface JobRelease {
   readonly delayMs: number;
   /** The attempt of the claim counts. */
   readonly counts: boolean;
@@ -22,46 +22,50 @@ export interface JobReturn {
 }
 
 /** Returns the ids of the removed jobs. */
-export function removeHeld(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
-  return changeHeld(sql, claims, "DELETE FROM framework_jobs");
+export function removeClaimed(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
+  return changeClaimed(sql, claims, "DELETE FROM framework_jobs");
 }
 
 /** Returns the ids of the jobs whose claims have begun to run. */
-export function markHeld(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
-  return changeHeld(sql, claims, "UPDATE framework_jobs SET started_token = token");
+export function markStarted(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
+  return changeClaimed(sql, claims, "UPDATE framework_jobs SET started_token = token");
 }
 
 /** Returns the ids of the jobs whose leases end later now. */
-export function renewHeld(sql: JobSql, claims: readonly JobClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
-  return changeHeld(sql, claims, `UPDATE framework_jobs SET leased_until = ${sql.now} + ${literal(leaseMs)}`);
+export function renewLeases(sql: JobSql, claims: readonly JobClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+  return changeClaimed(sql, claims, `UPDATE framework_jobs SET leased_until = ${sql.now} + ${literal(leaseMs)}`);
 }
 
 /**
  * Returns the ids of the jobs that wait again, or that were dropped: another job with the same key waits already, or somebody asked to cancel
  * the job.
  */
-export async function returnHeld(
+export async function releaseClaimed(
   sql: JobSql,
   claims: readonly JobClaim[],
-  how: JobReturn,
+  options: JobRelease,
 ): Promise<ReadonlySet<string>> {
   try {
-    const returned = await changeHeld(sql, claims, returning(sql, how), "AND cancel_asked IS NULL");
+    const returned = await changeClaimed(sql, claims, buildRelease(sql, options), "AND cancel_asked IS NULL");
     const others = claims.filter(({ id }) => !returned.has(id));
     if (others.length === 0) return returned;
-    const dropped = await changeHeld(sql, others, "DELETE FROM framework_jobs", "AND cancel_asked IS NOT NULL");
+    const dropped = await changeClaimed(sql, others, "DELETE FROM framework_jobs", "AND cancel_asked IS NOT NULL");
     return new Set([...returned, ...dropped]);
   } catch (error) {
     if (!isFailure(error, "unique")) throw error;
-    if (claims.length === 1) return removeHeld(sql, claims);
+    if (claims.length === 1) return removeClaimed(sql, claims);
     const each: string[] = [];
-    for (const claim of claims) each.push(...(await returnHeld(sql, [claim], how)));
+    for (const claim of claims) each.push(...(await releaseClaimed(sql, [claim], options)));
     return new Set(each);
   }
 }
 
 /** Returns the ids of the jobs that are dead letters now. */
-export async function buryHeld(sql: JobSql, claims: readonly JobClaim[], reason: string): Promise<ReadonlySet<string>> {
+export async function deadLetterClaimed(
+  sql: JobSql,
+  claims: readonly JobClaim[],
+  reason: string,
+): Promise<ReadonlySet<string>> {
   if (claims.length === 0) return new Set();
   return sql.database.transaction(async () => {
     // Locks the rows, and ends the claims.
@@ -78,20 +82,20 @@ export async function moveToDead(sql: JobSql, ids: readonly string[], reason: st
   const text = sql.dialect === "postgres" ? "CAST(? AS text)" : "?";
   const where = `WHERE id IN ${binds(ids.length)}`;
   await sql.run(
-    `INSERT INTO framework_dead_jobs (${KEPT_COLUMNS}, reason, died_at) SELECT ${KEPT_COLUMNS}, ${text}, ${sql.now} FROM framework_jobs ${where}`,
+    `INSERT INTO framework_dead_jobs (${DEAD_COLUMNS}, reason, died_at) SELECT ${DEAD_COLUMNS}, ${text}, ${sql.now} FROM framework_jobs ${where}`,
     [reason.replaceAll("\u0000", ""), ...ids],
   );
   await sql.run(`DELETE FROM framework_jobs ${where}`, ids);
 }
 
-function returning({ now }: JobSql, { delayMs, counts, isUnhandled = false, ...how }: JobReturn): string {
+function buildRelease({ now }: JobSql, { delayMs, counts, isUnhandled = false, ...how }: JobRelease): string {
   const { due = `${now} + ${literal(Math.trunc(delayMs))}` } = how;
   const attempt = counts ? "attempt" : "attempt - 1";
   const unhandled = isUnhandled ? `COALESCE(unhandled_since, ${now})` : "NULL";
   return `UPDATE framework_jobs SET worker = NULL, leased_until = NULL, due = ${due}, attempt = ${attempt}, unhandled_since = ${unhandled}, wait_key = job_key, slot_key = NULL`;
 }
 
-async function changeHeld(
+async function changeClaimed(
   sql: JobSql,
   claims: readonly JobClaim[],
   change: string,
@@ -109,10 +113,10 @@ async function changeRows(
   change: string,
   condition = "",
 ): Promise<ReadonlySet<string>> {
-  const { where, parameters } = heldBy(sql, claims);
+  const { where, parameters } = buildClaimCondition(sql, claims);
   if (sql.dialect !== "mysql")
-    return idsOf(await sql.run(`${change} ${where} ${condition} RETURNING id${sql.planMark}`, parameters));
-  const ids = idsOf(await sql.run(`SELECT id FROM framework_jobs ${where} ${condition} FOR UPDATE`, parameters));
+    return listIds(await sql.run(`${change} ${where} ${condition} RETURNING id${sql.planMark}`, parameters));
+  const ids = listIds(await sql.run(`SELECT id FROM framework_jobs ${where} ${condition} FOR UPDATE`, parameters));
   if (ids.size > 0) await sql.run(`${change} WHERE id IN ${binds(ids.size)}`, [...ids]);
   return ids;
 }
@@ -124,7 +128,7 @@ async function changeRows(
 const HELD_ON_POSTGRES =
   "WHERE worker IS NOT NULL AND (id, token) IN (SELECT held.id, held.token FROM unnest(string_to_array((SELECT CAST(? AS text)), ','), CAST(string_to_array((SELECT CAST(? AS text)), ',') AS bigint[])) AS held (id, token))";
 
-function heldBy({ dialect }: JobSql, claims: readonly JobClaim[]) {
+function buildClaimCondition({ dialect }: JobSql, claims: readonly JobClaim[]) {
   const ids = claims.map(({ id }) => id);
   const [first] = claims;
   if (first !== undefined && claims.length === 1)
@@ -141,6 +145,6 @@ function heldBy({ dialect }: JobSql, claims: readonly JobClaim[]) {
   };
 }
 
-function idsOf({ rows }: JobRows): ReadonlySet<string> {
+function listIds({ rows }: JobRows): ReadonlySet<string> {
   return new Set(rows.map((row) => String(row["id"])));
 }

@@ -10,12 +10,12 @@ import {
 } from "../../errors/framework-error.js";
 import { UNREADABLE_FIELD } from "../../errors/thrown-value.js";
 import { profile } from "../../runtime/profile.js";
-import { reportUnheard, routeField } from "./failed-request.js";
+import { reportUnlogged, getRouteField } from "./failed-request.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { Context } from "../request/context.js";
-import { tellListeners } from "../koa/koa-application.js";
+import { notifyErrorListeners } from "../koa/koa-application.js";
 import { refuseWithError } from "./refuse.js";
-import { asFrameworkError } from "./thrown-error.js";
+import { toFrameworkError } from "./thrown-error.js";
 
 const errorLog = tracing.target("framework::http::error");
 
@@ -23,28 +23,28 @@ const errorLog = tracing.target("framework::http::error");
  * Answers an error with a status. Any other value, and an error for an answer that cannot be replaced any more, is thrown again.
  * @internal
  */
-export function answerThrown(ctx: Context, thrown: unknown): void {
-  const error = asFrameworkError(ctx, thrown);
+export function respondToThrown(ctx: Context, thrown: unknown): void {
+  const error = toFrameworkError(ctx, thrown);
   const { headIsSent } = ctx;
   // An answer that is decided or begun cannot be replaced. If the client has left, an answer that was cut off is not a failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(ctx, error);
   if (error.status >= 500) {
-    reportUnheard(ctx, "request failed", thrown);
-    tellListeners(ctx, thrown);
+    reportUnlogged(ctx, "request failed", thrown);
+    notifyErrorListeners(ctx, thrown);
   }
   if (!headIsSent) refuseWithError(ctx, error, profile === "debug" || error.status < 500, thrown);
 }
 
 function report(ctx: Context, error: FrameworkError): void {
   const { code, status } = error;
-  const fields = { code, status, ...routeField(ctx) };
+  const fields = { code, status, ...getRouteField(ctx) };
   if (status >= 500) errorLog.error(error.detail ?? "error", { ...fields, error, stack: error.stack });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
     errorLog.debug("request refused", { ...fields, error: error.cause });
   // In a debug build a developer sees at once what does not fit. In a release build the log shows nothing of a request's body.
   else if (error instanceof ValidationError && profile === "debug")
-    errorLog.info("request refused", { ...fields, reason: reasonOf(error) });
+    errorLog.info("request refused", { ...fields, reason: formatReason(error) });
   else errorLog.debug("request refused", fields);
 }
 
@@ -53,10 +53,10 @@ const MAX_REASON_LENGTH = 500;
 const MAX_REASON_FIELDS = 10;
 
 /** `target: Invalid URL; slug: Too short`. */
-function reasonOf({ errors }: ValidationError): string {
+function formatReason({ errors }: ValidationError): string {
   try {
     const fields = Object.entries(errors).slice(0, MAX_REASON_FIELDS);
-    const texts = fields.map(([path, faults]) => `${path || "body"}: ${faults.map(textOf).join(", ")}`);
+    const texts = fields.map(([path, faults]) => `${path || "body"}: ${faults.map(getMessage).join(", ")}`);
     return texts.join("; ").slice(0, MAX_REASON_LENGTH);
   } catch {
     // A caller without a compiler may pass any value. The answer is still a 422.
@@ -64,6 +64,6 @@ function reasonOf({ errors }: ValidationError): string {
   }
 }
 
-function textOf({ code, message = code }: FieldError): string {
+function getMessage({ code, message = code }: FieldError): string {
   return message;
 }

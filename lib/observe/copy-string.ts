@@ -8,7 +8,7 @@
 /** The engine itself copies a part of at most this length. */
 const MAX_LENGTH_ENGINE_COPIES = 12;
 
-export function copiedString(text: string): string {
+export function copyString(text: string): string {
   // Concatenating and slicing would copy faster, but each comparison of such a string takes twice as long.
   return text.length <= MAX_LENGTH_ENGINE_COPIES ? text : Buffer.from(text).toString();
 }

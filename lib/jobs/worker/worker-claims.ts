@@ -1,11 +1,11 @@
 /** The claims that one worker holds: those of jobs that run, and those of jobs that are claimed ahead, in their order. */
 import type { Clock } from "../../runtime/clock.js";
 import type { ClaimedJob, JobStore } from "../job-store.js";
-import { quietly } from "./quiet.js";
+import { runQuietly } from "./quiet.js";
 
 const PAUSE_MS = 1000;
 
-export interface HeldClaim {
+export interface WorkerClaim {
   readonly job: ClaimedJob;
   readonly control: AbortController;
   /** By the monotonic clock of the process. */
@@ -14,9 +14,9 @@ export interface HeldClaim {
   done: Promise<void>;
 }
 
-export class HeldClaims {
-  private readonly running = new Map<string, HeldClaim>();
-  private readonly ready = new Map<string, HeldClaim>();
+export class WorkerClaims {
+  private readonly running = new Map<string, WorkerClaim>();
+  private readonly ready = new Map<string, WorkerClaim>();
 
   get size(): number {
     return this.running.size + this.ready.size;
@@ -30,11 +30,11 @@ export class HeldClaims {
     return this.ready.size;
   }
 
-  all(): readonly HeldClaim[] {
+  all(): readonly WorkerClaim[] {
     return [...this.running.values(), ...this.ready.values()];
   }
 
-  find(id: string): HeldClaim | undefined {
+  find(id: string): WorkerClaim | undefined {
     return this.running.get(id) ?? this.ready.get(id);
   }
 
@@ -42,11 +42,11 @@ export class HeldClaims {
    * The limit of the next claim, and the queues that are full. No claim takes more jobs than the queue with the least room has, so no queue
    * gets more than its limit.
    */
-  room(places: number, queueLimits: ReadonlyMap<string, number> = new Map()) {
+  getCapacity(places: number, queueLimits: ReadonlyMap<string, number> = new Map()) {
     const except: string[] = [];
     let limit = places;
-    for (const [queue, most] of queueLimits) {
-      const left = most - this.all().filter(({ job }) => job.queue === queue).length;
+    for (const [queue, max] of queueLimits) {
+      const left = max - this.all().filter(({ job }) => job.queue === queue).length;
       if (left <= 0) except.push(queue);
       else limit = Math.min(limit, left);
     }
@@ -54,7 +54,7 @@ export class HeldClaims {
   }
 
   /** Renews the leases that have lost a third of their time. Returns the claims that have ended. */
-  async renew(store: Pick<JobStore, "renew">, now: number, leaseMs: number): Promise<readonly HeldClaim[]> {
+  async renew(store: Pick<JobStore, "renew">, now: number, leaseMs: number): Promise<readonly WorkerClaim[]> {
     const ended = this.all().filter(({ leaseEnds }) => leaseEnds <= now);
     // A handler that ignored its timeout may run until the end of its lease.
     const due = this.all().filter(
@@ -62,8 +62,8 @@ export class HeldClaims {
     );
     if (due.length === 0) return ended;
     const jobs = due.map(({ job }) => job);
-    const refused = new Set((await quietly(() => store.renew(jobs, leaseMs))).map(({ id }) => id));
-    const isRefused = ({ job }: HeldClaim): boolean => refused.has(job.id);
+    const refused = new Set((await runQuietly(() => store.renew(jobs, leaseMs))).map(({ id }) => id));
+    const isRefused = ({ job }: WorkerClaim): boolean => refused.has(job.id);
     for (const claim of due) if (!isRefused(claim)) claim.leaseEnds = now + leaseMs;
     return [...ended, ...due.filter(isRefused)];
   }
@@ -73,7 +73,7 @@ export class HeldClaims {
   }
 
   /** The next claim, which runs from now on. */
-  startNext(): HeldClaim | undefined {
+  startNext(): WorkerClaim | undefined {
     const next = this.ready.values().next().value;
     if (next === undefined) return undefined;
     this.ready.delete(next.job.id);
@@ -81,12 +81,12 @@ export class HeldClaims {
     return next;
   }
 
-  isRunning(claim: HeldClaim): boolean {
+  isRunning(claim: WorkerClaim): boolean {
     return this.running.get(claim.job.id) === claim;
   }
 
   /** After a lost lease another claim of the same job may have taken this place. */
-  remove(claim: HeldClaim): void {
+  remove(claim: WorkerClaim): void {
     for (const claims of [this.ready, this.running])
       if (claims.get(claim.job.id) === claim) claims.delete(claim.job.id);
   }
@@ -98,7 +98,7 @@ export class HeldClaims {
     return jobs;
   }
 
-  runningClaims(): readonly HeldClaim[] {
+  runningClaims(): readonly WorkerClaim[] {
     return [...this.running.values()];
   }
 
@@ -112,14 +112,14 @@ export class HeldClaims {
 
 export interface RepeatedStep {
   readonly clock: Clock;
-  readonly isHeld: () => boolean;
+  readonly isActive: () => boolean;
   readonly failed: (error: unknown) => void;
 }
 
 /** Repeats a step while the store fails and the claim has time. `undefined`: the claim has ended. */
 export async function repeatStep<T>(
-  claim: HeldClaim,
-  { clock, isHeld, failed }: RepeatedStep,
+  claim: WorkerClaim,
+  { clock, isActive: isHeld, failed }: RepeatedStep,
   step: () => Promise<T>,
 ): Promise<T | undefined> {
   while (isHeld() && clock.monotonic() < claim.leaseEnds) {

@@ -37,7 +37,7 @@ const CLASS_OF_STATUS: ReadonlyMap<number, ErrorClass> = new Map<number, ErrorCl
  * An error with the problem's status, of the class that an application would throw. Its message is the detail of the problem, else the
  * title, so that it is never empty. `allow` is the answer's header of that name.
  */
-export function errorOfProblem({ status, title, detail = title }: Problem, allow: string): FrameworkError {
+export function toFrameworkError({ status, title, detail = title }: Problem, allow: string): FrameworkError {
   if (status === 405) return new MethodNotAllowedError(allow === "" ? [] : allow.split(", "), detail);
   const Class = CLASS_OF_STATUS.get(status);
   return Class === undefined ? new FrameworkError(detail, { status }) : new Class(detail);

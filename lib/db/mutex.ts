@@ -1,35 +1,35 @@
 /** Work that takes turns: one piece after the other, in the order of the calls. */
-export class Turns {
-  private isBusy = false;
-  private isEnded = false;
+export class Mutex {
+  private isLocked = false;
+  private isDisabled = false;
   private readonly waiting: (() => void)[] = [];
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    const end = await this.begin();
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire();
     try {
       return await work();
     } finally {
-      end();
+      release();
     }
   }
 
   /** Resolves when it is the caller's turn, to the function that ends it. */
-  async begin(): Promise<() => void> {
-    if (this.isBusy && !this.isEnded) await new Promise<void>((resolve) => this.waiting.push(resolve));
-    this.isBusy = true;
-    let isOver = false;
+  async acquire(): Promise<() => void> {
+    if (this.isLocked && !this.isDisabled) await new Promise<void>((resolve) => this.waiting.push(resolve));
+    this.isLocked = true;
+    let isReleased = false;
     return () => {
-      if (isOver) return;
-      isOver = true;
+      if (isReleased) return;
+      isReleased = true;
       const next = this.waiting.shift();
-      if (next === undefined) this.isBusy = false;
+      if (next === undefined) this.isLocked = false;
       else next();
     };
   }
 
   /** All callers go on at once, and later ones do not wait: for work that is impossible from now on, and fails by itself. */
-  end(): void {
-    this.isEnded = true;
+  disable(): void {
+    this.isDisabled = true;
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) next();
   }
 }

@@ -4,7 +4,7 @@ import type { Exchange } from "../http/request/exchange.js";
 import type { Timer } from "../runtime/clock.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
 
-export class PatienceWithClient {
+export class FormTimeouts {
   private readonly total: Timer;
   private idle: Timer;
   private lastByteAt: number;
@@ -16,8 +16,8 @@ export class PatienceWithClient {
   ) {
     const { clock } = exchange;
     this.lastByteAt = clock.monotonic();
-    this.total = clock.setTimeout(() => this.end(`took longer than ${limits.timeoutMs} ms`), limits.timeoutMs);
-    this.idle = clock.setTimeout(() => this.look(), limits.idleMs);
+    this.total = clock.setTimeout(() => this.stop(`took longer than ${limits.timeoutMs} ms`), limits.timeoutMs);
+    this.idle = clock.setTimeout(() => this.checkIdle(), limits.idleMs);
   }
 
   /** Bytes have arrived. */
@@ -26,19 +26,19 @@ export class PatienceWithClient {
   }
 
   /** @param fault what the form did, if it is to be refused */
-  end(fault?: string): void {
+  stop(fault?: string): void {
     this.total.cancel();
     this.idle.cancel();
     if (fault !== undefined) this.fail(new RequestTimeoutError(`The form ${fault}.`, { code: "E_UPLOAD_TIMEOUT" }));
   }
 
   /** One timer checks from time to time, instead of one timer for each chunk. */
-  private look(): void {
+  private checkIdle(): void {
     const { clock, incoming } = this.exchange;
     // While the disk is slower than the client, the client waits.
     if (incoming.isPaused()) this.refresh();
     const left = this.lastByteAt + this.limits.idleMs - clock.monotonic();
-    if (left <= 0) this.end(`had no byte for ${this.limits.idleMs} ms`);
-    else this.idle = clock.setTimeout(() => this.look(), left);
+    if (left <= 0) this.stop(`had no byte for ${this.limits.idleMs} ms`);
+    else this.idle = clock.setTimeout(() => this.checkIdle(), left);
   }
 }

@@ -7,7 +7,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
-import { isStream, keepFailure } from "./body-stream.js";
+import { isStream, ignoreEarlyErrors } from "./body-stream.js";
 import { isAsyncIterable } from "./iterable-stream.js";
 import { detachResponse } from "./detached-response.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
@@ -34,15 +34,15 @@ export type Phase = "open" | "decided" | "sent" | "over";
 export type Writer = "framework" | "shared" | "by hand";
 
 /** Why an answer is over. */
-export type AnswerEnd = "handed over" | "client gone";
+export type EndReason = "handed over" | "client gone";
 
-export abstract class Answer {
+export abstract class ResponseState {
   /** The body. `settleBody` turns it into text, bytes or a Node stream. @internal */
   payload: unknown = undefined;
   /** The body, where other answers share its bytes. An application that asks for it gets a copy. @internal */
   sharedBytes: Uint8Array | undefined = undefined;
   /** The media type that follows from the body. A `Content-Type` that was set goes before it. @internal */
-  naturalType: string | undefined = undefined;
+  inferredType: string | undefined = undefined;
   /** A returned value that an outer stage turns into the answer: a redirect, a page. @internal */
   deferred: unknown = undefined;
   /** An error that a callback reported through Koa's `onerror`; the error boundary throws it. @internal */
@@ -50,10 +50,10 @@ export abstract class Answer {
   /** The status that was set. `undefined` if none was set: then Node's response has 404, or 200 with a body. @internal */
   givenStatus: number | undefined = undefined;
 
-  protected end: AnswerEnd | undefined = undefined;
+  protected endReason: EndReason | undefined = undefined;
   private writer: Writer = "framework";
   /** Why a stage has answered in the handler's place. */
-  private decidedFor: Error | undefined = undefined;
+  private decisionReason: Error | undefined = undefined;
 
   /** Node's response as the application sees it, once the framework writes through another object. */
   protected detached: ServerResponse | undefined = undefined;
@@ -70,56 +70,56 @@ export abstract class Answer {
   // --- status and body ---
 
   /** @internal */
-  answerStatus(code: number): void {
+  setStatus(code: number): void {
     this.raw.statusCode = code;
     this.givenStatus = code;
   }
 
   /** Puts a body in place of the one before, which is destroyed if it was a stream. @internal */
-  answerBody(value: unknown, type = this.typeBehind(value)): void {
+  setBody(value: unknown, type = this.chooseType(value)): void {
     const { raw } = this;
     const before = this.payload;
     if (before !== undefined && before !== value) discard(before, value);
-    if (value instanceof Uint8Array) this.payload = asBuffer(value);
+    if (value instanceof Uint8Array) this.payload = toBuffer(value);
     else {
       this.payload = value;
-      if (before !== value && typeof value === "object" && isStream(value)) keepFailure(value);
+      if (before !== value && typeof value === "object" && isStream(value)) ignoreEarlyErrors(value);
     }
     // A head that is sent stays as it is.
     if (this.headIsSent) return;
     // Middleware for Koa sets the length of a stream before the stream itself.
-    if (raw.hasHeader("content-length") && (before !== undefined || !isFlowing(value)))
+    if (raw.hasHeader("content-length") && (before !== undefined || !isStreamLike(value)))
       raw.removeHeader("content-length");
     if (this.givenStatus === undefined) raw.statusCode = 200;
-    this.naturalType = type;
+    this.inferredType = type;
     if (this.isShared) this.mirror();
   }
 
   /** As in Koa, a body in place of another keeps its type, unless it becomes JSON: mostly it is the same body, changed or encoded. */
-  private typeBehind(value: unknown): string | undefined {
-    const type = naturalTypeOf(value);
-    return this.naturalType === undefined || type === JSON_TYPE ? type : this.naturalType;
+  private chooseType(value: unknown): string | undefined {
+    const type = inferType(value);
+    return this.inferredType === undefined || type === JSON_TYPE ? type : this.inferredType;
   }
 
   /** The body for the application, which may change it. @internal */
-  ownPayload(): unknown {
+  getMutablePayload(): unknown {
     const { sharedBytes } = this;
     if (sharedBytes !== undefined && this.payload === sharedBytes) this.payload = Buffer.from(sharedBytes);
     return this.payload;
   }
 
   /** Removes body and type. The status stays. @internal */
-  answerNothing(): void {
+  clearBody(): void {
     const before = this.payload;
     if (before !== undefined) discard(before, undefined);
     this.payload = undefined;
-    this.naturalType = undefined;
+    this.inferredType = undefined;
     const { raw } = this;
     for (const name of BODY_HEADERS) if (raw.hasHeader(name)) raw.removeHeader(name);
   }
 
   /** Whether there is anything to send: a body, a status, a deferred value, or a head that was written by hand. @internal */
-  get isAnswered(): boolean {
+  get hasResponse(): boolean {
     if (this.payload !== undefined || this.givenStatus !== undefined) return true;
     return this.deferred !== undefined || this.headIsSent;
   }
@@ -127,7 +127,7 @@ export abstract class Answer {
   // --- the head ---
 
   /** @internal */
-  headSnapshot(): HeadSnapshot {
+  takeHeadSnapshot(): HeadSnapshot {
     const { raw } = this;
     return raw.getHeaderNames().length === 0 ? undefined : { ...raw.getHeaders() };
   }
@@ -149,32 +149,32 @@ export abstract class Answer {
     if (this.headIsSent) return;
     this.mirrorType();
     if (raw.hasHeader("Content-Length") || raw.hasHeader("Transfer-Encoding")) return;
-    const length = lengthOf(payload);
+    const length = getBodyLength(payload);
     if (length !== undefined) raw.setHeader("Content-Length", length);
   }
 
   /** A type that the application set stays. The type of the previous body is removed. */
   private mirrorType(): void {
-    const { raw, naturalType } = this;
-    if (naturalType === undefined) return;
+    const { raw, inferredType } = this;
+    if (inferredType === undefined) return;
     const present = raw.getHeader("Content-Type");
     if (present !== undefined && present !== this.mirroredType) return;
-    raw.setHeader("Content-Type", naturalType);
-    this.mirroredType = naturalType;
+    raw.setHeader("Content-Type", inferredType);
+    this.mirroredType = inferredType;
   }
 
   // --- the phase, and who writes ---
 
   /** Computed, because only Node knows whether the head is sent: the application may have written it by hand. @internal */
   get phase(): Phase {
-    if (this.end !== undefined) return "over";
+    if (this.endReason !== undefined) return "over";
     if (this.headIsSent) return "sent";
-    return this.decidedFor === undefined ? "open" : "decided";
+    return this.decisionReason === undefined ? "open" : "decided";
   }
 
   /** Whether the application may still change the answer. False once a stage has answered in its place. @internal */
   get mayChange(): boolean {
-    return this.decidedFor === undefined;
+    return this.decisionReason === undefined;
   }
 
   /** Whether a status or a header that the application sets counts. @internal */
@@ -189,7 +189,7 @@ export abstract class Answer {
 
   /** The client left before the answer was handed over. @internal */
   get isClientGone(): boolean {
-    return this.end === "client gone";
+    return this.endReason === "client gone";
   }
 
   /** Nothing that the handler still does reaches the client: a stage has answered in its place, or the client has left. @internal */
@@ -220,15 +220,15 @@ export abstract class Answer {
 
   /** Takes the answer from its handler: nothing that the handler writes from now on changes it. Stages may change it still. @internal */
   decide(reason: Error): void {
-    this.decidedFor = reason;
+    this.decisionReason = reason;
     this.deferred = undefined;
     if (this.isShared) this.share();
   }
 
   private detachIfDecided(): void {
-    if (this.detached !== undefined || this.decidedFor === undefined) return;
+    if (this.detached !== undefined || this.decisionReason === undefined) return;
     this.detached = this.raw;
-    this.raw = detachResponse(this.raw, this.decidedFor);
+    this.raw = detachResponse(this.raw, this.decisionReason);
   }
 }
 
@@ -236,30 +236,30 @@ export abstract class Answer {
 const BODY_HEADERS = ["content-type", "content-length", "transfer-encoding"] as const;
 
 /** The length of a body that is text or bytes already. @internal */
-export function lengthOf(payload: unknown): number | undefined {
+export function getBodyLength(payload: unknown): number | undefined {
   if (typeof payload === "string") return Buffer.byteLength(payload);
   if (payload instanceof Uint8Array) return payload.byteLength;
   return isBlob(payload) ? payload.size : undefined;
 }
 
-function naturalTypeOf(value: unknown): string | undefined {
+function inferType(value: unknown): string | undefined {
   if (typeof value === "string") return TEXT;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") {
     // The headers of a response name the type and go before this one.
-    if (isBytes(value) || isFlowing(value) || isResponse(value)) return BYTES;
+    if (isBytes(value) || isStreamLike(value) || isResponse(value)) return BYTES;
     if (isBlob(value)) return value.type === "" ? BYTES : value.type;
   }
   return JSON_TYPE;
 }
 
 /** A body whose value does not tell its length. */
-function isFlowing(value: unknown): boolean {
+function isStreamLike(value: unknown): boolean {
   return isStream(value) || isWebStream(value) || isAsyncIterable(value);
 }
 
 /** Middleware written for Koa knows bytes as a `Buffer`, and takes any other object for JSON. */
-function asBuffer(bytes: Uint8Array): Buffer {
+function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

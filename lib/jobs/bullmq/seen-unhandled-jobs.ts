@@ -31,7 +31,7 @@ export class SeenUnhandledJobs {
     this.timer ??= this.clock.setTimeout(() => this.refresh(), 0, { background: true });
   }
 
-  end(): void {
+  stop(): void {
     this.timer?.cancel();
   }
 

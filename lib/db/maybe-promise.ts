@@ -2,10 +2,10 @@
  * The result of work that may end at once. A driver that answers in the same call, such as SQLite's, returns the value. Any other driver
  * returns a promise. A query of SQLite makes no promise, because each promise would cost a noticeable part of the query.
  */
-export type AtOnce<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** The promise of the result of `work`. */
-export function promised<T>(work: () => AtOnce<T>): Promise<T> {
+export function toPromise<T>(work: () => MaybePromise<T>): Promise<T> {
   try {
     const result = work();
     return result instanceof Promise ? result : Promise.resolve(result);

@@ -52,7 +52,7 @@ describe("a head written by hand", () => {
       const floor: HeadCompleter = {
         complete: (_exchange, head) => {
           head.set("X-Seen", `${head.get("X-A")} ${head.get("x-b")}`);
-          head.floor(["X-A", "of a stage", "X-C", "of a stage"]);
+          head.addMissing(["X-A", "of a stage", "X-C", "of a stage"]);
         },
       };
       const stage = {

@@ -9,14 +9,14 @@ import type { ClaimRequest } from "../../job-store.js";
 /** The most ranges that a claim looks at. */
 const MAX_RANGES = 10_000;
 
-export interface Turn {
+export interface ClaimOrder {
   /** Selects the column `id` of the jobs to claim. It begins with `WITH RECURSIVE head …, turn …`. */
   readonly tables: string;
   readonly picked: string;
   readonly parameters: readonly string[];
 }
 
-export function turnOnPostgres({ now }: JobSql, { queues, except = [], limit }: ClaimRequest): Turn {
+export function buildPostgresOrder({ now }: JobSql, { queues, except = [], limit }: ClaimRequest): ClaimOrder {
   // PostgreSQL would read the clock for each row, and so could not look the time up in the index.
   const time = `(SELECT ${now})`;
   const first = "SELECT queue, priority, due FROM framework_jobs WHERE worker IS NULL";
@@ -28,14 +28,14 @@ export function turnOnPostgres({ now }: JobSql, { queues, except = [], limit }: 
       : `(SELECT next.* FROM (VALUES ${named}) AS named (queue) CROSS JOIN LATERAL (${first} AND queue = named.queue ${order}) AS next) UNION ALL SELECT next.* FROM head CROSS JOIN LATERAL (${first} AND queue = head.queue AND priority > head.priority ${order}) AS next`;
   const range = `SELECT id FROM framework_jobs WHERE worker IS NULL AND queue = turn.queue AND priority = turn.priority AND due <= ${time} ORDER BY due, id LIMIT ${literal(limit)} FOR UPDATE SKIP LOCKED`;
   return {
-    tables: `WITH RECURSIVE head AS (${heads}), turn AS MATERIALIZED (SELECT queue, priority FROM head WHERE due <= ${time} ${open(except)} ORDER BY priority, due LIMIT ${MAX_RANGES})`,
+    tables: `WITH RECURSIVE head AS (${heads}), turn AS MATERIALIZED (SELECT queue, priority FROM head WHERE due <= ${time} ${excludeQueues(except)} ORDER BY priority, due LIMIT ${MAX_RANGES})`,
     // The limit ends the walk before further rows are locked.
     picked: `SELECT job.id FROM turn CROSS JOIN LATERAL (${range}) AS job LIMIT ${literal(limit)}`,
     parameters: [...(queues ?? []), ...except],
   };
 }
 
-export function turnOnSqlite({ now }: JobSql, { queues, except = [], limit }: ClaimRequest): Turn {
+export function buildSqliteOrder({ now }: JobSql, { queues, except = [], limit }: ClaimRequest): ClaimOrder {
   const first = "SELECT next.id FROM framework_jobs next WHERE next.worker IS NULL";
   const order = "ORDER BY next.queue, next.priority, next.due, next.id LIMIT 1";
   const named = (queues ?? []).map(() => "(?)").join(", ");
@@ -48,9 +48,9 @@ export function turnOnSqlite({ now }: JobSql, { queues, except = [], limit }: Cl
       ? `SELECT (${first} ${order})`
       : `SELECT (${first} AND next.queue = named.column1 ${order}) FROM (VALUES ${named}) AS named`;
   const heads = `${start} UNION ALL SELECT ${following} FROM head CROSS JOIN framework_jobs job ON job.id = head.id`;
-  const turn = `SELECT queue, priority FROM head CROSS JOIN framework_jobs job ON job.id = head.id WHERE due <= ${now} ${open(except)} ORDER BY priority, due LIMIT ${MAX_RANGES}`;
+  const ranges = `SELECT queue, priority FROM head CROSS JOIN framework_jobs job ON job.id = head.id WHERE due <= ${now} ${excludeQueues(except)} ORDER BY priority, due LIMIT ${MAX_RANGES}`;
   return {
-    tables: `WITH RECURSIVE head (id) AS (${heads}), turn AS MATERIALIZED (${turn})`,
+    tables: `WITH RECURSIVE head (id) AS (${heads}), turn AS MATERIALIZED (${ranges})`,
     // The engine walks the ranges in their order, and each in the order of the index.
     picked: `SELECT job.id FROM turn CROSS JOIN framework_jobs job INDEXED BY framework_jobs_turn WHERE job.worker IS NULL AND job.queue = turn.queue AND job.priority = turn.priority AND job.due <= ${now} LIMIT ${literal(limit)}`,
     parameters: [...(queues ?? []), ...except],
@@ -58,7 +58,7 @@ export function turnOnSqlite({ now }: JobSql, { queues, except = [], limit }: Cl
 }
 
 /** A condition on the queue of a range: not paused, and not one of `except`. */
-function open(except: readonly string[]): string {
+function excludeQueues(except: readonly string[]): string {
   const others = except.length === 0 ? "" : `AND queue NOT IN ${binds(except.length)}`;
   return `AND queue NOT IN (SELECT queue FROM framework_job_queues) ${others}`;
 }

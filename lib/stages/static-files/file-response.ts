@@ -25,13 +25,13 @@ export interface Representation {
 type Read = (section: Section) => Body | undefined | Promise<Body | undefined>;
 
 /** Answers the request. Returns false, without an answer, when the file has changed since it was found. */
-export function answerFile(ctx: Context, location: FileLocation, chosen: Representation): Promise<boolean> {
+export function respondWithFile(ctx: Context, location: FileLocation, chosen: Representation): Promise<boolean> {
   const { path, file } = chosen;
-  return answer(ctx, location, chosen, (section) => location.store.read(path, file, section, ctx.clock));
+  return respond(ctx, location, chosen, (section) => location.store.read(path, file, section, ctx.clock));
 }
 
 /** The same for a file that changes all the time: it is sent in the state at its opening. */
-export async function answerChangingFile(
+export async function respondWithChangingFile(
   ctx: Context,
   location: FileLocation,
   chosen: Representation,
@@ -39,27 +39,27 @@ export async function answerChangingFile(
   const open = await location.store.openNow(chosen.path, chosen.file);
   if (open === undefined) return false;
   try {
-    return await answer(ctx, location, { ...chosen, file: open.file }, (section) => open.read(section));
+    return await respond(ctx, location, { ...chosen, file: open.file }, (section) => open.read(section));
   } finally {
     await open.release();
   }
 }
 
-async function answer(ctx: Context, location: FileLocation, chosen: Representation, read: Read): Promise<boolean> {
+async function respond(ctx: Context, location: FileLocation, chosen: Representation, read: Read): Promise<boolean> {
   const { method, headers } = ctx.incoming;
   if (method !== "GET" && method !== "HEAD") return refuseFile(ctx, 405, "Allow", "GET, HEAD");
   const { file } = chosen;
   const outcome = evaluateConditions(headers, file);
   if (outcome === 412) return refuseFile(ctx, 412);
-  if (outcome === 304) return answerHead(ctx, 304, location, chosen);
-  if (method === "HEAD") return answerHead(ctx, 200, location, chosen);
+  if (outcome === 304) return respondWithHead(ctx, 304, location, chosen);
+  if (method === "HEAD") return respondWithHead(ctx, 200, location, chosen);
   const range = isRangeCurrent(headers, file) ? readRange(headers.range, file.size) : undefined;
   if (range === "unsatisfiable") return refuseFile(ctx, 416, "Content-Range", `bytes */${file.size}`);
   const reading = read(range ?? { first: 0, length: file.size });
   const body = isPromise(reading) ? await reading : reading;
   if (body === undefined) return false;
   if (ctx.isAbandoned) discard(body);
-  else answerBody(ctx, location, chosen, body, range);
+  else respondWithBody(ctx, location, chosen, body, range);
   return true;
 }
 
@@ -69,26 +69,32 @@ function refuseFile(ctx: Context, status: number, name?: string, value = ""): tr
   return true;
 }
 
-function answerHead(ctx: Context, status: 200 | 304, location: FileLocation, chosen: Representation): true {
-  ctx.answerStatus(status);
-  describe(ctx, location, chosen);
-  if (status === 200) describeBody(ctx, chosen, chosen.file.size);
+function respondWithHead(ctx: Context, status: 200 | 304, location: FileLocation, chosen: Representation): true {
+  ctx.setStatus(status);
+  setFileHeaders(ctx, location, chosen);
+  if (status === 200) setBodyHeaders(ctx, chosen, chosen.file.size);
   return true;
 }
 
-function answerBody(ctx: Context, location: FileLocation, chosen: Representation, body: Body, range?: Section): void {
+function respondWithBody(
+  ctx: Context,
+  location: FileLocation,
+  chosen: Representation,
+  body: Body,
+  range?: Section,
+): void {
   const { size } = chosen.file;
-  ctx.answerStatus(range === undefined ? 200 : 206);
-  ctx.answerBody(body);
+  ctx.setStatus(range === undefined ? 200 : 206);
+  ctx.setBody(body);
   if (body instanceof Uint8Array) ctx.sharedBytes = body;
-  describe(ctx, location, chosen);
-  describeBody(ctx, chosen, range?.length ?? size);
+  setFileHeaders(ctx, location, chosen);
+  setBodyHeaders(ctx, chosen, range?.length ?? size);
   if (range === undefined) return;
   const { first, length } = range;
   ctx.raw.setHeader("Content-Range", `bytes ${first}-${first + length - 1}/${size}`);
 }
 
-function describe(
+function setFileHeaders(
   { raw }: Context,
   { cacheControl, contentType }: FileLocation,
   { file, varies }: Representation,
@@ -101,7 +107,7 @@ function describe(
   raw.setHeader("Content-Type", contentType);
 }
 
-function describeBody({ raw }: Context, { coding }: Representation, length: number): void {
+function setBodyHeaders({ raw }: Context, { coding }: Representation, length: number): void {
   raw.setHeader("Content-Length", length);
   // A range is a range of the plain file, so it would not fit these bytes.
   if (coding === undefined) raw.setHeader("Accept-Ranges", "bytes");

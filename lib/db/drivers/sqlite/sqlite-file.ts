@@ -11,14 +11,14 @@ import { checkText, refuseBind } from "../../bind.js";
 import { DriverError } from "../../driver-error.js";
 import type { DriverResult, DriverStatement } from "../../driver.js";
 import { JsonBind } from "../../json.js";
-import { kindOf, mayHaveStar, refuseSecondStatement, type StatementKind } from "./sql-text.js";
+import { getStatementKind, mayHaveStar, refuseSecondStatement, type StatementKind } from "./sql-text.js";
 import { openHandle, type PreparedStatement, type SqliteHandle, type SqliteValue } from "./sqlite-engine.js";
 import { PrepareError } from "./sqlite-failure.js";
 
 const MAX_CACHED_STATEMENTS = 200;
 /** In characters. Longer texts are seldom sent twice. */
 const MAX_CACHED_LENGTH = 20_000;
-const ASK_EVERY_MS = 1;
+const VERSION_INTERVAL_MS = 1;
 
 /** Shared by the handles of one file. */
 export interface SqliteSettings {
@@ -49,7 +49,7 @@ export class SqliteFile {
   private cachedVersion: number;
   /** Asks the file for the version of its schema. */
   private readonly version: PreparedStatement;
-  private askedAt = Number.NEGATIVE_INFINITY;
+  private versionReadAt = Number.NEGATIVE_INFINITY;
   private fileVersion: unknown = undefined;
   /** True if the transaction has changed the schema, which its end or that of a savepoint may undo. */
   private hasChangedSchema = false;
@@ -82,17 +82,17 @@ export class SqliteFile {
   exec(sql: string): void {
     this.mayBeInTransaction = true;
     this.handle.exec(sql);
-    this.followUndoing();
+    this.renewSchemaVersion();
   }
 
   /** @throws PrepareError, an error of the engine, FrameworkError `E_DB_BIND` */
   run({ sql, parameters, isOneRow }: Pick<DriverStatement, "sql" | "parameters" | "isOneRow">): DriverResult {
-    const prepared = this.prepared(sql);
-    const binds = parameters.map(bindOf);
+    const prepared = this.getPrepared(sql);
+    const binds = parameters.map(toBind);
     if (prepared.columns.length > 0) {
       // The engine stops after the first row of a read. A write must reach its last row.
       const isFirst = isOneRow === true && prepared.kind === "read";
-      return isFirst ? this.firstRow(prepared, binds) : this.allRows(prepared, binds);
+      return isFirst ? this.readFirstRow(prepared, binds) : this.readAllRows(prepared, binds);
     }
     // An application may send `begin` itself.
     this.mayBeInTransaction = true;
@@ -101,13 +101,13 @@ export class SqliteFile {
       this.settings.schemaVersion++;
       this.hasChangedSchema = true;
     }
-    if (prepared.kind === "read") this.followUndoing();
+    if (prepared.kind === "read") this.renewSchemaVersion();
     if (prepared.kind !== "write") return NO_ROWS;
     return { rows: [], affected: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
 
   /** After a statement that may be the end of a transaction or of a savepoint, which may have undone a change of the schema. */
-  private followUndoing(): void {
+  private renewSchemaVersion(): void {
     if (!this.hasChangedSchema) return;
     this.settings.schemaVersion++;
     this.hasChangedSchema = this.isInTransaction;
@@ -115,12 +115,12 @@ export class SqliteFile {
 
   close(): void {
     this.cache.clear();
-    if (!this.readOnly) this.moveLog();
+    if (!this.readOnly) this.checkpoint();
     this.handle.close();
   }
 
   /** @photostructure/sqlite keeps the file open until all statements are collected, and the engine moves the log at the last close. */
-  private moveLog(): void {
+  private checkpoint(): void {
     try {
       this.handle.exec("pragma wal_checkpoint(truncate)");
     } catch {
@@ -129,41 +129,41 @@ export class SqliteFile {
   }
 
   /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
-  private allRows(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
+  private readAllRows(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
     // `setReturnArrays` is on.
     const arrays = prepared.statement.all(...binds) as readonly Values[];
     const [first] = arrays;
-    const columns = first === undefined ? [] : this.columnsFor(prepared, first);
-    const rows = arrays.map((values) => rowOf(columns, values));
+    const columns = first === undefined ? [] : this.getCurrentColumns(prepared, first);
+    const rows = arrays.map((values) => toRow(columns, values));
     return prepared.kind === "write" ? { rows, affected: BigInt(rows.length) } : { rows };
   }
 
-  private firstRow(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
+  private readFirstRow(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
     // `setReturnArrays` is on.
     const values = prepared.statement.get(...binds) as Values | undefined;
     if (values === undefined) return NO_ROWS;
-    return { rows: [rowOf(this.columnsFor(prepared, values), values)] };
+    return { rows: [toRow(this.getCurrentColumns(prepared, values), values)] };
   }
 
   /** The columns of the rows that the statement has just returned. It knows those of a changed schema only when it has run. */
-  private columnsFor(prepared: Prepared, values: Values): readonly string[] {
-    const version = prepared.hasStar ? this.recentVersion() : NO_STAR;
+  private getCurrentColumns(prepared: Prepared, values: Values): readonly string[] {
+    const version = prepared.hasStar ? this.getRecentVersion() : NO_STAR;
     if (version === undefined || version !== prepared.version || values.length !== prepared.columns.length) {
-      prepared.columns = columnsOf(prepared.statement);
+      prepared.columns = getColumns(prepared.statement);
       prepared.version = version;
     }
     return prepared.columns;
   }
 
-  private recentVersion(): unknown {
+  private getRecentVersion(): unknown {
     const now = performance.now();
-    if (now - this.askedAt < ASK_EVERY_MS) return this.fileVersion;
-    this.askedAt = now;
-    return (this.fileVersion = this.versionNow());
+    if (now - this.versionReadAt < VERSION_INTERVAL_MS) return this.fileVersion;
+    this.versionReadAt = now;
+    return (this.fileVersion = this.readVersion());
   }
 
   /** `undefined` where another process has locked the file in the meantime: the rows are read, and a write is done. */
-  private versionNow(): unknown {
+  private readVersion(): unknown {
     try {
       // `setReturnArrays` is on.
       return (this.version.get() as readonly unknown[])[0];
@@ -172,7 +172,7 @@ export class SqliteFile {
     }
   }
 
-  private prepared(sql: string): Prepared {
+  private getPrepared(sql: string): Prepared {
     if (this.cachedVersion !== this.settings.schemaVersion) this.forgetStatements();
     const cached = this.cache.get(sql);
     if (cached === undefined) return this.prepare(sql);
@@ -180,7 +180,7 @@ export class SqliteFile {
   }
 
   private prepare(sql: string): Prepared {
-    const kind = kindOf(sql);
+    const kind = getStatementKind(sql);
     if (kind !== "schema" && sql.includes(";")) refuseSecondStatement(sql);
     let statement: PreparedStatement;
     try {
@@ -191,13 +191,13 @@ export class SqliteFile {
     statement.setReturnArrays(true);
     if (this.settings.hasBigInts) statement.setReadBigInts(true);
     const hasStar = mayHaveStar(sql);
-    const prepared: Prepared = { statement, columns: columnsOf(statement), kind, hasStar, version: undefined };
-    if (sql.length <= MAX_CACHED_LENGTH && kind !== "schema") this.keep(sql, prepared);
+    const prepared: Prepared = { statement, columns: getColumns(statement), kind, hasStar, version: undefined };
+    if (sql.length <= MAX_CACHED_LENGTH && kind !== "schema") this.cacheStatement(sql, prepared);
     return prepared;
   }
 
   /** The statement that was prepared first is removed. */
-  private keep(sql: string, prepared: Prepared): void {
+  private cacheStatement(sql: string, prepared: Prepared): void {
     if (this.cache.size >= MAX_CACHED_STATEMENTS) {
       const oldest = this.cache.keys().next();
       if (oldest.done !== true) this.cache.delete(oldest.value);
@@ -207,7 +207,7 @@ export class SqliteFile {
 
   private forgetStatements(): void {
     this.cache.clear();
-    this.askedAt = Number.NEGATIVE_INFINITY;
+    this.versionReadAt = Number.NEGATIVE_INFINITY;
     this.cachedVersion = this.settings.schemaVersion;
   }
 }
@@ -217,18 +217,18 @@ const NO_ROWS: DriverResult = Object.freeze({ rows: [] });
 /** Stands for the version of the schema where the statement names its columns. */
 const NO_STAR = Symbol("no star");
 
-function rowOf(columns: readonly string[], values: Values): Readonly<Record<string, unknown>> {
+function toRow(columns: readonly string[], values: Values): Readonly<Record<string, unknown>> {
   const row: Record<string, unknown> = {};
   for (let index = 0; index < columns.length; index++) row[columns[index] ?? ""] = values[index];
   return row;
 }
 
-function columnsOf(statement: PreparedStatement): readonly string[] {
+function getColumns(statement: PreparedStatement): readonly string[] {
   return statement.columns().map(({ name }) => name);
 }
 
 /** A date becomes its text in ISO 8601, a boolean 1 or 0. */
-function bindOf(value: unknown, index: number): SqliteValue {
+function toBind(value: unknown, index: number): SqliteValue {
   switch (typeof value) {
     case "string":
       // The engine ends a text there in silence: a condition would be about another value.

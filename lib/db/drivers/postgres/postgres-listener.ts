@@ -8,16 +8,16 @@
 import { type Clock, OVERDUE, type Timer, within } from "../../../runtime/clock.js";
 import type { PostgresClient } from "./postgres-client.js";
 
-const WATCH_MS = 20_000;
-const ANSWER_LIMIT_MS = 5000;
+const PROBE_INTERVAL_MS = 20_000;
+const PROBE_TIMEOUT_MS = 5000;
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 30_000;
 
 export interface ListenerParts {
   readonly open: () => Promise<PostgresClient>;
   /** A name that needs no quotes. */
   readonly channel: string;
-  readonly heard: () => void;
+  readonly onNotification: () => void;
   readonly clock: Clock;
 }
 
@@ -25,14 +25,14 @@ export class PostgresListener {
   private client: PostgresClient | undefined;
   private timer: Timer | undefined;
   private failures = 0;
-  private hasEnded = false;
+  private isStopped = false;
 
   constructor(private readonly parts: ListenerParts) {
     void this.connect();
   }
 
-  end(): void {
-    this.hasEnded = true;
+  stop(): void {
+    this.isStopped = true;
     this.timer?.cancel();
     this.client?.close();
   }
@@ -41,47 +41,47 @@ export class PostgresListener {
     let client: PostgresClient | undefined;
     try {
       client = await this.parts.open();
-      await this.listenOn(client);
+      await this.listen(client);
     } catch {
       client?.destroy();
-      this.again();
+      this.reconnectLater();
     }
   }
 
-  private async listenOn(client: PostgresClient): Promise<void> {
-    if (this.hasEnded) return client.close();
+  private async listen(client: PostgresClient): Promise<void> {
+    if (this.isStopped) return client.close();
     this.client = client;
-    client.onNotification = this.parts.heard;
+    client.onNotification = this.parts.onNotification;
     client.onClosed = () => this.lost(client);
     await client.send(`listen ${this.parts.channel}`);
     this.failures = 0;
-    this.watch(client);
-    this.parts.heard();
+    this.scheduleProbe(client);
+    this.parts.onNotification();
   }
 
-  private watch(client: PostgresClient): void {
-    this.later(WATCH_MS, async () => {
-      const answer = client.send("select 1").catch(() => OVERDUE);
-      if ((await within(this.parts.clock, ANSWER_LIMIT_MS, answer)) !== OVERDUE) return this.watch(client);
+  private scheduleProbe(client: PostgresClient): void {
+    this.schedule(PROBE_INTERVAL_MS, async () => {
+      const response = client.send("select 1").catch(() => OVERDUE);
+      if ((await within(this.parts.clock, PROBE_TIMEOUT_MS, response)) !== OVERDUE) return this.scheduleProbe(client);
       client.destroy();
       this.lost(client);
     });
   }
 
   private lost(client: PostgresClient): void {
-    if (this.client === client) this.again();
+    if (this.client === client) this.reconnectLater();
   }
 
-  private again(): void {
+  private reconnectLater(): void {
     this.client = undefined;
-    const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.failures, LONGEST_PAUSE_MS);
+    const pause = Math.min(FIRST_PAUSE_MS * 2 ** this.failures, MAX_PAUSE_MS);
     this.failures += 1;
-    this.later(pause, () => this.connect());
+    this.schedule(pause, () => this.connect());
   }
 
-  private later(ms: number, work: () => Promise<void>): void {
+  private schedule(ms: number, work: () => Promise<void>): void {
     this.timer?.cancel();
-    if (this.hasEnded) return;
+    if (this.isStopped) return;
     this.timer = this.parts.clock.setTimeout(() => void work(), ms, { background: true });
   }
 }

@@ -6,7 +6,7 @@
  */
 const MAX_AT_ONCE = 2;
 
-export class ControlTurns {
+export class ControlSemaphore {
   private taken = 0;
   private readonly waiting: (() => void)[] = [];
 
@@ -17,12 +17,12 @@ export class ControlTurns {
     try {
       return await work();
     } finally {
-      this.pass();
+      this.release();
     }
   }
 
   /** A turn that is over goes to a caller that waits. If it became free meanwhile, a new caller could take it as well. */
-  private pass(): void {
+  private release(): void {
     const next = this.waiting.shift();
     if (next === undefined) this.taken--;
     else next();

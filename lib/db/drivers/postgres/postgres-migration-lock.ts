@@ -23,15 +23,19 @@ const HOLDER = `
 const TAKE = `begin isolation level read committed; select pg_try_advisory_xact_lock(${LOCK.join(", ")}) as taken`;
 
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 200;
 
 /** @throws DriverError of the kind `busy`, which says who holds the lock and since when */
-export async function lockMigrations(client: PostgresClient, clock: Clock, waitMs: number): Promise<MigrationLock> {
+export async function lockPostgresMigrations(
+  client: PostgresClient,
+  clock: Clock,
+  waitMs: number,
+): Promise<MigrationLock> {
   const until = clock.monotonic() + waitMs;
   try {
-    for (let pause = FIRST_PAUSE_MS; !(await take(client)); pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    for (let pause = FIRST_PAUSE_MS; !(await take(client)); pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const left = until - clock.monotonic();
-      if (left <= 0) throw await heldByAnother(client);
+      if (left <= 0) throw await createLockError(client);
       await pauseFor(clock, Math.min(pause * (0.5 + Math.random() / 2), left));
     }
   } catch (error) {
@@ -59,9 +63,9 @@ async function release(client: PostgresClient): Promise<void> {
   }
 }
 
-async function heldByAnother(client: PostgresClient): Promise<DriverError> {
+async function createLockError(client: PostgresClient): Promise<DriverError> {
   const [holder] = (await client.send(HOLDER, LOCK)).rows;
-  const who = holder === undefined ? "another process" : holderText(holder);
+  const who = holder === undefined ? "another process" : formatHolder(holder);
   return new DriverError({
     kind: "busy",
     code: "MIGRATION_LOCK",
@@ -69,6 +73,6 @@ async function heldByAnother(client: PostgresClient): Promise<DriverError> {
   });
 }
 
-function holderText({ application, client, pid, since }: Readonly<Record<string, unknown>>): string {
+function formatHolder({ application, client, pid, since }: Readonly<Record<string, unknown>>): string {
   return `${String(application)} at ${String(client)} (process ${String(pid)} of the server) since ${String(since)}`;
 }

@@ -14,7 +14,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import type { AtOnce } from "../../at-once.js";
+import type { MaybePromise } from "../../maybe-promise.js";
 import {
   type ConnectOptions,
   DatabaseDriver,
@@ -28,12 +28,12 @@ import { checkOptionNames, type OptionNames } from "../../../errors/option-names
 import { setupError } from "../../../errors/setup-error.js";
 import { valueText } from "../../../errors/value-text.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
-import { type Clock, LONGEST_TIMER_MS, SystemClock } from "../../../runtime/clock.js";
+import { type Clock, MAX_TIMER_MS, SystemClock } from "../../../runtime/clock.js";
 import { HandlePool, NoHandle } from "./handle-pool.js";
-import { untilUnlocked } from "./lock-wait.js";
+import { retryWhileLocked } from "./lock-wait.js";
 import { SqliteConnection } from "./sqlite-connection.js";
-import { failureOf } from "./sqlite-failure.js";
-import { SqliteFile, type SqliteSettings } from "./sqlite-handle.js";
+import { sqliteFailure } from "./sqlite-failure.js";
+import { SqliteFile, type SqliteSettings } from "./sqlite-file.js";
 import { lockSqliteMigrations } from "./sqlite-migration-lock.js";
 
 export interface SqliteOptions {
@@ -63,18 +63,18 @@ const OPTIONS: OptionNames<SqliteOptions> = {
 const IN_MEMORY = ":memory:";
 const NO_LOCK: MigrationLock = { release: async () => {} };
 const STOP_PAUSE_MS = 10;
-const LONGEST_STOP_MS = 2_000;
+const STOP_GRACE_MS = 2_000;
 
 /** @param file a path, whose folder is made if it is missing, or `:memory:`. @throws FrameworkError `E_OPTION`, `E_DB_SETTING` */
 export function sqlite(file: string, options: SqliteOptions = {}): DatabaseDriver {
   checkOptionNames(options, OPTIONS, "sqlite");
-  if (typeof file !== "string" || file === "") throw wrongSetting("the file", file, "a path or :memory:");
+  if (typeof file !== "string" || file === "") throw settingError("the file", file, "a path or :memory:");
   return new SqliteDriver(file, {
-    readers: whole("readers", options.readers ?? 4, 64),
-    waitMs: whole("waitMs", options.waitMs ?? 5_000, LONGEST_TIMER_MS),
-    maxWaiting: whole("maxWaiting", options.maxWaiting ?? 1_000, 1_000_000),
-    synchronous: oneOf("synchronous", options.synchronous ?? "normal", ["normal", "full"]),
-    integers: oneOf("integers", options.integers ?? "number", ["number", "bigint"]),
+    readers: checkWhole("readers", options.readers ?? 4, 64),
+    waitMs: checkWhole("waitMs", options.waitMs ?? 5_000, MAX_TIMER_MS),
+    maxWaiting: checkWhole("maxWaiting", options.maxWaiting ?? 1_000, 1_000_000),
+    synchronous: checkChoice("synchronous", options.synchronous ?? "normal", ["normal", "full"]),
+    integers: checkChoice("integers", options.integers ?? "number", ["number", "bigint"]),
   });
 }
 
@@ -122,14 +122,14 @@ class SqliteDriver extends DatabaseDriver {
       };
     }
     const { writer } = this.pools;
-    const first = await untilUnlocked(this.clock, options.waitMs, () => writer.takeNow());
+    const first = await retryWhileLocked(this.clock, options.waitMs, () => writer.takeNow());
     first?.release();
   }
 
   override async stop(): Promise<void> {
     const { pools, clock } = this;
     if (pools === undefined) return;
-    const until = clock.monotonic() + LONGEST_STOP_MS;
+    const until = clock.monotonic() + STOP_GRACE_MS;
     const isInUse = (): boolean => pools.writer.taken + pools.readers.taken > 0;
     while (isInUse() && clock.monotonic() < until)
       await new Promise<void>((done) => clock.setTimeout(done, STOP_PAUSE_MS));
@@ -149,7 +149,7 @@ class SqliteDriver extends DatabaseDriver {
     }
   }
 
-  override connect(options: ConnectOptions): AtOnce<DriverConnection> {
+  override connect(options: ConnectOptions): MaybePromise<DriverConnection> {
     if (this.pools === undefined) {
       if (options.isMigration !== true) throw new NoHandle("the database is not started");
       // A script may migrate a database that it has not started, as on a server.
@@ -162,7 +162,7 @@ class SqliteDriver extends DatabaseDriver {
     if (error instanceof NoHandle) return { kind: "overloaded", text: error.text };
     // The folder could not be made.
     if (error instanceof Error && "syscall" in error) return { kind: "connection", text: error.message };
-    return this.withFile(failureOf(error));
+    return this.withFile(sqliteFailure(error));
   }
 
   /** A database in memory belongs to this process, and a file that cannot be written takes no migration. */
@@ -171,7 +171,7 @@ class SqliteDriver extends DatabaseDriver {
     try {
       return await lockSqliteMigrations(this.address, this.clock, waitMs);
     } catch (error) {
-      if (failureOf(error).kind !== "busy" && (await this.isReadOnly())) return NO_LOCK;
+      if (sqliteFailure(error).kind !== "busy" && (await this.isReadOnly())) return NO_LOCK;
       throw error;
     }
   }
@@ -227,17 +227,17 @@ class SqliteDriver extends DatabaseDriver {
   }
 }
 
-function whole(name: string, value: number, largest: number): number {
-  if (Number.isInteger(value) && value >= 1 && value <= largest) return value;
-  throw wrongSetting(name, value, `a whole number from 1 to ${largest}`);
+function checkWhole(name: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value;
+  throw settingError(name, value, `a whole number from 1 to ${max}`);
 }
 
-function oneOf<T extends string>(name: string, value: T, known: readonly T[]): T {
+function checkChoice<T extends string>(name: string, value: T, known: readonly T[]): T {
   if (known.includes(value)) return value;
-  throw wrongSetting(name, value, known.join(" or "));
+  throw settingError(name, value, known.join(" or "));
 }
 
-function wrongSetting(name: string, value: unknown, known: string): FrameworkError {
+function settingError(name: string, value: unknown, known: string): FrameworkError {
   return setupError(
     new FrameworkError(`${name} of sqlite(…) cannot be ${valueText(value)}: use ${known}`, { code: "E_DB_SETTING" }),
   );
