@@ -243,7 +243,7 @@ const LISTS = `
 `;
 
 const TELEMETRY = `
-  const { Telemetry } = await load("entries/otel.js");
+  const { Telemetry } = await load("entries/observe-otel.js");
   const { installLogging } = await load("entries/observe.js");
   const telemetry = Telemetry.builder("shop").timeout(100).build();
 `;

@@ -286,7 +286,7 @@ describe("bad input", function () {
 
   it("10,000 idle connections", async function () {
     this.timeout(180_000);
-    await using child = await Child.start("./process-application.js");
+    await using child = await Child.start("../journeys/process-application.js");
     await child.says("listening", "errors");
     const before = child.residentMiB();
     const idle: Conversation[] = [];

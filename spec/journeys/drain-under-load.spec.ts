@@ -61,7 +61,7 @@ describe("a drain under load", function () {
   before(alone());
 
   it("loses no request that was accepted, and shows 503 on readiness first", async () => {
-    await using child = await Child.start("./process-application.js", { DELAY: "held" });
+    await using child = await Child.start("../journeys/process-application.js", { DELAY: "held" });
     await child.says("listening on", "errors");
     const outcomes: Outcome[] = [];
     const readiness: number[] = [];
@@ -90,7 +90,7 @@ describe("a drain under load", function () {
     before(needs("wrk"));
 
     it("has no socket error, shows 503 on readiness until the listener stops, and ends in time", async () => {
-      await using child = await Child.start("./process-application.js", { DELAY: "held" });
+      await using child = await Child.start("../journeys/process-application.js", { DELAY: "held" });
       await child.says("listening on", "errors");
       const readiness: number[] = [];
       const watching = watchReadiness(child.port, readiness);

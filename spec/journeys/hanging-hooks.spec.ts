@@ -2,7 +2,7 @@
 import { expect } from "chai";
 import { Child } from "../support/child.js";
 
-const APPLICATION = "./hanging-hooks-application.js";
+const APPLICATION = "../journeys/hanging-hooks-application.js";
 
 /** The name that standard error must contain; a log sink that hangs takes the log with it. */
 const hooks: readonly (readonly [hook: string, named: RegExp])[] = [

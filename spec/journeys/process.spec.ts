@@ -9,7 +9,7 @@ import { listening } from "../support/listening.js";
 import { ended, runProgram, startProgram } from "../support/program.js";
 import { until } from "../support/until.js";
 
-const APPLICATION = "./process-application.js";
+const APPLICATION = "../journeys/process-application.js";
 
 async function started(environment: NodeJS.ProcessEnv = {}): Promise<Child> {
   const child = await Child.start(APPLICATION, environment);

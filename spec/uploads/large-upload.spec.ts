@@ -26,7 +26,7 @@ describe("an upload of 192 MiB", () => {
     this.timeout(180_000);
     this.slow(10_000);
     const folder = mkdtempSync(join(tmpdir(), "uploads-"));
-    await using child = await Child.start("./killed-application.js", {
+    await using child = await Child.start("../uploads/killed-application.js", {
       UPLOADS: folder,
       LIMIT: String(2 * SIZE),
     });

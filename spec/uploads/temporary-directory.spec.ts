@@ -42,7 +42,7 @@ describe("the directory of uploads", function () {
 
   it("is swept of the files of a killed process at the next start", async function () {
     this.slow(5000);
-    await using child = await Child.start("./killed-application.js", { UPLOADS: base });
+    await using child = await Child.start("../uploads/killed-application.js", { UPLOADS: base });
     await child.serves();
     await using socket = await Conversation.with(child.port);
     const body = formBytes(fileOf(500_000));
@@ -62,7 +62,7 @@ describe("the directory of uploads", function () {
 
   it("keeps no file of a form that does not fit on the disk, and the answer is a 507", async function () {
     this.slow(5000);
-    await using child = await Child.start("./killed-application.js", { UPLOADS: base }, { fileBlocks: 256 });
+    await using child = await Child.start("../uploads/killed-application.js", { UPLOADS: base }, { fileBlocks: 256 });
     await child.serves();
     const form = new FormData();
     form.append("file", new Blob([new Uint8Array(500_000)]), "large.bin");

@@ -29,7 +29,10 @@ async function killHalfWay(
   address: string,
   meanwhile?: () => Promise<unknown>,
 ): Promise<number | undefined> {
-  await using child = await Child.start("./killed-migration-program.js", { ENGINE: engine, ADDRESS: address });
+  await using child = await Child.start("../db/migrations/killed-migration-program.js", {
+    ENGINE: engine,
+    ADDRESS: address,
+  });
   await child.says("half");
   await meanwhile?.();
   child.kill("SIGKILL");

@@ -83,7 +83,7 @@ describe("migrations", function () {
       const { Module } = load("di/module.js");
       const { provide } = load("di/provide.js");
       const { Database } = load("entries/db.js");
-      const { sqlite } = load("sqlite/sqlite.js");
+      const { sqlite } = load("db/drivers/sqlite/sqlite-driver.js");
       class Shop extends Database {}
       const migrations = [{ name: "create-a", up: async () => {} }];
       class ShopModule {}

@@ -17,7 +17,7 @@ describe("a process that works on jobs in BullMQ", function () {
   ] as const) {
     it(`leaves no connection and no timer when it has ended ${what}`, async () => {
       await using server = await RedisServer.start();
-      await using child = await Child.start("./end-process.js", { REDIS: server.url });
+      await using child = await Child.start("../jobs/bullmq/end-process.js", { REDIS: server.url });
       await child.says("works");
       await meets?.(server);
       child.endInput();

@@ -154,7 +154,7 @@ describe("BullJobs", function () {
     await using folder = await temporaryFolder();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
     await makeTables(db);
-    await using child = await Child.start("./relay-process.js", {
+    await using child = await Child.start("../jobs/bullmq/relay-process.js", {
       REDIS: server.url,
       DATABASE: folder.file("jobs.db"),
     });

@@ -64,7 +64,7 @@ describe("jobs with one key in BullMQ", function () {
 
   it("are one job that waits while two processes replace it, also after one of them is killed", async () => {
     await using own = await Instance.start(server.url);
-    await using child = await Child.start("./dispatch-process.js", { REDIS: server.url });
+    await using child = await Child.start("../jobs/bullmq/dispatch-process.js", { REDIS: server.url });
     await until(() => child.output.includes("\n"));
     const confirmed = (): number => child.output.split("\n").length;
     const outcomes = new Set<string>();

@@ -35,7 +35,7 @@ describe("a worker process", function () {
     await server?.[Symbol.asyncDispose]();
   });
 
-  const start = (): Promise<Child> => Child.start("./faulty-worker-process.js", { DATABASE: server.url });
+  const start = (): Promise<Child> => Child.start("../jobs/worker/faulty-worker-process.js", { DATABASE: server.url });
 
   /** The time of a lease, and that without a sign of life. */
   async function passLease(): Promise<void> {

@@ -315,7 +315,7 @@ describe("obeysLayerContract", () => {
 
   it("does not end the test process if a layer does not await next", async () => {
     const { code, stdout, stderr } = await runProgram(`
-      const { obeysLayerContract } = await load("testing/obeys-layer-contract.js");
+      const { obeysLayerContract } = await load("testing/contracts/obeys-layer-contract.js");
       const { Layer } = await load("http/middleware.js");
       class Timed extends Layer {
         wrap(inner) {

@@ -12,7 +12,7 @@ import { rejectionOf } from "../../../support/rejection-of.js";
 import { until } from "../../../support/until.js";
 import { withoutPrivileges } from "../../../support/without-privileges.js";
 
-const PROGRAM = "./migrating-program.js";
+const PROGRAM = "../db/drivers/sqlite/migrating-program.js";
 const OTHER_USER = 65_534;
 
 const table = (name: string, transaction = true): Migration => ({

@@ -36,7 +36,7 @@ describe("a file of SQLite that two processes write", function () {
     const file = folder.file("shop.db");
     {
       await using db = await shopDatabase(sqlite(file, { waitMs: 60_000 }));
-      await using child = await Child.start("./killed-writer-program.js", { FILE: file });
+      await using child = await Child.start("../db/drivers/sqlite/killed-writer-program.js", { FILE: file });
       await child.says("started");
       // The child keeps the lock until it is killed, and our last rows may wait for that.
       await Promise.all([addAll(db, names("ours")), killed(child)]);
@@ -53,7 +53,7 @@ describe("a file of SQLite that two processes write", function () {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await (await shopDatabase(sqlite(file))).stop();
-    await using child = await Child.start("./killed-writer-program.js", { FILE: file });
+    await using child = await Child.start("../db/drivers/sqlite/killed-writer-program.js", { FILE: file });
     await killed(child);
     expect((await stat(`${file}-wal`)).size).to.be.above(0);
 

@@ -33,7 +33,7 @@ async function judgedOn(engine: string, environment: NodeJS.ProcessEnv): Promise
   console.log(`\n${engine}\n`);
   const cwd = mkdtempSync(join(tmpdir(), "conduit-"));
   try {
-    await using child = await Child.start("../../../../samples/conduit/main.js", environment, { cwd });
+    await using child = await Child.start("../../samples/conduit/main.js", environment, { cwd });
     await child.serves();
     const bruno = spawn("npx", [...BRUNO, "--env-var", `host=${child.url}`], { cwd: collection, stdio: "inherit" });
     const [code] = (await once(bruno, "exit")) as [number | null];

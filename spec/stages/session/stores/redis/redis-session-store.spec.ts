@@ -39,7 +39,7 @@ const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.spl
 const named = async (app: TestApp, cookie: string) => (await app.get("/name", { headers: { cookie } })).text();
 
 const launch = async ({ url }: RedisServer) => {
-  const child = await Child.start("./session-application.js", { REDIS_URL: url });
+  const child = await Child.start("../stages/session/stores/redis/session-application.js", { REDIS_URL: url });
   await child.serves();
   return child;
 };
