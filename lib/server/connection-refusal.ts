@@ -1,7 +1,7 @@
 /**
- * Refuses a connection as Node's parser does: with a status line and `Connection: close`, then closes it. The refusal comes in order,
- * after the responses that the connection still owes (RFC 9112 section 9.3.2). Bytes that the client sends after the refusal are
- * discarded; unread bytes would make the kernel reset the connection, and the client could lose the response.
+ * Refuses a connection as Node's parser does: with a status line and `Connection: close`, then closes it. The refusal is sent in order,
+ * after the pending responses of the connection (RFC 9112 section 9.3.2). Bytes that the client sends after the refusal are discarded;
+ * unread bytes would make the kernel reset the connection, and the client could lose the response.
  *
  * For requests that never reach the pipeline. A request in the pipeline is refused with a problem document.
  */
@@ -35,7 +35,7 @@ export class ConnectionRefusals {
     return this.refused.has(socket);
   }
 
-  /** Sends `status`, for example `400 Bad Request`, and closes. Without a status it only closes. A second call does nothing. */
+  /** Sends `status`, for example `400 Bad Request`, and closes. Without a status it only closes. A second call has no effect. */
   refuse(socket: Duplex, status: string | undefined, { replacedResponse: instead, code }: RefusalOptions): void {
     if (socket.destroyed || this.refused.has(socket)) return;
     this.refused.add(socket);
@@ -52,13 +52,13 @@ function createLogFields(status: string | undefined, code: string | undefined): 
   return { ...(status !== undefined && { status: Number.parseInt(status, 10) }), ...(code !== undefined && { code }) };
 }
 
-/** Sends `text` after the responses that the connection still owes, and closes. */
+/** Sends `text` after the pending responses of the connection, and closes. */
 function closeInOrder(socket: Duplex, instead: ServerResponse | undefined, text: string): void {
   const current = findCurrentResponse(socket);
   if (current === undefined || current === instead) halfClose(socket, clock, text);
   else if (current.req.complete || current.writableEnded) {
     current.once("close", () => closeInOrder(socket, instead, text));
   } else if (!current.headersSent) halfClose(socket, clock, text);
-  // The fault is in the body of the request whose response has begun, so no second response can follow.
+  // The fault is in the body of a request whose response has started, so no second response can follow.
   else socket.destroy();
 }

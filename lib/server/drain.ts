@@ -24,10 +24,13 @@ const ABORT_MS = 1000;
 const SWEEP_MS = 50;
 /** A request that a client sends before the listener stops arrives within this time. After it, idle connections are closed. */
 const REQUEST_MS = 1000;
-/** A destroyed socket closes in the next turn of the event loop. If a socket does not, this limit keeps it from blocking the stop. */
+/**
+ * A destroyed socket closes in the next iteration of the event loop. This limit prevents a socket that does not close from blocking the
+ * stop.
+ */
 const CLOSING_MS = 1000;
-/** Limits the turns of the event loop in which connections are accepted: under constant load there is always another one. */
-const MAX_ACCEPT_TURNS = 100;
+/** Limits the iterations of the event loop in which connections are accepted. Under constant load there is always another connection. */
+const MAX_ACCEPT_ITERATIONS = 100;
 
 interface DrainTarget {
   readonly listener: Listener;
@@ -79,7 +82,7 @@ async function stopListening({ listener, connections }: DrainTarget): Promise<vo
 
 /** The operating system resets connections that are not accepted when the listener stops. So the event loop accepts them first. */
 async function acceptPending(listener: Listener): Promise<void> {
-  for (let turn = 0; turn < MAX_ACCEPT_TURNS; turn++) {
+  for (let iteration = 0; iteration < MAX_ACCEPT_ITERATIONS; iteration++) {
     const before = listener.accepted;
     await new Promise((resolve) => {
       setImmediate(resolve);

@@ -11,12 +11,12 @@ import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";
 import { setupError } from "../errors/setup-error.js";
 
-/** Where to listen: a port of a host, or the path of a socket or pipe. */
+/** The address of a listener: a port of a host, or the path of a socket or pipe. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
 
 /**
- * Adds to the server of an application before it listens, for example a listener for `upgrade`. The signal aborts when the drain begins.
- * Requests for the application have their listener already.
+ * Extends the server of an application before it listens, for example by a listener for `upgrade`. The signal aborts when the drain starts.
+ * The listener for requests of the application is already added.
  */
 export type ServerAttachment = (server: http.Server, draining: AbortSignal) => void | Promise<void>;
 
@@ -24,13 +24,13 @@ export type ServerAttachment = (server: http.Server, draining: AbortSignal) => v
 const UNFINISHED = { finished: false };
 
 export class Listener {
-  /** Resolves when nothing listens and no connection is left. */
+  /** Resolves when the listener has stopped and no connection is left. */
   readonly closed: Promise<void>;
   /** The number of connections that were accepted so far. */
   accepted = 0;
   /** Every TCP connection; under TLS the sockets with the encrypted bytes. */
   private readonly tcpSockets = new Set<net.Socket>();
-  /** The sockets that requests come on: the same ones, or under TLS the decrypted ones after their handshake. */
+  /** The sockets of the requests: the same ones, or under TLS the decrypted ones after their handshake. */
   private readonly httpSockets = new Set<net.Socket>();
   private readonly draining = new AbortController();
   private hasClosed = false;
@@ -53,7 +53,7 @@ export class Listener {
   }
 
   /**
-   * Makes a server, calls `attachments` one after the other, and listens on `address`.
+   * Creates a server, calls `attachments` one after the other, and listens on `address`.
    *
    * @throws FrameworkError `E_LISTEN`, which names the address
    */
@@ -69,7 +69,7 @@ export class Listener {
       await listen(server, address);
     } catch (error) {
       listener.beginDrain();
-      // An attachment may have made it listen.
+      // An attachment may have called `listen`.
       server.close();
       throw error;
     }
@@ -99,7 +99,7 @@ export class Listener {
     for (const attachment of attachments) await attachment(this.server, this.draining.signal);
   }
 
-  /** Tells the owners of upgraded connections. */
+  /** Notifies the code that handles upgraded connections. */
   beginDrain(): void {
     this.draining.abort();
   }
@@ -132,8 +132,8 @@ export class Listener {
   }
 
   /**
-   * Closes the connections that owe no response but that Node does not count as idle: those that sent nothing, those that sent a part of
-   * a head, and those that sent a part of the body of a request that is answered.
+   * Closes the connections without a pending response that Node does not count as idle: those that have sent no byte, those that have sent
+   * a part of a head, and those that have sent a part of a body whose response is already sent.
    */
   closeSilent(): void {
     for (const socket of this.tcpSockets) if (socket.bytesRead === 0) socket.destroy();
@@ -143,7 +143,7 @@ export class Listener {
   /** Ends the connections that were upgraded. Bytes that were written to them still arrive. */
   endUpgraded(): void {
     for (const socket of this.httpSockets) {
-      // The code that owns the socket may still write to it, which is an error from here on.
+      // The code that handles the socket may still write to it, which causes an error from now on.
       if (isUpgraded(socket)) socket.on("error", () => socket.destroy()).end();
     }
   }
@@ -162,8 +162,8 @@ export class Listener {
   }
 
   /**
-   * Runs `close`, which closes Node's idle connections, without those that have sent nothing: their first request may be on its way.
-   * Node 26 counts them as idle. Node keeps a connection whose response is not finished, so they get such a response for the call.
+   * Runs `close`, which closes Node's idle connections, and spares those that have sent no byte: their first request may be under way. Node
+   * 26 counts them as idle. Node does not close a connection with an unfinished response, so these connections get one during the call.
    */
   private closeExceptUnused(close: () => void): void {
     const unused = [...this.httpSockets].filter(
@@ -178,7 +178,7 @@ export class Listener {
 function listen(server: http.Server, address: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (cause: NodeJS.ErrnoException): void => reject(createListenError(address, cause));
-    // Before the listeners of an attachment, which may throw.
+    // Prepended, because the listeners of an attachment may throw.
     server.prependOnceListener("error", fail);
     server.listen(address, () => {
       server.off("error", fail);

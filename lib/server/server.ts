@@ -18,14 +18,14 @@ const SETTINGS: http.ServerOptions<typeof FrameworkRequest, typeof FrameworkResp
   requestTimeout: 300_000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // `faultOf` checks it, because Node's own refusal differs from those of its parser.
+  // `findFault` checks it, because Node's own refusal differs from those of its parser.
   requireHostHeader: false,
 };
 
 /** Node's limit if `maxHeadersCount` is not set. */
 const DEFAULT_HEADER_LINES = 1000;
 
-/** A host and a port, or nothing (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
+/** A host with an optional port, or an empty value (RFC 9110 section 7.2, RFC 3986 section 3.2.2). */
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\w.~!$&'()*+,;=:-]+\])(?::\d*)?$/;
 
 export interface RequestListener {
@@ -37,7 +37,7 @@ export interface RequestListener {
 export function createServer(listener: RequestListener): http.Server {
   const server = http.createServer(SETTINGS);
   const refusals = attach(server, listener, true);
-  // Node would close at once, before the responses that the connection still owes.
+  // Node would close at once, before the pending responses of the connection are sent.
   server.on("connect", (_incoming, socket) => refusals.refuse(socket, undefined, { code: "CONNECT" }));
   return server;
 }

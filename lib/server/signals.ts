@@ -1,17 +1,17 @@
 /**
  * The signals that ask the process to end: SIGTERM and SIGINT (Ctrl-C); Windows has only SIGINT. The first signal starts a drain, a second
- * one exits at once. Only `run()` listens for signals; with `serve()` and `callback()` they are the caller's.
+ * one exits at once. Only `run()` listens for signals; with `serve()` and `callback()` the caller handles them.
  *
  * @example
  * const signals = new Signals(clock);
  * signals.listen((signal) => drain(signal));
- * signals.release(); // when everything has stopped
+ * signals.release(); // after the stop
  */
 import type { Clock } from "../runtime/clock.js";
 
 export type Signal = "SIGINT" | "SIGTERM";
 
-/** The part of `process` that is used here. A test gives its own. */
+/** The part of `process` that is used here. A test passes a double. */
 export interface SignalSource {
   readonly platform: string;
   on(signal: Signal, listener: (signal: Signal) => void): unknown;

@@ -1,8 +1,9 @@
 /**
- * Upgrades that no listener claims. Once a server has a listener for `upgrade`, Node hands over the socket of each request that asks for
- * one, and serves it no more. A listener that leaves paths to others would leave such a socket open for ever, so it is refused with 400.
+ * Refuses upgrades that no listener claims. Once a server has a listener for `upgrade`, Node passes the socket of each upgrade request to
+ * the listeners and no longer serves it. A socket that all listeners ignore would stay open for ever, so it is refused with 400.
  *
- * Without a listener for `upgrade` such a request is an ordinary one (RFC 9110 section 7.8), so this file adds its own only beside others.
+ * Without a listener for `upgrade` such a request is an ordinary one (RFC 9110 section 7.8), so the listener of this file is added only
+ * beside others.
  */
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
@@ -10,10 +11,10 @@ import { findCurrentResponse } from "../http/connection/connection.js";
 import { SystemClock } from "../runtime/clock.js";
 import type { ConnectionRefusals } from "./connection-refusal.js";
 
-/** A listener that has asked a database who the client is may claim the socket later. engine.io waits for the same time. */
+/** A listener may claim the socket late, for example after a query for the user. engine.io waits for the same time. */
 const CLAIM_MS = 1000;
 
-/** Code that works with a socket listens to one of these, or writes. */
+/** Code that uses a socket listens to one of these events, or writes. */
 const EVENTS = ["data", "readable", "end", "close", "error"] as const;
 
 const clock = new SystemClock();
@@ -30,7 +31,7 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
     clock.setTimeout(decide, CLAIM_MS, { background: true });
   };
   const countOthers = (): number => server.listeners("upgrade").filter((each) => each !== watch).length;
-  // Added before the other listeners, so that it sees the socket as Node hands it over.
+  // Prepended, so that it sees the socket in the state in which Node passes it.
   const addWatcher = (): void => void server.off("upgrade", watch).prependListener("upgrade", watch);
   server.on("newListener", (event, listener) => {
     if (event === "upgrade" && listener !== watch && countOthers() === 0) addWatcher();
@@ -42,7 +43,7 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
 }
 
 /**
- * Tells later whether any code has begun to work with the socket. Responses to earlier requests may be written in the meantime, so their
+ * Returns a check that tells later whether any code uses the socket. Responses to earlier requests may be written in the meantime, so their
  * bytes do not count.
  */
 function createClaimCheck(socket: Duplex & { readonly bytesWritten?: number }): () => boolean {
@@ -55,7 +56,7 @@ function createClaimCheck(socket: Duplex & { readonly bytesWritten?: number }): 
     countListeners(socket) !== before.listeners;
 }
 
-/** Except the listener by which Node closes the response that it writes to the socket now. */
+/** Counts the listeners, except Node's own for the response that it writes to the socket now. */
 function countListeners(socket: Duplex): number {
   const responseListeners = findCurrentResponse(socket) === undefined ? 0 : 1;
   return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), -responseListeners);

@@ -1,7 +1,7 @@
 /**
- * Stage layer: writes exactly one log line per request, when the inner stages have decided the answer, or when the client leaves before
- * that (499). Events of handlers inherit `request_id`, `method`, `path` and `client_ip` from the span of this stage. The line itself
- * does not belong to the span. It holds no body, no header and no query string.
+ * Stage layer: writes exactly one log line per request, when the inner stages have decided the response, or when the client leaves before
+ * that (499). Events of handlers inherit `request_id`, `method`, `path` and `client_ip` from the span of this stage. The line itself does
+ * not belong to the span. It holds no body, no header and no query string.
  */
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
@@ -38,7 +38,8 @@ class LoggedRequest extends Observation {
 
   constructor(
     ctx: Context,
-    // When a client leaves, Node calls from the connection, outside the flow of the request. The line still belongs to the request.
+    // When a client leaves, Node calls the listener of the connection, outside the flow of the request. The line still belongs to the
+    // request.
     private readonly flow: Flow | undefined,
   ) {
     super(ctx);

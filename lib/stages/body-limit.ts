@@ -1,6 +1,6 @@
 /**
  * Stage layer, and middleware for a route or a group: limits the bytes of a request body. A request with a larger `Content-Length` is
- * answered 413 before its body is read. A body of unknown length (chunked) is counted while `ctx.json`, `ctx.form`, `ctx.text` or
+ * refused with 413 before its body is read. A body of unknown length (chunked) is counted while `ctx.json`, `ctx.form`, `ctx.text` or
  * `ctx.req` reads it; above the limit the reader gets a `PayloadTooLargeError`.
  *
  * A route may lower the limit of the stage. It may raise the limit up to the `cap` of the stage. With a cap, a length between limit
@@ -25,7 +25,7 @@ import { setupError } from "../errors/setup-error.js";
 const log = tracing.target("framework::http::body_limit");
 
 export interface BodyLimitOptions {
-  /** The highest limit that a route may set, in bytes; the limit itself unless set. It has no effect inside another body limit. */
+  /** The maximum limit that a route may set, in bytes; the limit itself unless set. It has no effect inside another body limit. */
   readonly cap?: number;
 }
 
@@ -33,7 +33,7 @@ const NAMES: OptionNames<BodyLimitOptions> = { cap: true };
 
 const REFUSED = Object.freeze({ status: 413 });
 
-/** The cap of a request, when it is above the limit. */
+/** The cap of a request, if it is above the limit. */
 const Cap = new Extension<number>("body limit's cap");
 
 export class BodyLimitLayer extends StageLayer {
@@ -88,7 +88,7 @@ export class BodyLimitLayer extends StageLayer {
   }
 }
 
-/** Starts or continues to count the body; whether the bytes that were read already are within the limit. */
+/** Starts or continues to count the body. Returns whether the bytes that were already read are within the limit. */
 function count(ctx: Context, limit: number, announced: number | undefined): boolean {
   const counted = CountedBody.ofRequest.find(ctx);
   if (counted !== undefined) return counted.allow(limit);
@@ -106,26 +106,26 @@ function refuseRequest(ctx: Context): void {
  * stream. Without a reader at most one buffer of the stream is filled, and no error occurs.
  */
 class CountedBody {
-  /** The counter of a request, when its body is counted. */
+  /** The counter of a request, if its body is counted. */
   static readonly ofRequest = new Extension<CountedBody>("counted body");
 
   private isBeingRead = false;
   private byteCount: number;
 
-  /** @param announced the `Content-Length`, when it is known and lies between limit and cap */
+  /** @param announced the `Content-Length`, if it is known and lies between limit and cap */
   constructor(
     incoming: IncomingMessage,
     private limit: number,
     announced: number | undefined,
   ) {
     this.byteCount = announced ?? 0;
-    // The reader is refused by an error of the stream, and its answer still needs the connection.
+    // An error of the stream refuses the reader, and its response still needs the connection.
     keepConnectionOpen(incoming);
     if (announced === undefined) this.countChunks(incoming);
     this.watchReaders(incoming);
   }
 
-  /** Changes the limit; whether the bytes that were read already are within it. */
+  /** Changes the limit. Returns whether the bytes that were already read are within it. */
   allow(limit: number): boolean {
     this.limit = limit;
     return !this.isBeingRead || this.byteCount <= limit;

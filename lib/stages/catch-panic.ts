@@ -1,7 +1,7 @@
 /**
- * Stage layer: an unhandled error becomes a 500. The stages further out see it as an answer: they add their headers, log it and count
- * it. Errors with a status (`FrameworkError`, Koa's `HttpError`) became answers further in. Without this stage the last-resort handler
- * answers 500, and the access log and the metrics see only the exception.
+ * Stage layer: converts an unhandled error to a 500. For the outer stages it is an ordinary response: they add their headers, log it and
+ * count it. Errors with a status (`FrameworkError`, Koa's `HttpError`) are converted by an inner stage. Without this stage the last-resort
+ * handler sends the 500, and the access log and the metrics see only the exception.
  */
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
@@ -11,7 +11,7 @@ import { tracing } from "../tracing/tracing.js";
 const log = tracing.target("framework::http::catch_panic");
 
 export class CatchPanicLayer extends StageLayer {
-  /** @param respond the application's own error page. It is called before the problem body is made, with status 500 already set. */
+  /** @param respond the application's error page. It is called before the problem body is created, with status 500 already set. */
   constructor(private readonly respond?: UnhandledErrorResponder) {
     super();
   }

@@ -1,9 +1,9 @@
 /**
- * Stage layer: compresses bodies that gain by it, with `br` or `gzip`, as the client prefers. It sees the final body of each answer.
- * A stream stays a stream, and each of its chunks is sent at once.
+ * Stage layer: compresses bodies that become shorter by it, with `br` or `gzip`, as the client prefers. It sees the final body of each
+ * response. A stream stays a stream, and each of its chunks is sent at once.
  *
- * Not for answers that hold a secret together with text that a client chose (the BREACH attack): send these with
- * `Cache-Control: no-transform`.
+ * Not for responses that contain a secret together with text that a client chose (the BREACH attack): send these with `Cache-Control:
+ * no-transform`.
  *
  * @example
  * builder.compression({ threshold: 2048 });
@@ -30,7 +30,7 @@ import { setupError } from "../errors/setup-error.js";
 export interface CompressionOptions {
   /** A shorter body, in bytes, is sent without compression, when its length is known; 1024 unless set. */
   readonly threshold?: number;
-  /** 0 to 11; 4 unless set: higher values cost too much time for each answer. */
+  /** 0 to 11; 4 unless set: higher values cost too much time for each response. */
   readonly brotliQuality?: number;
   /** 1 to 9; 6 unless set. */
   readonly gzipLevel?: number;
@@ -87,13 +87,13 @@ export class CompressionLayer extends StageLayer {
     return ctx.payload === undefined ? undefined : this.replace(ctx, coding, length);
   }
 
-  /** A 304 counts as compressible: it has no type, and caches update the headers of the stored answer from it. */
-  private isCompressible({ raw, inferredType: naturalType }: Context): boolean {
-    const type = raw.getHeader("Content-Type") ?? naturalType;
+  /** A 304 counts as compressible: it has no type, and caches update the headers of the stored response from it. */
+  private isCompressible({ raw, inferredType }: Context): boolean {
+    const type = raw.getHeader("Content-Type") ?? inferredType;
     return type === undefined ? raw.statusCode === 304 : this.types.get(String(type));
   }
 
-  /** An outer stage answers an unhandled error with a problem, which may vary by encoding like all other answers. */
+  /** An outer stage responds to an unhandled error with a problem, which may vary by encoding like all other responses. */
   private rethrow(ctx: Context, thrown: unknown): never {
     ctx.completeHeadWith(this.varies);
     throw thrown;
@@ -109,7 +109,7 @@ export class CompressionLayer extends StageLayer {
     // After `settleBody` a body is a string, bytes or a stream.
     if (!isStream(payload)) return this.replaceWhole(ctx, coding, payload as string | Uint8Array, length);
     const encoded = this.encoder.encodeStream(coding, payload);
-    // The compressed body has no length that a later check could compare.
+    // The length of the compressed body is unknown, so no later check can compare it.
     const announced = getAnnouncedLength(ctx.raw);
     if (announced !== undefined)
       checkLength(payload, { min: announced, max: announced }, (error) => void encoded.destroy(error));
@@ -123,20 +123,20 @@ export class CompressionLayer extends StageLayer {
   }
 }
 
-/** The encoding is decided already, by a handler or an inner stage. */
+/** Whether a handler or an inner stage has already decided the encoding. */
 function hasDecidedEncoding(raw: ServerResponse): boolean {
   if (raw.hasHeader("Content-Encoding")) return true;
   const cacheControl = raw.getHeader("Cache-Control");
   return cacheControl !== undefined && /(?:^|,)[ \t]*no-transform[ \t]*(?:,|$)/i.test(String(cacheControl));
 }
 
-/** The length of the plain body in bytes; infinite when it is unknown. */
+/** The length of the plain body in bytes; `Infinity` if it is unknown. */
 function getPlainLength({ payload, raw }: Context): number {
   const unknown = payload === undefined ? 0 : Infinity;
   return getBodyLength(payload) ?? Number(raw.getHeader("Content-Length") ?? unknown);
 }
 
-/** An answer without content, or with a part of the plain content. */
+/** Whether a response has no content, or a part of the plain content. */
 function isWithoutContent(status: number): boolean {
   return status === 204 || status === 205 || status === 206;
 }
@@ -147,7 +147,7 @@ function setEncodedBody(ctx: Context, coding: Coding, body: unknown): void {
   ctx.payload = body;
 }
 
-/** HEAD gets the head of GET (RFC 9110 section 9.3.2), without the length and the encoding, which only compressing would tell. */
+/** HEAD gets the head of GET (RFC 9110 section 9.3.2) without the length and the encoding, which are known only after compressing. */
 function setUnknownLength(ctx: Context): void {
   removePlainHeaders(ctx.raw);
   if (!isStream(ctx.payload)) ctx.payload = new Readable({ read() {} });
@@ -179,7 +179,7 @@ class Encoder {
     });
   }
 
-  /** The compressed `source`. When one of the two streams fails or is destroyed, the other one is destroyed too. */
+  /** Returns the compressed `source`. If one of the two streams fails or is destroyed, the other one is destroyed too. */
   encodeStream(coding: Coding, source: Readable): Readable {
     const encoder =
       coding === "br"

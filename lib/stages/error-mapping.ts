@@ -1,6 +1,6 @@
 /**
- * Stage layer for answers with 4xx and 5xx: gives those without a body an RFC 9457 problem, replaces the body of 5xx if that is turned on,
- * and lets the application answer every error in a format of its own. Headers of the answer stay.
+ * Stage layer for responses with 4xx and 5xx: gives those without a body an RFC 9457 problem, replaces the body of 5xx if that is enabled,
+ * and lets the application send every error in its own format. Headers of the response stay.
  *
  * @example
  * builder.catchPanic().errorMapping(new ErrorMapping().using((error, ctx) =>
@@ -22,10 +22,10 @@ import { tracing } from "../tracing/tracing.js";
 const log = tracing.target("framework::http::error_mapping");
 
 /**
- * Answers an error; `undefined` leaves the answer to the other rules. `ctx.status` is the status of the error. The status stays, unless
- * the reply has another of 400 or more. A mapper that reads a request header calls `ctx.vary` for caches.
+ * Responds to an error; `undefined` leaves the response to the other rules. `ctx.status` is the status of the error. The status stays,
+ * unless the reply has another of 400 or more. A mapper that reads a request header calls `ctx.vary` for caches.
  *
- * @param error a `FrameworkError`, also for a refusal that nothing was thrown for; Koa's `HttpError`; or any thrown value, with status 500
+ * @param error a `FrameworkError`, also for a refusal without a thrown error; Koa's `HttpError`; or any thrown value, with status 500
  */
 export type ErrorMapper = (error: unknown, ctx: Context) => Reply | undefined;
 
@@ -34,8 +34,8 @@ export class ErrorMapping extends StageLayer {
   private mapper: ErrorMapper | undefined;
 
   /**
-   * Replaces the text or JSON body of every 5xx by a generic problem. Refusals of the framework's own stages, such as maintenance, keep
-   * their bodies, which hold no secret. Off unless set, in both profiles.
+   * Replaces the text or JSON body of every 5xx by a generic problem. Refusals of the framework's stages, such as maintenance, keep their
+   * bodies, which contain no secret. Off unless set, in both profiles.
    */
   redactErrors(on: boolean): this {
     this.redacts = on;
@@ -43,8 +43,8 @@ export class ErrorMapping extends StageLayer {
   }
 
   /**
-   * Gives the mapper. It is asked once for each request that fails in the stages further in or in the application, and with `.catchPanic()`
-   * for unhandled errors. It is not asked for an answer with a body that the application returned.
+   * Sets the mapper. It is called once for each request that fails in the inner stages or in the application, and with `.catchPanic()` for
+   * unhandled errors. It is not called for a response with a body that the application returned.
    *
    * @throws TypeError for a mapper that is not a function
    */
@@ -64,7 +64,7 @@ export class ErrorMapping extends StageLayer {
     };
   }
 
-  /** Calls the application's mapper. Returns whether it answered. @internal */
+  /** Calls the application's mapper. Returns whether it has responded. @internal */
   respondWithMapper(ctx: Context, error: unknown): boolean {
     const { mapper } = this;
     if (mapper === undefined) return false;
@@ -103,7 +103,7 @@ export class ErrorMapping extends StageLayer {
   }
 }
 
-/** Callers without types may return anything, and an async mapper looks like a mapper. */
+/** Callers without types may return any value, and an async function may be passed as a mapper. */
 function checkReply(returned: unknown): Reply | undefined {
   if (returned === undefined || returned instanceof Reply) return returned;
   // Its rejection would end the process.

@@ -1,7 +1,7 @@
 /**
- * Stage layer: the three health endpoints. `{prefix}/live` tells whether the process is alive, `{prefix}/ready` whether it should
- * receive traffic, and `{prefix}` tells both. They answer from the application's own state, and the inner stages do not see the
- * request: they can neither refuse it nor count it nor add headers.
+ * Stage layer: the three health endpoints. `{prefix}/live` reports whether the process is alive, `{prefix}/ready` whether it should receive
+ * traffic, and `{prefix}` reports both. The responses come from the state of the application. The inner stages do not see these requests,
+ * so they neither refuse nor count them and add no headers.
  *
  * @example
  * builder.healthPrefix("/internal/health");
@@ -51,10 +51,11 @@ export class Health {
   }
 
   /**
-   * The answer to a path without its query, or `undefined` for other paths. It is a promise only when probes run, which never rejects.
+   * The response for a path without its query, or `undefined` for other paths. It is a promise only if probes run; the promise never
+   * rejects.
    */
   findResponse(method: string, path: string): HealthResponse | Promise<HealthResponse> | undefined {
-    // Each request of the application comes here, so the common case must be fast.
+    // Each request of the application passes this check, so the common case must be fast.
     if (!path.startsWith(this.prefix) || !this.paths.includes(path)) return undefined;
     if (method === "GET") return this.getResponse(path);
     if (method !== "HEAD") return METHOD_NOT_ALLOWED;
@@ -86,7 +87,7 @@ function isLive(state: LifecycleState): boolean {
   return state !== "stopped";
 }
 
-/** The answer with the value as JSON, 503 where the application is not healthy. @internal */
+/** The response with the value as JSON; 503 if the application is not healthy. @internal */
 export function createJsonResponse(isHealthy: boolean, value: object): HealthResponse {
   const body = JSON.stringify(value);
   const headers = {

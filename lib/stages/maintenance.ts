@@ -1,10 +1,10 @@
 /**
- * Maintenance mode: a switch, and the stage that obeys it. While the switch is on, requests are answered 503 with `Retry-After` and a
- * problem body, except those to an allowed path. The health endpoints stand outside and keep answering. The switch is read when a
- * request arrives; requests that are already inside finish.
+ * Maintenance mode: a switch, and the stage that obeys it. While the switch is on, requests are refused with 503, `Retry-After` and a
+ * problem body, except those to an allowed path. The health endpoints are outside of this stage and still work. The switch is read when a
+ * request arrives; requests in progress finish.
  *
- * The switch is a value: only code that holds the `Maintenance` can engage it. It holds for this process only; several processes need
- * one call each.
+ * The switch is a value: only code with a reference to the `Maintenance` can engage it. It applies to this process only; several processes
+ * need one call each.
  *
  * @example
  * const maintenance = new Maintenance().allow("/status").retryAfter(120);
@@ -29,7 +29,7 @@ const DEFAULT_RETRY_AFTER = 60;
 
 export class Maintenance {
   private isOn = false;
-  private allowsEverything = false;
+  private allowsAllPaths = false;
   private readonly allowed: string[] = [];
   private retryAfterSeconds = DEFAULT_RETRY_AFTER;
 
@@ -62,11 +62,11 @@ export class Maintenance {
    * request, and for one with a `*`, because there are no patterns
    */
   allow(path: string): this {
-    // JavaScript callers may pass anything.
+    // JavaScript callers may pass any value.
     if (typeof path !== "string" || path === "" || /[?#\s]/.test(path)) throw createPathError(path);
     if (path.includes("*")) throw createPatternError(path);
     const bare = trimSlashes(path);
-    if (bare === "") this.allowsEverything = true;
+    if (bare === "") this.allowsAllPaths = true;
     else this.allowed.push(`/${bare}`);
     return this;
   }
@@ -96,14 +96,14 @@ export class Maintenance {
     return String(this.retryAfterSeconds);
   }
 
-  /** The allowed paths that look like templates. They are compared as text, so they hardly ever match. @internal */
+  /** The allowed paths that resemble templates. They are compared as text, so they hardly ever match. @internal */
   get templates(): readonly string[] {
     return this.allowed.filter((path) => /[{}]|\/:[A-Za-z_]/.test(path));
   }
 
   /** Whether a request to this raw path is allowed in maintenance mode. @internal */
   allows(path: string): boolean {
-    if (this.allowsEverything) return true;
+    if (this.allowsAllPaths) return true;
     return this.allowed.some(
       (each) => path.startsWith(each) && (path.length === each.length || path[each.length] === "/"),
     );
@@ -133,8 +133,8 @@ function refuseRequest(ctx: Context, maintenance: Maintenance): void {
 }
 
 /**
- * Answers all requests with 503 while the application starts: the listener accepts connections before the start is complete. It takes
- * the slot of maintenance, so the health endpoints answer. Only `run()` uses it, and only until the start is complete.
+ * Refuses all requests with 503 while the application starts: the listener accepts connections before the start is complete. It takes the
+ * slot of maintenance, so the health endpoints work. Only `run()` uses it, and only until the start is complete.
  */
 export class BootingLayer extends StageLayer {
   override wrap(_inner: Run): Run {
@@ -157,7 +157,7 @@ function createPatternError(path: string): FrameworkError {
   const bare = trimSlashes(path.slice(0, path.indexOf("*")));
   return setupError(
     new FrameworkError(
-      `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "everything" : "everything below it"} through`,
+      `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "all paths" : "all paths below it"} through`,
       { code: "E_MAINTENANCE_PATH" },
     ),
   );
@@ -166,7 +166,7 @@ function createPatternError(path: string): FrameworkError {
 function createPathError(path: unknown): FrameworkError {
   return setupError(
     new FrameworkError(
-      `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for everything`,
+      `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for all paths`,
       { code: "E_MAINTENANCE_PATH" },
     ),
   );

@@ -1,7 +1,7 @@
 /**
- * Stage layer: counts the requests, and measures the time until the answer is decided. No label comes from the path of a request,
- * because clients would create series without bound. A route label is a template that the application gives (`labelled`). The health
- * endpoints stand outside and are not counted.
+ * Stage layer: counts the requests, and measures the time until the response is decided. No label comes from the path of a request, because
+ * clients could create any number of series. A route label is a template that the application gives (`labelled`). The health endpoints are
+ * outside of this stage and are not counted.
  *
  * @example
  * builder.metrics();                                              // the container's registry
@@ -15,7 +15,7 @@ import { MetricsError } from "../observe/errors.js";
 import { Observation } from "../observe/request-observation.js";
 import type { Observer, ValueSeries } from "../observe/metrics/series.js";
 
-/** The most methods, and statuses per method, whose series are remembered. Clients may invent methods, so there is a bound. */
+/** The maximum of methods, and of statuses per method, whose series are cached. Clients may invent methods, so there is a bound. */
 const MAX_CACHED_SERIES = 64;
 
 interface MethodSeries {
@@ -27,7 +27,7 @@ interface MethodSeries {
 export class MetricsLayer extends StageLayer {
   private readonly methods = new Map<string, MethodSeries>();
 
-  /** @throws MetricsError `E_METRIC_LABEL` for a route that does not begin with a slash */
+  /** @throws MetricsError `E_METRIC_LABEL` for a route that does not start with a slash */
   constructor(
     private readonly metrics: Metrics,
     private readonly route?: string,
@@ -42,7 +42,7 @@ export class MetricsLayer extends StageLayer {
   /**
    * The same with a label `route`: a template such as `/links/{id}`, never the path of a request.
    *
-   * @throws MetricsError `E_METRIC_LABEL` for a route that does not begin with a slash
+   * @throws MetricsError `E_METRIC_LABEL` for a route that does not start with a slash
    */
   static labelled(metrics: Metrics, route: string): MetricsLayer {
     return new MetricsLayer(metrics, route);
@@ -80,12 +80,12 @@ export class MetricsLayer extends StageLayer {
 }
 
 function createRouteError(route: string): MetricsError {
-  const rule = `the route ${JSON.stringify(route)} is not a template: it does not begin with a slash`;
+  const rule = `the route ${JSON.stringify(route)} is not a template: it does not start with a slash`;
   return new MetricsError("E_METRIC_LABEL", HTTP_REQUESTS_TOTAL, rule, "route");
 }
 
 class CountedRequest extends Observation {
-  // Read at the start, because an inner middleware may change the method.
+  // It is read at the start, because an inner middleware may change the method.
   private readonly method = this.ctx.method;
 
   constructor(

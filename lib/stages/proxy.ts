@@ -1,6 +1,6 @@
 /**
- * Stage layer: calls a function of the application for each request, before all other stages. The function may rewrite the target,
- * redirect the request or answer it. It sees method, target and headers only; to read the body write a middleware.
+ * Stage layer: calls a function of the application for each request, before all other stages. The function may rewrite the target, redirect
+ * the request or respond to it. It sees method, target and headers only; to read the body, write a middleware.
  *
  * @example
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
@@ -20,14 +20,14 @@ import { toLocalTarget, toRedirectTarget } from "../http/request/request-target.
 import { isPromise, StageLayer, type Run } from "../http/middleware.js";
 
 /**
- * The result of the function given to `.proxy(…)`: the request goes on, or it is answered.
+ * The result of the function given to `.proxy(…)`: the request continues, or it gets a response.
  *
  * @example
  * ProxyAction.rewrite(`/v2${request.url}`);
  */
 export abstract class ProxyAction {
   /**
-   * The request goes on. The given headers replace those of the client.
+   * The request continues. The given headers replace those of the client.
    *
    * @throws FrameworkError `E_PROXY_HEADER` for an invalid header, and for the headers that frame the body
    */
@@ -37,21 +37,21 @@ export abstract class ProxyAction {
   }
 
   /**
-   * Answers 302 to GET and HEAD and 307 to other methods; with `permanent` 301 and 308. The location is a path of this server or an
-   * absolute http(s) URL. Any other location is answered with a 400 problem.
+   * Redirects GET and HEAD with 302 and other methods with 307; with `permanent` it is 301 and 308. The location is a path of this server
+   * or an absolute http(s) URL. Any other location is a 400 problem.
    */
   static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
     checkOptionNames(options, { permanent: true }, "ProxyAction.redirect");
     return new RedirectAction(location, options.permanent === true);
   }
 
-  /** The request goes on with this path and query as its target. A scheme, an authority or a fragment in it is a 400 problem. */
+  /** The request continues with this path and query as its target. A scheme, an authority or a fragment in it is a 400 problem. */
   static rewrite(url: string): ProxyAction {
     return new RewriteAction(url);
   }
 
   /**
-   * Answers at once, without a body unless a reply is given.
+   * Responds at once, without a body unless a reply is given.
    *
    * @throws FrameworkError `E_PROXY_STATUS` unless the status is from 200 to 599
    */
@@ -64,7 +64,7 @@ export abstract class ProxyAction {
     return new ShortCircuitAction(reply?.status(status) ?? Reply.empty(status));
   }
 
-  /** Applies the action; whether the request goes on. When it does not, it is answered. @internal */
+  /** Applies the action. Returns whether the request continues; if not, it has its response. @internal */
   abstract apply(ctx: Context): boolean;
 }
 
@@ -122,7 +122,7 @@ class ShortCircuitAction extends ProxyAction {
   }
 }
 
-// An answer of this stage does not pass the stage that adds the security headers.
+// A response of this stage does not pass the stage that adds the security headers.
 function respond(ctx: Context, reply: Reply): false {
   ctx.raw.setHeader("X-Content-Type-Options", "nosniff");
   applyReply(ctx, reply);
@@ -162,7 +162,7 @@ export interface ProxyRequest {
   readonly headers: Readonly<IncomingHttpHeaders>;
 }
 
-/** Decides about a request. An error that it throws is answered with a 500. */
+/** Decides about a request. An error that it throws is a 500. */
 export type ProxyFunction = (request: ProxyRequest) => ProxyAction | Promise<ProxyAction>;
 
 export class ProxyLayer extends StageLayer {
@@ -176,7 +176,7 @@ export class ProxyLayer extends StageLayer {
     return (ctx) => {
       const action = decide(toProxyRequest(ctx));
       return isPromise(action)
-        ? action.then((later) => applyAction(ctx, later, inner))
+        ? action.then((resolved) => applyAction(ctx, resolved, inner))
         : applyAction(ctx, action, inner);
     };
   }

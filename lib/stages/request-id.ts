@@ -1,6 +1,6 @@
 /**
- * Stage layer: gives each request an id, and adds it to the answer. A valid id of the client is kept, otherwise a new one is made. It
- * stands outside the access log, because the lines of the log hold the id.
+ * Stage layer: gives each request an id, and adds it to the response. A valid id of the client is used, otherwise a new one is created. The
+ * stage is outside of the access log, because the lines of the log contain the id.
  *
  * It also works as a layer of the application, `builder.layer(new RequestIdLayer())`; then the outer stages do not see the id.
  */

@@ -1,14 +1,14 @@
 /**
- * Stage layer, and middleware for a route or a group: answers 408 for a handler that takes too long, or 503 with `status: 503`. Its
- * `ctx.signal` aborts with `E_TIMEOUT`, and the head becomes what it was when the request came here. What the handler does afterwards
- * does not change the answer: a late result is discarded, a late error is one WARN event.
+ * Stage layer, and middleware for a route or a group: responds with 408 for a handler that takes too long, or with 503 for `status: 503`.
+ * The handler's `ctx.signal` aborts with `E_TIMEOUT`, and the head is restored to its state at the arrival of the request. The handler
+ * cannot change the response afterwards: a late result is discarded, a late error is one WARN event.
  *
  * A browser takes 408 to mean that the request did not arrive (RFC 9110 section 15.5.9). On a reused connection Chromium sends the request
- * again, a POST too, so the handler runs several times. With `status: 503` the answer is 503 with `Retry-After: 1`, and 408 only while a
+ * again, a POST too, so the handler runs several times. With `status: 503` the response is 503 with `Retry-After: 1`, and 408 only while a
  * reader waits for a body that is slow to arrive.
  *
- * The time runs until the handler has answered, and includes reading the request body. A body that streams afterwards is not limited,
- * even if its first chunk comes late. On a route this time replaces that of the stage, whether it is shorter or longer.
+ * The time runs until the handler has returned, and includes reading the request body. A body that streams afterwards is not limited, even
+ * if its first chunk comes late. On a route this time replaces that of the stage, whether it is shorter or longer.
  *
  * Not for work that keeps the processor busy: no timer runs meanwhile. The work of a handler goes on unless it listens to `ctx.signal`.
  *
@@ -42,8 +42,8 @@ export class Deadline {
 }
 
 /**
- * Deadlines that all lie the same time ahead. They fall due in the order in which they were set, so one list and one timer are enough.
- * Nearly all deadlines are met, and those cost no timer. Without a deadline no timer is set.
+ * Deadlines with the same duration. They fall due in the order in which they were set, so one list and one timer are enough. Nearly all
+ * deadlines are met, and a deadline that is met costs no timer. Without deadlines no timer is set.
  */
 export class Deadlines {
   private first: Deadline | undefined = undefined;
@@ -63,7 +63,7 @@ export class Deadlines {
     this.last = deadline;
     if (last !== undefined) last.next = deadline;
     else this.first = deadline;
-    // A timer that is set finds this deadline; `ring` sets the next timer itself.
+    // A timer that is already set will find this deadline, and `expireDue` sets the next timer itself.
     if (last === undefined && this.timer === undefined) this.setTimer(this.ms);
   }
 
@@ -96,8 +96,8 @@ const log = tracing.target("framework::http::timeout");
 
 export interface TimeoutOptions {
   /**
-   * The status for a handler that takes too long: 408 or 503. Default: that of the timeout around this one, else 408. With 503, a body
-   * that is slow to arrive is still answered 408.
+   * The status for a handler that takes too long: 408 or 503. Default: that of the timeout around this one, else 408. With 503, a body that
+   * is slow to arrive is still a 408.
    */
   readonly status?: 408 | 503;
 }
@@ -137,7 +137,7 @@ function createSettingError(message: string): FrameworkError {
   return setupError(new FrameworkError(message, { code: "E_TIMEOUT_SETTING" }));
 }
 
-/** A place in the chain has the same timeout around it in every request. */
+/** A place in the chain has the same outer timeout in every request. */
 function getOuterStatus(outer: unknown): 408 | 503 {
   return outer instanceof TimeoutRunner ? outer.status : 408;
 }
@@ -159,7 +159,7 @@ class TimeoutRunner {
     } finally {
       if (result === undefined) ctx.activeTimeout = outer;
     }
-    // A synchronous answer needs no deadline.
+    // A synchronous result needs no deadline.
     return result === undefined ? undefined : this.wait(ctx, result, head, outer);
   }
 
@@ -167,7 +167,7 @@ class TimeoutRunner {
     const race = new Promise<boolean>((resolve, reject) => {
       let isMissed = false;
       const deadline = new Deadline(() => {
-        // A timeout further in limits this request now: look again later.
+        // An inner timeout limits this request now, so this one is checked again later.
         if (ctx.activeTimeout !== this) return this.deadlines.add(deadline);
         isMissed = true;
         ctx.activeTimeout = outer;
@@ -188,7 +188,7 @@ class TimeoutRunner {
         },
       );
     });
-    // Here, and not in the timer, the request's own span and storage are current.
+    // The response is created here and not in the timer, because here the request's span and storage are current.
     return race.then((isMissed) => (isMissed ? this.respond(ctx, head) : undefined));
   }
 

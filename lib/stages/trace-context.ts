@@ -1,6 +1,6 @@
 /**
- * Stage layer: continues the trace of the caller, or starts a new one, and opens a span `framework.request` with its ids. The answer
- * does not change. It follows W3C Trace Context: a repeated `traceparent` is invalid, and repeated `tracestate` headers form one list.
+ * Stage layer: continues the trace of the caller, or starts a new one, and opens a span `framework.request` with its ids. The response does
+ * not change. It follows W3C Trace Context: a repeated `traceparent` is invalid, and repeated `tracestate` headers form one list.
  *
  * @example
  * await fetch(url, { headers: TraceContext.of(ctx)?.outboundHeaders() ?? {} });

@@ -1,7 +1,7 @@
 /**
- * Stage layer: answers one path with the graph of the application as JSON, for the tools of a developer. The graph names every route and
- * every class, so only a debug build has the endpoint, and only where the application asks for it. It stands beside the inner stages, like
- * the health endpoints: they neither refuse its requests nor count them.
+ * Stage layer: serves the graph of the application as JSON under one path, for the tools of a developer. The graph names every route and
+ * every class, so only a debug build has the endpoint, and only if the application enables it. As with the health endpoints, the inner
+ * stages neither refuse nor count its requests.
  *
  * @example
  * builder.uagEndpoint(); // GET /_framework/uag.json
@@ -42,7 +42,7 @@ export class UagEndpointLayer extends StageLayer {
   }
 }
 
-/** The diagnostic for a path that is not plain, or that the health endpoints have; `undefined` for any other. */
+/** The diagnostic for a path that is not plain or is a health endpoint; `undefined` for any other. */
 export function checkUagPath(path: unknown, healthPaths: readonly string[]): Diagnostic | undefined {
   if (isPlainPath(path) && !healthPaths.includes(path)) return undefined;
   return {

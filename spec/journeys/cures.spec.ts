@@ -17,7 +17,7 @@ const thrown: readonly (readonly [message: string, make: () => unknown])[] = [
   ['give one such as "links/show"', () => page("")],
   ["names by commas, so leave it out", () => page("links/show", { "a,b": 1 })],
   ["give both in one object", () => page("links/show", { a: [], "a.b": 1 })],
-  ["put the middleware that does so before this code, or turn on its stage", () => Tenant.of(context())],
+  ["put the middleware that does so before this code, or add its stage", () => Tenant.of(context())],
   ["no header of the framing", () => ProxyAction.continue({ Connection: "close" })],
   ["merge another one", () => mergedIntoItself(new Routes([]))],
 ];
@@ -34,7 +34,7 @@ describe("a message about a wrong value", () => {
   }
 
   const handled: readonly (readonly [message: string, handler: (ctx: Context) => unknown])[] = [
-    ["which is off: turn it on with .redirectMapper(true)", () => redirect().route("links.index")],
+    ["which is off: enable it with .redirectMapper(true)", () => redirect().route("links.index")],
     ["a function, which cannot be sent; return an object, an array or text", () => () => 1],
   ];
   for (const [message, handler] of handled) {

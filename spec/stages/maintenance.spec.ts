@@ -61,10 +61,10 @@ describe("Maintenance", () => {
   });
 
   const patterns: readonly (readonly [string, string])[] = [
-    ["/admin/*", 'allow("/admin") lets everything below it'],
-    ["/admin*", 'allow("/admin") lets everything below it'],
-    ["/a/*/b", 'allow("/a") lets everything below it'],
-    ["*", 'allow("/") lets everything through'],
+    ["/admin/*", 'allow("/admin") lets all paths below it'],
+    ["/admin*", 'allow("/admin") lets all paths below it'],
+    ["/a/*/b", 'allow("/a") lets all paths below it'],
+    ["*", 'allow("/") lets all paths through'],
   ];
   for (const [path, fix] of patterns) {
     it(`refuses the pattern ${JSON.stringify(path)}, and names the fix`, () => {

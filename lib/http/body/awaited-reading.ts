@@ -1,6 +1,7 @@
 /**
- * Finds a handler that reads the body, or a query by a schema, and does not wait: `const { title } = ctx.json(schema)`. A debug build warns of it once the response
- * is sent, with the route. A release build returns the promise of the reader as it is. Not for the framework's own reads.
+ * Detects a handler that reads the body, or a query by a schema, without `await`: `const { title } = ctx.json(schema)`. A debug build logs
+ * a warning with the route after the response is sent. A release build returns the promise of the reader itself. Not for reads by the
+ * framework.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { profile } from "../../runtime/profile.js";
@@ -11,7 +12,7 @@ import { markHandled } from "../../runtime/mark-handled.js";
 
 const log = tracing.target("framework::http::body");
 
-/** Of a class of its own, because `await` does not call the `then` of a plain promise. */
+/** A subclass is needed because `await` does not call the `then` of a plain promise. */
 class AwaitedReading<T> extends Promise<T> {
   isAwaited = false;
 
@@ -36,7 +37,7 @@ export function expectAwait<T>(ctx: Exchange, reader: string, reading: Promise<T
   void markHandled(awaited);
   awaited.isAwaited = false;
   const check = (failure: unknown): void => {
-    // The handler may wait for something else first.
+    // The handler may await another promise first.
     const report = (): void => void (awaited.isAwaited || warn(ctx, reader, failure));
     if (awaited.isAwaited) return;
     if (ctx.raw.closed) report();
@@ -46,7 +47,7 @@ export function expectAwait<T>(ctx: Exchange, reader: string, reading: Promise<T
   return awaited;
 }
 
-/** A refusal needs no body. */
+/** Does not warn of an error response, which needs no body. */
 function warn(ctx: Exchange, reader: string, failure: unknown): void {
   if (!ctx.headIsSent || ctx.raw.statusCode >= 400) return;
   const code = failure instanceof FrameworkError ? { code: failure.code } : {};

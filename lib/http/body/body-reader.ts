@@ -1,6 +1,6 @@
 /**
- * Reads the body of a request: once, up to a limit. The bytes are kept, so that a second reader gets them too. A body that breaks a
- * rule is an error with a status (400, 413, 415, 422). A compressed body is refused.
+ * Reads the body of a request once, up to a limit. The bytes are stored, so that a second reader gets them too. A body that breaks a rule
+ * is an error with a status (400, 413, 415, 422). A compressed body is refused.
  */
 import {
   PayloadTooLargeError,
@@ -23,7 +23,7 @@ import { createUnsupportedTypeError } from "./unsupported-type.js";
  */
 export type FieldValues = Readonly<Record<string, string | readonly string[]>>;
 
-/** The most fields that are read. */
+/** The maximum of fields that are read. */
 export const MAX_FIELDS = 1000;
 
 export function parseFields(text: string): FieldValues {
@@ -54,10 +54,13 @@ function refuseTooMany(text: string): void {
   }
 }
 
-/** The most bytes that are read, unless a stage or a route sets another limit: 2 MiB. */
+/** The maximum of bytes that are read, unless a stage or a route sets another limit: 2 MiB. */
 export const DEFAULT_READ_LIMIT = 2_097_152;
 
-/** The chunks that are kept before they are joined. Each costs over a hundred bytes more than its content, and may have one byte. */
+/**
+ * The number of chunks that are collected before they are joined. A chunk costs over a hundred bytes besides its content, which may be a
+ * single byte.
+ */
 const MAX_CHUNKS = 1024;
 
 const BodyBytes = new Extension<Promise<Buffer>>("request body");
@@ -105,7 +108,7 @@ async function decodeTextBody(ctx: Exchange): Promise<string> {
   return decode(await readBytes(ctx));
 }
 
-/** A copy, so that a caller who changes it changes nothing for the next reader. */
+/** Returns a copy, so that a change by the caller does not reach the next reader. */
 export function copyBytes(ctx: Exchange): Promise<Buffer> {
   return markHandled(readBytes(ctx).then((bytes) => Buffer.from(bytes)));
 }
@@ -133,7 +136,7 @@ function collect(ctx: Exchange): Promise<Buffer> {
     return Promise.reject(createCodedBodyError(coding));
   }
   const transfer = incoming.headers["transfer-encoding"];
-  // A server that the framework made has refused this already. Under `callback()` the caller made the server.
+  // A server of the framework has already refused this request. With `callback()` the server is the caller's.
   if (transfer !== undefined && transfer.toLowerCase() !== "chunked") {
     return Promise.reject(new BadRequestError("The request has a Transfer-Encoding that is not read."));
   }
@@ -179,7 +182,7 @@ function gather(
   incoming.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose);
 }
 
-/** Nothing is inflated. */
+/** The error for a body with a content coding. The readers never decompress a body. */
 export function createCodedBodyError(coding: string): UnsupportedMediaTypeError {
   return createUnsupportedTypeError(
     coding,
@@ -233,7 +236,7 @@ function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // V8's message quotes a part of the body, which must not come into a log.
+    // V8's message quotes a part of the body, which must not be logged.
     throw new MalformedJsonError(text === "" ? "The request body is empty." : "The request body is not valid JSON.");
   }
 }
@@ -248,7 +251,7 @@ function expectMediaType(ctx: Exchange, accepts: (type: string) => boolean, expe
   expectUtf8(header);
 }
 
-/** The media type alone, in lower case. */
+/** The media type without parameters, in lower case. */
 function getMediaType(header: string): string {
   const semicolon = header.indexOf(";");
   return (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase();

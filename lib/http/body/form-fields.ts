@@ -1,7 +1,7 @@
 /**
  * The fields of a form or a query as lists and objects: `tags[]` and `files[0]` are lists, `user[name]` is an object, as browsers and the
- * Inertia client send them. An index gives only the order in its list. Other names, also `a.b` and `a[b`, are taken as they are. Every
- * object is without a prototype.
+ * Inertia client send them. An index gives only the order in its list. Other names, also `a.b` and `a[b`, are taken as they are. No object
+ * has a prototype.
  */
 import { ValidationError } from "../../errors/framework-error.js";
 import { refusePrototypePath, PROTOTYPE } from "./prototype-names.js";
@@ -14,7 +14,7 @@ export type NestedFields<T> = Readonly<Record<string, NestedValue<T>>>;
 /** The fields of an urlencoded form, or of a query. */
 export type FormFields = NestedFields<string>;
 
-/** The most brackets of a name. */
+/** The maximum of brackets in a name. */
 const MAX_BRACKETS = 8;
 const BRACKETED = /^[^[\]]+(?:\[[^[\]]*\])+$/;
 const INDEX = /^\d{1,15}$/;
@@ -32,7 +32,7 @@ export function nestFields<T>(fields: Iterable<readonly [name: string, value: T]
   return root.toMembers();
 }
 
-/** Whether a name has a meaning beyond itself. */
+/** Whether the field of this name needs no nesting. */
 export function isPlainName(name: string): boolean {
   return name !== PROTOTYPE && !name.includes("[");
 }
@@ -47,7 +47,7 @@ function createFieldError(name: string, code: string, fault: string): Validation
   return new ValidationError({ [name]: [{ code, message: `The field ${fault}.` }] });
 }
 
-/** A field while the names are read. What it is follows from the first name, and every other name has to agree. */
+/** A field during parsing. Its first name decides its kind, and every further name must agree. */
 class Field<T> {
   private kind: "value" | "list" | "object" | undefined = undefined;
   private readonly values: T[] = [];
@@ -88,7 +88,7 @@ class Field<T> {
     return known;
   }
 
-  /** With `rows[][a]=1&rows[][b]=2` one element has both: a new element begins with a name that the last one has. */
+  /** `rows[][a]=1&rows[][b]=2` is one element with both members. A new element starts with a name that the last element already has. */
   private getElement(path: readonly string[], at: number): Field<T> {
     if (this.last === undefined || this.last.hasPath(path, at)) {
       this.last = new Field<T>();
@@ -103,7 +103,7 @@ class Field<T> {
     return part !== "" && this.children.get(part)?.hasPath(path, at + 1) === true;
   }
 
-  /** By index; the elements of `[]` follow. */
+  /** Sorts the elements by index; those of `[]` come last. */
   private sortElements(): readonly Field<T>[] {
     return [...this.children].toSorted(([one], [other]) => getOrder(one) - getOrder(other)).map(([, field]) => field);
   }

@@ -1,6 +1,6 @@
 /**
- * Refuses the names of a request that mean the prototype of an object: `__proto__`, and `prototype` in `constructor`. The readers make no
- * harm of them, but code behind a reader may copy the members into another object, which then has a prototype that the client chose.
+ * Refuses the names of a request that mean the prototype of an object: `__proto__`, and `prototype` in `constructor`. The readers handle
+ * such names safely. But an application may copy the members into another object, which then gets a prototype that the client chose.
  */
 import { BadRequestError } from "../../errors/framework-error.js";
 
@@ -12,7 +12,7 @@ export function refusePrototypePath(path: readonly string[]): void {
     throw createPrototypeError();
 }
 
-/** A JSON text without one of these has no such name. The escape may stand for a letter of it. */
+/** A JSON text without a match has no such name. An escape may stand for a letter of the name. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
 /** @throws BadRequestError for the value of a JSON text, if it holds such a name at any depth */

@@ -1,11 +1,14 @@
-/** The refusal of a body whose media type, charset or coding is not read. The log says what came, which the client is not told. */
+/**
+ * Creates the error for a body whose media type, charset or coding is not supported. The log names the received header; the response does
+ * not.
+ */
 import { UnsupportedMediaTypeError } from "../../errors/framework-error.js";
 import { tracing } from "../../tracing/tracing.js";
 
 const log = tracing.target("framework::http::body");
 const MAX_SHOWN = 200;
 
-/** The words of the headers that clients send by mistake. A client may write anything there, and other words do not come into the log. */
+/** The words of headers that clients send by mistake. All other words are replaced in the log, because a client may send any text. */
 const KNOWN: ReadonlySet<string> = new Set(
   `application text multipart image audio video json x-www-form-urlencoded form-data mixed plain html xml csv javascript octet-stream pdf png
   jpeg problem+json ld+json vnd.api+json graphql charset boundary utf-8 utf-16 us-ascii iso-8859-1 latin1 windows-1252 gzip x-gzip deflate
@@ -13,8 +16,8 @@ const KNOWN: ReadonlySet<string> = new Set(
 );
 
 /**
- * @param actual the value of the header; `undefined` where the request has none
- * @param expected what the reader takes
+ * @param actual the value of the header; `undefined` for a request without it
+ * @param expected the value that the reader supports
  * @param detail for the client
  */
 export function createUnsupportedTypeError(

@@ -1,6 +1,6 @@
 /**
- * What `ctx.uploads` gives a handler: the fields and files of a multipart form. The reader is `Uploads` of
- * `@stagecraft/framework/uploads`, because a parser is a package that few applications need.
+ * The fields and files of a multipart form, as `ctx.uploads` returns them. The reader is `Uploads` of `@stagecraft/framework/uploads`,
+ * because its parser is a package that few applications need.
  */
 import type { Readable } from "node:stream";
 import { FrameworkError } from "../../errors/framework-error.js";
@@ -12,7 +12,7 @@ export interface UploadStore<T> {
 }
 
 export interface UploadStoreOptions {
-  /** The media type of the content, sniffed. */
+  /** The media type, detected from the content. */
   readonly type: string;
   /** Bytes. */
   readonly size: number;
@@ -22,22 +22,25 @@ export interface UploadStoreOptions {
 const SCRIPTABLE = "image/svg+xml";
 
 /**
- * A file that a client has sent. It lies in a temporary place, and ends with the response: `storeIn` or `moveTo` keeps it. Its type is
- * sniffed from the first bytes, so it says how the content begins, and nothing about the remaining bytes.
+ * A file that a client has sent. It is stored in a temporary place and deleted after the response, unless `storeIn` or `moveTo` is called.
+ * Its type is detected from the first bytes, so it does not vouch for the remaining bytes.
  */
 export abstract class UploadedFile {
-  /** The name that the client gave, without folders and control characters: data to show, never a path or a key. `""` for none. */
+  /** The name that the client sent, without folders and control characters. Show it as data; never use it as a path or a key. `""` for none. */
   abstract readonly name: string;
   /** Bytes. A file input that was left empty does not count as a file; a file of 0 bytes has a name. */
   abstract readonly size: number;
-  /** The media type of the content, for example `image/png`; `application/octet-stream` for an unknown one. Never that of the client. */
+  /**
+   * The media type of the content, for example `image/png`; `application/octet-stream` for an unknown one. The type that the client sent is
+   * ignored.
+   */
   abstract readonly type: string;
   /** The usual extension of the type with its dot, for example `.png`; `""` for an unknown type. */
   abstract readonly extension: string;
 
   /**
-   * Whether the type is one of these: `image/png`, or `image/*` for all images but SVG, which may hold scripts: a program that wants it names
-   * `image/svg+xml`.
+   * Whether the type is one of these: `image/png`, or `image/*` for all images except SVG, which may contain scripts; name `image/svg+xml`
+   * to allow it.
    */
   hasType(...types: readonly string[]): boolean {
     const family = this.type === SCRIPTABLE ? "" : `${this.type.slice(0, this.type.indexOf("/"))}/*`;
@@ -53,7 +56,7 @@ export abstract class UploadedFile {
   /**
    * Stores the content under a random name below `folder`, with the extension of its type, and returns what the store returns.
    *
-   * @throws what the store throws
+   * @throws the error of the store
    */
   abstract storeIn<T>(
     store: UploadStore<T>,
@@ -61,10 +64,10 @@ export abstract class UploadedFile {
     options?: Pick<UploadStoreOptions, "visibility">,
   ): Promise<T>;
 
-  /** Moves the file to `path` of the file system, in the place of a file there. It then stays after the response. */
+  /** Moves the file to `path` of the file system and replaces a file there. It then stays after the response. */
   abstract moveTo(path: string): Promise<void>;
 
-  /** What a log or an answer may show. */
+  /** The fields that a log or a response may show. */
   toJSON(): Readonly<Pick<UploadedFile, "name" | "size" | "type">> {
     const { name, size, type } = this;
     return { name, size, type };
@@ -81,13 +84,13 @@ export type UploadFields = NestedFields<UploadValue>;
 
 /** The limits of a multipart form. */
 export interface UploadLimits {
-  /** The most bytes of the whole body; 16 777 216 (16 MiB) unless set. A body limit of the application holds as well. Beyond: 413. */
+  /** The maximum of bytes of the whole body; 16 777 216 (16 MiB) unless set. A body limit of the application holds as well. Beyond: 413. */
   readonly bytes?: number;
-  /** The most bytes of a file; 8 388 608 (8 MiB) unless set. Beyond: 413. */
+  /** The maximum of bytes of a file; 8 388 608 (8 MiB) unless set. Beyond: 413. */
   readonly fileBytes?: number;
-  /** The most bytes of a text, which is kept in memory; 1 048 576 (1 MiB) unless set. Beyond: 413. */
+  /** The maximum of bytes of a text, which is stored in memory; 1 048 576 (1 MiB) unless set. Beyond: 413. */
   readonly fieldBytes?: number;
-  /** The most parts, files and texts together; 32 unless set. Beyond: 413. */
+  /** The maximum of parts, files and texts together; 32 unless set. Beyond: 413. */
   readonly parts?: number;
   /** The longest time from the call to the last byte, in milliseconds; 30 000 unless set. Beyond: 408. */
   readonly timeoutMs?: number;

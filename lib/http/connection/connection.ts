@@ -11,7 +11,7 @@ import { isHalfClosed } from "./half-close.js";
 import { readPeer } from "../request/address-blocks.js";
 import { QueuedRequests } from "./queued-requests.js";
 
-/** A request in flight: it was accepted, and Node does not have its whole answer yet. */
+/** A request in flight: it was accepted, and Node does not have its whole response yet. */
 export interface InFlightRequest {
   /** @internal */
   readonly incoming: IncomingMessage;
@@ -32,9 +32,9 @@ interface ConnectedSocket extends Socket {
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly connections = new Set<Connection>();
-  /** Called when the drain begins: they end the answers that would go on without an end. */
+  /** Called when the drain starts. They end the responses that have no end of their own, such as event streams. */
   readonly drainListeners = new Set<() => void>();
-  /** The drain has begun. From then on, the last answer that a connection owes carries `Connection: close`. */
+  /** The drain has started: the last response of each connection carries `Connection: close`. */
   isDraining = false;
 
   beginDrain(): void {
@@ -66,7 +66,7 @@ export class Connections {
 
   /**
    * Runs `sweep`, in which Node closes its idle connections, and protects two kinds of connections from it. Node counts a connection as
-   * idle as soon as `end()` was called, although its answer is not sent yet: the answer would be lost. Node also counts a half-closed
+   * idle as soon as `end()` was called, although its response is not sent yet: the response would be lost. Node also counts a half-closed
    * connection as idle.
    */
   sweepIdle(sweep: () => void): void {
@@ -86,7 +86,7 @@ export class Connections {
     for (const { socket } of this.connections) socket.destroy();
   }
 
-  /** Resolves when the connections that are open now have closed, and the requests in flight on them know it. */
+  /** Resolves when the connections that are open now have closed and their requests in flight were notified. */
   async waitUntilClosed(): Promise<void> {
     await Promise.all(
       [...this.connections].map(({ socket }) => new Promise((resolve) => socket.once("close", resolve))),
@@ -94,7 +94,7 @@ export class Connections {
   }
 }
 
-/** Whether Node holds a response back until the responses before it on its connection are sent. @internal */
+/** Whether Node queues a response until the earlier responses of its connection are sent. @internal */
 export function isQueued(response: ServerResponse, socket: Socket): boolean {
   return response.socket === null && findCurrentResponse(socket) !== undefined;
 }
@@ -105,7 +105,7 @@ export function findCurrentResponse(socket: Duplex): ServerResponse | undefined 
   return message ?? undefined;
 }
 
-/** Whether a socket that Node parses owes its client nothing: no request is in flight, and no answer is still to be sent. @internal */
+/** Whether a socket under Node's parser has no request in flight and no response that is still to be sent. @internal */
 export function hasNoPendingResponse(socket: Socket): boolean {
   const { [CONNECTION_KEY]: connection }: ConnectedSocket = socket;
   if (connection !== undefined && connection.inFlight > 0) return false;
@@ -127,11 +127,11 @@ export class Connection {
   readonly peer: string;
   /** The client reset the connection before the framework saw its first request: no client waits, and its address is lost. */
   readonly wasReset: boolean;
-  /** An answer said that it is the last one. Requests after it are not processed (RFC 9112 section 9.6). */
+  /** A response has announced that it is the last one. Requests after it are not processed (RFC 9112 section 9.6). */
   isClosing = false;
 
-  // Nearly always one request is in flight; only pipelining needs the set. The newest request stays apart, because an answer must
-  // know whether it is the last of its connection.
+  // Nearly always one request is in flight; only pipelining needs the set. The newest request is a field of its own, because a response
+  // must know whether it is the last one of its connection.
   private newest: InFlightRequest | undefined;
   private readonly older = new Set<InFlightRequest>();
   private queued: QueuedRequests | undefined;
@@ -147,12 +147,12 @@ export class Connection {
     // A pipe has no address at either end.
     this.wasReset = remoteAddress === undefined && socket.localAddress !== undefined;
     registry.add(this);
-    // Before Node's own listener, which closes the response and so ends a request that is answered by hand. Until then the request is in
-    // flight, and is told that the client left.
+    // This listener runs before Node's own, which closes the response and thereby ends a request whose response is written by hand. The
+    // request is then still in flight, so it is notified that the client has left.
     (stream ?? socket).prependOnceListener("close", () => this.handleClose());
   }
 
-  /** The connection of a request. Its first request makes it. */
+  /** The connection of a request. Its first request creates it. */
   static of({ socket, stream }: IncomingMessage & { readonly stream?: Duplex }, registry: Connections): Connection {
     if (stream !== undefined) return new Connection(socket, registry, stream);
     const holder: ConnectedSocket = socket;
@@ -174,12 +174,12 @@ export class Connection {
     else this.older.delete(request);
   }
 
-  /** Starts a request: at once, or when enough requests before it are answered. */
+  /** Starts a request at once, or when enough earlier requests have their responses. */
   start(response: ServerResponse, clock: Clock, start: () => void): void {
     (this.queued ??= new QueuedRequests(this.socket, clock)).add(response, start);
   }
 
-  /** Whether `flight`, which is in flight, is the last request of the connection so far. */
+  /** Whether `request`, which is in flight, is the last one of the connection so far. */
   isLastRequest(request: InFlightRequest): boolean {
     return this.newest === request && this.waiting === 0;
   }
@@ -216,15 +216,15 @@ interface RequestInternals {
 }
 
 /**
- * A request of a server that the framework made. After the answer, Node reads the request to its end and tells its listeners. For a
- * request without a body and without listeners these are eight callbacks without effect, a tenth of the cost of a small answer:
- * `endUnheard` leaves them out. Not for requests of a server of the caller, whose code has the requests too.
+ * A request of a server of the framework. After the response, Node reads the request to its end and notifies its listeners. For a request
+ * without a body and without listeners these are eight callbacks without effect, a tenth of the cost of a small response. `endUnobserved`
+ * skips them. Not for requests of a server of the caller, whose code may use the requests too.
  */
 export class FrameworkRequest extends IncomingMessage {
-  /** Ends a request that has no body, and that the application never got. The caller has decided the answer. */
+  /** Ends a request that has no body and that the application never accessed. Call it after the response is decided. */
   endUnobserved(): void {
     if (this.listenerCount("end") > 0 || this.listenerCount("close") > 0) return;
-    // Node declares only what is public.
+    // Node's types declare the public fields only.
     const internals = this as unknown as RequestInternals;
     const { _readableState: state } = internals;
     if (state === undefined) return;

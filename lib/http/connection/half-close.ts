@@ -1,6 +1,6 @@
 /**
  * Closes a connection on which the client may still send. If a socket closes with bytes that were not read, the kernel resets the
- * connection, and the client loses answers. So the server closes its direction first. Then it reads and discards bytes until the client
+ * connection, and the client loses responses. So the server closes its direction first. Then it reads and discards bytes until the client
  * closes too, for 2 seconds and 1 MiB at most (RFC 9112 section 9.6).
  */
 import type { Duplex } from "node:stream";
@@ -16,7 +16,7 @@ export function isHalfClosed(socket: Duplex): boolean {
   return halfClosed.has(socket);
 }
 
-/** Closes the server's direction. Called when the last answer is written; `text` is sent after it. */
+/** Closes the server's direction. Call it when the last response is written; `text` is sent after it. */
 export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
   if (socket.destroyed || halfClosed.has(socket)) return;
   halfClosed.add(socket);
@@ -34,7 +34,7 @@ export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
 /** Discards the bytes that the client sends. Node's parser does not get them. */
 export function discardBytes(socket: Duplex & { _paused?: boolean }, onDiscard?: (bytes: number) => void): void {
   socket.removeAllListeners("data").on("data", (chunk: Buffer) => onDiscard?.(chunk.length));
-  // Node sets this when too many requests wait for their answers; the socket could not be read then.
+  // Node sets this when too many requests wait for their responses; the socket could not be read then.
   socket._paused = false;
   socket.resume();
   // The listener for `data` takes the socket from Node's parser, which may have stopped to read. The stream believes that it reads.

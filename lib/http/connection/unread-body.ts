@@ -1,7 +1,7 @@
 /**
- * What happens to a request body that is not read to its end before the answer. If the connection closed at once, the kernel would reset
- * it, and the client would lose the answer. So the rest is read and discarded first: at most 1 MiB, and until 2 seconds after the answer
- * (RFC 9112 section 9.6). A small rest with a known length is discarded too, and the connection stays if it arrives in that time.
+ * Handles a request body that is not read to its end before the response. If the connection closed at once, the kernel would reset it, and
+ * the client would lose the response. So the rest is read and discarded first: at most 1 MiB, until 2 seconds after the response (RFC 9112
+ * section 9.6). A small rest with a known length is discarded too, and the connection stays open if it arrives in that time.
  */
 import { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -12,8 +12,8 @@ import { MAX_DISCARDED_BYTES, MAX_DISCARD_MS, halfClose } from "./half-close.js"
 type Done = (error?: Error | null) => void;
 
 /**
- * Keeps the connection open when the stream of the body is destroyed. Node would close both, and a handler that stops reading in the
- * middle could not be answered. To be called before the application gets the stream.
+ * Keeps the connection open when the stream of the body is destroyed. Node would close both, and the client would get no response from a
+ * handler that stops reading in the middle. Call it before the application gets the stream.
  */
 export function keepConnectionOpen(incoming: IncomingMessage): void {
   incoming._destroy = destroyStreamOnly;
@@ -39,7 +39,7 @@ export interface DiscardObserver {
   onEnd(): void;
 }
 
-/** Discards the rest of the body. A reader gets an error, because an end would look like the whole body. */
+/** Discards the rest of the body. A reader gets an error, because a regular end would mean that the body is complete. */
 export function discardRest(incoming: IncomingMessage, socket: Socket, observer?: DiscardObserver): void {
   const push = incoming.push.bind(incoming);
   incoming.push = (chunk: Buffer | null) => {
@@ -54,7 +54,7 @@ export function discardRest(incoming: IncomingMessage, socket: Socket, observer?
 }
 
 function createBrokenOffError(): FrameworkError {
-  return new FrameworkError("the request was answered before its body was read to the end", {
+  return new FrameworkError("the response was sent before the body of the request was read to its end", {
     code: "E_BODY_BROKEN_OFF",
   });
 }
@@ -67,7 +67,7 @@ export function isSmallBody(incoming: IncomingMessage): boolean {
   return announced !== undefined && incoming.headers.expect === undefined && Number(announced) <= MAX_REUSE_BYTES;
 }
 
-/** Called after the answer is sent. Discards the rest of the body for the next request, or closes the connection in time. */
+/** Call it after the response is sent. Discards the rest of the body for the next request, or closes the connection in time. */
 export function keepAliveAfterResponse({ incoming, connection: { socket }, clock, mayChange }: Exchange): void {
   const isStopped = incoming.destroyed || incoming.readableFlowing === false;
   // A reader may read to the end. Node itself discards a body that was never read.
@@ -77,8 +77,8 @@ export function keepAliveAfterResponse({ incoming, connection: { socket }, clock
 }
 
 /**
- * Whether a reader waits for bytes that have not arrived. `incoming.complete` alone does not tell: it stays false for a body that nothing
- * reads. A reader that holds back the client, or that has bytes to read, does not wait.
+ * Whether a reader waits for bytes that have not arrived. `incoming.complete` alone is not enough: it stays false for an unread body. A
+ * reader that has paused the stream, or that has bytes to read, does not wait.
  */
 export function waitsForBody(incoming: IncomingMessage): boolean {
   if (incoming.complete) return false;
@@ -90,13 +90,13 @@ function isListenedTo(incoming: IncomingMessage): boolean {
   return incoming.listenerCount("data") > 0 || incoming.listenerCount("readable") > 0;
 }
 
-/** Called before the end of an answer with `Connection: close`. Closes the connection after the rest of the body. */
+/** Call it before the end of a response with `Connection: close`. Closes the connection after the rest of the body. */
 export function lingerAfterResponse({ incoming, clock, connection: { socket } }: Exchange): void {
   if (socket.destroyed) return;
   const destroySoon = socket.destroySoon.bind(socket);
   const destroy = (): void => void socket.destroy();
   let discarded = 0;
-  // Node calls this as soon as the answer is written. Here it closes only our side.
+  // Node calls this as soon as the response is written. Here it closes only the server's direction.
   socket.destroySoon = () => {
     if (incoming.complete) return destroySoon();
     const timer = clock.setTimeout(destroy, MAX_DISCARD_MS, { background: true });

@@ -1,7 +1,7 @@
 /**
- * The Koa application behind `builder.koa` and `ctx.app`. It never serves by itself. Its `error` event carries unhandled errors to error
- * trackers (Sentry, dd-trace, elastic-apm), and takes the errors that middleware emits. An event without a listener is logged; with
- * Node's own `emit` it would be thrown.
+ * The Koa application behind `builder.koa` and `ctx.app`. It serves no requests. Its `error` event passes unhandled errors to error
+ * trackers (Sentry, dd-trace, elastic-apm), and accepts the errors that middleware emits. An event without a listener is logged; Node's own
+ * `emit` would throw it.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
@@ -14,8 +14,8 @@ import { toFrameworkError } from "../failures/thrown-error.js";
 
 const log = tracing.target("framework::http::error");
 
-/** Who knows of an error of one request: the log, or the listeners. */
-type ErrorState = "logged" | "told";
+/** How an error of a request was reported: in the log, or to the listeners. */
+type ErrorState = "logged" | "emitted";
 
 export class KoaApplication extends packages.Koa {
   // By request, because a program may throw one error object again and again.
@@ -25,13 +25,13 @@ export class KoaApplication extends packages.Koa {
     if (event !== "error") return super.emit(event, ...args);
     const [error, ctx] = args;
     const hasListener = this.listenerCount(event) > 0;
-    if (this.isContext(ctx)) this.recordError(ctx, error, hasListener ? "told" : "logged");
+    if (this.isContext(ctx)) this.recordError(ctx, error, hasListener ? "emitted" : "logged");
     if (hasListener) return super.emit(event, ...args);
     this.logEvent(error, this.isContext(ctx) ? ctx : undefined);
     return false;
   }
 
-  // Koa's own chain is empty here: every answer of it would be a 404, and its contexts are not those of the application.
+  // Koa's own chain is empty: it would respond to every request with 404, and its contexts are not those of the application.
 
   override listen(): never {
     throw createServeError("listen");
@@ -45,15 +45,15 @@ export class KoaApplication extends packages.Koa {
     throw createServeError("createContext");
   }
 
-  /** Whether middleware has emitted the error of this request, and it was logged. @internal */
+  /** Whether middleware has emitted this error of the request, and it was logged. @internal */
   hasLogged(ctx: Exchange, thrown: unknown): boolean {
     return this.knownErrors.get(ctx)?.get(thrown) === "logged";
   }
 
-  /** Tells the listeners of an error, unless they know it. A listener that throws does not change the answer. @internal */
+  /** Emits an error to the listeners, unless they have it already. A listener that throws does not change the response. @internal */
   notifyListeners(ctx: object, thrown: unknown): void {
     if (this.listenerCount("error") === 0 || this.knownErrors.get(ctx)?.has(thrown) === true) return;
-    this.recordError(ctx, thrown, "told");
+    this.recordError(ctx, thrown, "emitted");
     try {
       this.emit("error", toError(thrown), ctx);
     } catch (error) {
@@ -61,9 +61,9 @@ export class KoaApplication extends packages.Koa {
     }
   }
 
-  private recordError(ctx: object, error: unknown, known: ErrorState): void {
+  private recordError(ctx: object, error: unknown, state: ErrorState): void {
     const errors = this.knownErrors.get(ctx) ?? new Map<unknown, ErrorState>();
-    this.knownErrors.set(ctx, errors.set(error, known));
+    this.knownErrors.set(ctx, errors.set(error, state));
   }
 
   private logEvent(error: unknown, ctx: Exchange | undefined): void {
@@ -83,7 +83,7 @@ export class KoaApplication extends packages.Koa {
   }
 }
 
-/** Tells the listeners of `builder.koa.on("error")` of an error, once a request. @internal */
+/** Emits an error to the listeners of `builder.koa.on("error")`, once for each request. @internal */
 export function notifyErrorListeners(ctx: object, thrown: unknown): void {
   if ("app" in ctx && ctx.app instanceof KoaApplication) ctx.app.notifyListeners(ctx, thrown);
 }

@@ -1,7 +1,7 @@
 /**
- * `ctx.request`, `ctx.response` and `ctx.cookies` for middleware written for Koa: Koa's own accessors, over the request and the answer
- * that the context holds. The context makes each of them when it is first asked for. Handlers of this framework do not need them.
- * Each application derives classes of its own, whose prototypes are `koa.request` and `koa.response`.
+ * `ctx.request`, `ctx.response` and `ctx.cookies` for middleware written for Koa: Koa's own accessors for the request and the response of
+ * the context. The context creates each of them at its first access. Handlers of this framework do not need them. Each application derives
+ * its own classes, whose prototypes are `koa.request` and `koa.response`.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -141,7 +141,7 @@ export class KoaRequestFace {
   }
 }
 
-/** From now on the object has this value in place of the accessor that it inherits. */
+/** Replaces the inherited accessor of the object by this value. */
 function replace<T extends object, K extends keyof T>(target: T, name: K, value: T[K]): void {
   Object.defineProperty(target, name, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -3,7 +3,7 @@
  * equal. A client that prefers `identity` gets the body without a coding.
  *
  * The header may be hostile. A member that is not well-formed is ignored. Of two members for one coding the first counts. Members after the
- * 32nd are not read. Never throws.
+ * 32nd are ignored. The function never throws.
  */
 
 export type Coding = "br" | "gzip";
@@ -16,11 +16,11 @@ export interface Acceptance {
 }
 
 const MAX_MEMBERS = 32;
-const NOTHING: Acceptance = { br: 0, gzip: 0, identity: undefined };
+const NONE_ACCEPTED: Acceptance = { br: 0, gzip: 0, identity: undefined };
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 export function readAcceptEncoding(header: string | undefined): Acceptance {
-  if (header === undefined || header === "") return NOTHING;
+  if (header === undefined || header === "") return NONE_ACCEPTED;
   const weights = new Map<string, number>();
   for (const member of header.split(",", MAX_MEMBERS)) {
     const semicolon = member.indexOf(";");

@@ -1,6 +1,6 @@
 /**
- * Keeps values that were computed from texts of clients. Nearly all clients send one of a few texts. A client that sends a new text each
- * time costs computation, but no memory.
+ * Stores values that are computed from texts of clients. Nearly all clients send one of a few texts, so most values are found. A client
+ * that sends a new text each time costs computation, but no memory.
  */
 
 /** The value of a longer text is computed each time. */
@@ -8,11 +8,11 @@ const MAX_LENGTH = 256;
 
 export class BoundedMemo<V extends {}> {
   private readonly known = new Map<string, V>();
-  /** The next text is mostly equal to the last one, and a comparison costs a fifth of a look-up. */
+  /** The next text is mostly equal to the last one, and a comparison costs a fifth of a search in the map. */
   private last: string | undefined = undefined;
   private lastValue: V | undefined = undefined;
 
-  /** @param capacity the most values that are kept; before one more is added, all are removed */
+  /** @param capacity the maximum of stored values; when it is reached, all are removed before the next one is added */
   constructor(
     private readonly compute: (text: string) => V,
     private readonly capacity = 128,

@@ -1,7 +1,7 @@
 /**
- * The address of the client and the scheme that it used, behind proxies that the operator trusts. A client can write anything into
- * `X-Forwarded-For` and `X-Forwarded-Proto`. So the entries are read from the right, the nearest proxy first, and only as long as
- * each one was written by a trusted proxy. `Forwarded`, `X-Real-IP` and `X-Forwarded-Host` are never read.
+ * The address of the client and the scheme that it used, behind proxies that the operator trusts. A client can write any text into
+ * `X-Forwarded-For` and `X-Forwarded-Proto`. So the entries are read from the right, the nearest proxy first, and only as long as each one
+ * was written by a trusted proxy. `Forwarded`, `X-Real-IP` and `X-Forwarded-Host` are never read.
  *
  * Not for access control: an address is not an identity.
  *

@@ -1,6 +1,6 @@
 /**
- * The argument of handlers and middleware: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts
- * when the answer is no longer needed. Middleware written for Koa finds all of Koa's members. Work outside a request has no context.
+ * The argument of handlers and middleware: Koa's context, with typed `params`, readers of the request's body, and a signal that aborts when
+ * the response is no longer needed. Middleware written for Koa finds all of Koa's members. Work outside a request has no context.
  *
  * @example
  * async show({ params }: Context<"id">) { return this.store.find(params.id); }
@@ -39,7 +39,7 @@ const PATH_ALONE = /^\/[^?#]*$/;
 export class Context<Names extends string = never> extends Exchange {
   /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
   declare readonly app: KoaApp;
-  /** The application's own classes, set as `app` is. @internal */
+  /** The application's classes for Koa's request and response; set on the prototype like `app`. @internal */
   declare readonly RequestFace: typeof KoaRequestFace;
   /** @internal */
   declare readonly ResponseFace: typeof KoaResponseFace;
@@ -185,7 +185,7 @@ export class Context<Names extends string = never> extends Exchange {
     return read instanceof Promise ? expectAwait(this, "ctx.search", read) : read;
   }
 
-  // --- the answer ---
+  // --- the response ---
 
   get status(): number {
     return this.raw.statusCode;
@@ -232,7 +232,7 @@ export class Context<Names extends string = never> extends Exchange {
     }
   }
 
-  /** Koa's switch: after `false` the application writes the answer by hand. */
+  /** Koa's switch: after `false` the application writes the response by hand. */
   get respond(): boolean | undefined {
     return !this.isWrittenByHand;
   }
@@ -251,7 +251,7 @@ export class Context<Names extends string = never> extends Exchange {
     return this.detached ?? this.raw;
   }
 
-  // --- Koa's own objects, made when asked for ---
+  // --- Koa's own objects, created at the first access ---
 
   /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, since a proxy may have decrypted. */
   get cookies(): KoaCookies {
@@ -280,14 +280,14 @@ export class Context<Names extends string = never> extends Exchange {
     return this.responseFace as unknown as KoaResponse;
   }
 
-  /** Koa's way for a callback to report an error. The request fails with it while the answer is open. */
+  /** Koa's way for a callback to report an error. While the response is open, the request fails with this error. */
   onerror(error?: unknown): void {
     if (!this.mayChange) return;
     if (error !== undefined && error !== null) this.lateError ??= { error };
     if (this.lateError !== undefined && this.headIsSent) this.raw.destroy();
   }
 
-  /** The status that the answer to a thrown value has. @internal */
+  /** The status of the response to a thrown value. @internal */
   getThrownStatus(thrown: unknown): number {
     return toFrameworkError(this, thrown)?.status ?? 500;
   }

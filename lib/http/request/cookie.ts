@@ -1,5 +1,5 @@
 /**
- * The cookies of the framework's own stages: their values in a request, and the `Set-Cookie` line of an answer (RFC 6265). Handlers use
+ * The cookies of the framework's own stages: their values in a request, and the `Set-Cookie` line of a response (RFC 6265). Handlers use
  * `ctx.cookies`.
  */
 import type { ServerResponse } from "node:http";
@@ -8,7 +8,7 @@ import { setupError } from "../../errors/setup-error.js";
 
 export type SameSite = "Strict" | "Lax" | "None";
 
-/** The attributes of one cookie; they were checked when its stage was configured. */
+/** The attributes of one cookie. They are checked when its stage is configured. */
 export interface CookieAttributes {
   readonly name: string;
   readonly path: string;
@@ -40,7 +40,7 @@ function findFault({ name, path, domain, secure, sameSite }: CookieAttributes): 
     return `${JSON.stringify(name)} cannot be the name of a cookie: use letters, digits, "-" and "_"`;
   }
   if (typeof path !== "string" || !PATH.test(path)) {
-    return `${JSON.stringify(path)} cannot be the path of a cookie: it begins with "/" and has no ";"`;
+    return `${JSON.stringify(path)} cannot be the path of a cookie: it starts with "/" and has no ";"`;
   }
   if (domain !== undefined && (typeof domain !== "string" || !DOMAIN.test(domain))) {
     return `${JSON.stringify(domain)} cannot be the domain of a cookie: give a host name without a dot in front`;
@@ -62,7 +62,7 @@ function findPrefixFault(name: string, path: string, domain: string | undefined,
     : undefined;
 }
 
-/** The line up to its `Max-Age`: everything but the value is known when the application is built. */
+/** The attributes of the `Set-Cookie` line without `Max-Age`. They are known when the application is built. */
 export function formatAttributes({ path, domain, secure, sameSite, httpOnly }: CookieAttributes): string {
   const parts = [`; Path=${path}`];
   if (domain !== undefined) parts.push(`; Domain=${domain}`);
@@ -72,28 +72,28 @@ export function formatAttributes({ path, domain, secure, sameSite, httpOnly }: C
   return parts.join("");
 }
 
-/** Adds a line to the cookies that the answer sets already. */
+/** Adds a `Set-Cookie` line to those that the response already has. */
 export function addSetCookie(raw: ServerResponse, line: string): void {
   raw.appendHeader("Set-Cookie", line);
 }
 
 /**
- * Whether the answer is a 304. It gets no cookie of the framework: the client shows the page that it holds, with the token that came with
- * that page.
+ * Whether the response is a 304. A 304 gets no cookie of the framework, because the client shows its stored page, which contains the token
+ * of the earlier response.
  */
 export function isNotModified({ statusCode }: ServerResponse): boolean {
   return statusCode === 304;
 }
 
-/** Whether the answer says that shared caches may keep it (RFC 9111 section 5.2.2). */
+/** Whether the response allows shared caches to store it (RFC 9111 section 5.2.2). */
 export function isForSharedCaches(raw: ServerResponse): boolean {
   const policy = raw.getHeader("Cache-Control");
   return policy !== undefined && /(?:^|[\s,])(?:public|s-maxage)(?:$|[\s,=])/i.test(String(policy));
 }
 
 /**
- * The values of the cookies with that name, the first of them `most`. A client may send a name twice: a sibling host can set a cookie
- * with the same name and a longer path, which comes first (RFC 6265 section 5.4). The cookies with other names cost a scan and no memory.
+ * The values of the first `max` cookies with that name. A client may send a name twice: a sibling host can set a cookie with the same name
+ * and a longer path, which comes first (RFC 6265 section 5.4). Cookies with other names cost a scan, but no memory.
  */
 export function readCookieValues(header: string | undefined, name: string, max: number): readonly string[] {
   if (header === undefined) return NONE;

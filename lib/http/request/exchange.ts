@@ -1,6 +1,6 @@
 /**
- * One request and its answer, as the stages see them: this class adds the request to `Answer`. It knows the client connection, the
- * end of the request and the listeners for it. Not for applications: they use `Context`, which adds the public accessors.
+ * One request and its response, as the stages see them. This class adds the request to `ResponseState`: the client connection, the abort
+ * signal, and the listeners for the end of the request. Not for applications: they use `Context`, which adds the public accessors.
  */
 import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -43,26 +43,27 @@ export abstract class Exchange extends ResponseState {
   declare readonly readLimit: number;
   /** @internal */
   declare readonly uploadReader: UploadReader;
-  /** Learns of an unhandled error when there is no log subscriber; set where the application is the process. @internal */
+  /** Reports an unhandled error when there is no log subscriber. Only `run()` sets it. @internal */
   declare readonly reportUnhandled: UnhandledErrorReporter | undefined;
 
   /** @internal */
   extensions: unknown[] | undefined = undefined;
-  /** By the monotonic clock, when the outermost stage that measures saw the request. @internal */
+  /** The time of the monotonic clock at which the outermost measuring stage received the request. @internal */
   startedAt: number | undefined = undefined;
-  /** Where the request's spans are, once a stage has opened one. @internal */
+  /** The flow of the request's spans. The first stage that opens a span sets it. @internal */
   flow: Flow | undefined = undefined;
-  /** The innermost stage or middleware with a time limit that the request has reached; or a value that stops all of them. @internal */
+  /**
+   * The innermost timeout, of a stage or a middleware, that the request has reached. Any other value suspends all timeouts of the request.
+   * @internal
+   */
   activeTimeout: unknown = undefined;
   /** The matched route, for events. @internal */
   matchedRoute: MatchedRoute | undefined = undefined;
   /** The step of the innermost layer of the application that the request has reached. @internal */
   layerStep: unknown = undefined;
-  /** The client waits for `100 Continue` before it sends the body. @internal */
-  owesContinue = false;
-  /** Bytes of a body that are read at most; `undefined`: the readers' own limit. @internal */
+  /** The maximum of body bytes that are read; `undefined`: the default limit of the readers. @internal */
   bodyLimit: number | undefined = undefined;
-  /** The application holds Node's request. @internal */
+  /** The application has accessed Node's request. @internal */
   requestIsShared = false;
 
   private completers: HeadCompleter[] | undefined = undefined;
@@ -87,7 +88,7 @@ export abstract class Exchange extends ResponseState {
 
   // --- the head ---
 
-  /** Has `completer` add to the head when it is sent, also of a refusal and of a head that is written by hand. @internal */
+  /** Registers a completer, which adds headers when the head is sent. This includes refusals and heads that are written by hand. @internal */
   completeHeadWith(completer: HeadCompleter): void {
     (this.completers ??= []).push(completer);
   }
@@ -101,17 +102,17 @@ export abstract class Exchange extends ResponseState {
   completeHead(head: ResponseHead): void {
     const { completers } = this;
     if (completers === undefined) return;
-    // The innermost stage adds its headers first, in the order in which the answer passes the stages.
+    // The innermost stage adds its headers first, in the order in which the response passes the stages.
     for (let at = completers.length - 1; at >= 0; at--) completers[at]?.complete(this, head);
   }
 
-  // --- the end, early or late ---
+  // --- abort and end ---
 
-  /** The signal behind `ctx.signal`, made when first asked for. @internal */
+  /** The signal of `ctx.signal`. It is created at the first access. @internal */
   get abortSignal(): AbortSignal {
     if (this.controller === undefined) {
       this.controller = new AbortController();
-      // A handler may ask for many things at once. Node would warn of the eleventh listener.
+      // A handler may pass the signal to many calls at once. Node would warn of the eleventh listener.
       setMaxListeners(0, this.controller.signal);
       this.signalFlow ??= currentFlow()?.request;
       if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
@@ -124,7 +125,7 @@ export abstract class Exchange extends ResponseState {
     if (this.abortReason !== undefined) throw this.abortReason;
   }
 
-  /** Tells `listener` of the abort, without making a signal. @internal */
+  /** Calls `listener` on abort. No signal is created for it. @internal */
   onAbort(listener: AbortListener): void {
     this.signalFlow ??= currentFlow()?.request;
     if (this.abortListeners === undefined) this.abortListeners = [listener];
@@ -151,7 +152,7 @@ export abstract class Exchange extends ResponseState {
     const { controller, abortListeners: listeners } = this;
     if (controller === undefined && listeners === undefined) return;
     this.abortListeners = undefined;
-    // Listeners log for this request, wherever the abort comes from.
+    // Listeners log as part of this request, whichever code aborts it.
     resumeFlow(this.signalFlow, abortWith, { controller, listeners, reason });
   }
 
@@ -170,21 +171,21 @@ export abstract class Exchange extends ResponseState {
     if (this.raw.socket === null) closeQueued(this.raw);
   }
 
-  /** Tells `listener` when the client leaves before the answer was handed over. @internal */
+  /** Calls `listener` if the client leaves before Node has the whole response. @internal */
   onClientGone(listener: ClientGoneListener): void {
     if (this.clientGoneListener === undefined) this.clientGoneListener = listener;
     else (this.moreClientGoneListeners ??= []).push(listener);
   }
 
-  /** Calls `work` once the answer is sent or the client has left, at once where that is so already. @internal */
+  /** Calls `work` when the response is sent or the client has left, or at once if that has already happened. @internal */
   afterResponse(work: () => void): void {
-    // Node emits `close` once: a handler may go on after a timeout, after its client has left, or beside its answer.
+    // Node emits `close` only once, and a handler may run on after its response: after a timeout, or after its client has left.
     if (this.raw.destroyed) return work();
     const flow = currentFlow();
     this.raw.once("close", () => resumeFlow(flow, work, undefined));
   }
 
-  /** The answer is handed over, or will never be. @internal */
+  /** Ends the request: Node has the whole response, or no response will follow. @internal */
   finish(): void {
     this.endReason ??= "handed over";
     this.connection.removeRequest(this);
@@ -192,8 +193,8 @@ export abstract class Exchange extends ResponseState {
 }
 
 /**
- * Node 20 and 22 close only the answer whose turn it is on the socket, and forget those that wait behind it: a file or a database that is
- * read into one of them would wait for ever.
+ * Node 20 and 22 close only the response that they write to the socket now, and drop the responses that are queued behind it. Without this
+ * call, a file or a database cursor that is piped into a queued response would wait for ever.
  */
 function closeQueued(raw: ServerResponse): void {
   raw.destroy();

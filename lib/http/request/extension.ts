@@ -16,7 +16,7 @@ export interface Extensible {
 }
 
 export class Extension<T> {
-  // An application has a few extensions, all made when its modules load. For so few an array is the smallest and fastest table.
+  // An application has a few extensions, all created when its modules load. For so few an array is the smallest and fastest table.
   static #count = 0;
   readonly #number = Extension.#count++;
 
@@ -36,8 +36,8 @@ export class Extension<T> {
   of(carrier: Extensible): T {
     const value = this.find(carrier);
     if (value === undefined) {
-      const cause = `nothing has called ${this.name}.set(ctx, …)`;
-      const fix = "put the middleware that does so before this code, or turn on its stage";
+      const cause = `no code has called ${this.name}.set(ctx, …)`;
+      const fix = "put the middleware that does so before this code, or add its stage";
       throw new FrameworkError(`no ${this.name} on this request: ${cause}; ${fix}`, { code: "E_EXTENSION_MISSING" });
     }
     return value;

@@ -1,6 +1,7 @@
 /**
- * Origins, and the one comparison of them. Scheme and host have no case, and the default port of a scheme equals none (RFC 9110 section
- * 4.2.3), so origins are compared as URLs spell them, never as text: `Host: shop.example:80` is the host of `http://shop.example`.
+ * Origins and their comparison. Scheme and host are case-insensitive, and the default port of a scheme equals a missing port (RFC 9110
+ * section 4.2.3). So origins are compared in the spelling of a URL, never as text: `Host: shop.example:80` is the host of
+ * `http://shop.example`.
  */
 
 /** The members of a request's context that name its site. */
@@ -25,10 +26,10 @@ export function parseUrl(text: string): URL | undefined {
 
 /**
  * The origins that pages of this site may have: that of the request, that of the configured URL, and for a request over HTTP the same host
- * over HTTPS, because a proxy that ends TLS may not be listed as trusted. Never the reverse.
+ * over HTTPS, because a proxy that ends TLS may not be listed as trusted. An HTTPS request never gets an HTTP origin in addition.
  */
 export function listSiteOrigins({ protocol, host }: Site, configured = ""): readonly string[] {
-  // On a server of the application these characters may be in a `Host`. In a URL a host does not have them.
+  // A server of the caller may accept a `Host` with these characters. The host of a URL cannot have them.
   const name = /[@/\\?#]/.test(host) ? "" : host;
   const urls = [`${protocol}://${name}`, `https://${name}`, configured];
   return urls.map(findOrigin).filter((origin) => origin !== undefined);

@@ -1,7 +1,7 @@
 /**
- * Takes a request target apart (RFC 9112 section 3.2), in each of its forms: the path, and the query, which is never logged. A fragment is
- * not part of a target, so it is dropped. The authority of the absolute form is dropped too. It also checks the targets that an application
- * computes. Not for other URLs of an application: those are `URL`s.
+ * Splits a request target, in each of its forms (RFC 9112 section 3.2), into the path and the query, which is never logged. A fragment is
+ * not part of a target, so it is dropped. The authority of the absolute form is dropped too. This file also checks the targets that an
+ * application computes. Not for other URLs of an application, which are `URL` objects.
  */
 import { parseUrl } from "./origin.js";
 import { hasControlCharacter } from "../response/field-value.js";
@@ -51,7 +51,7 @@ export function toRedirectTarget(location: string): string | undefined {
   return isVisibleAscii(location) ? location : url.href;
 }
 
-/** Two slashes would begin an authority (RFC 3986 section 4.2). */
+/** Two slashes would start an authority (RFC 3986 section 4.2). */
 function isPath(url: string): boolean {
   return url.startsWith("/") && !url.startsWith("//") && !hasControlCharacter(url);
 }

@@ -1,5 +1,5 @@
 /**
- * Paths that lead to this site and nowhere else: the check of every redirect to a path, and of a `Referer` that a stage leads back to.
+ * The check that a path leads to this site only. Every redirect to a path passes it, and every `Referer` to which a stage redirects back.
  * Not for URLs of other sites.
  */
 import { BadRequestError } from "../../errors/framework-error.js";
@@ -37,7 +37,7 @@ export function findSafeReferer(referer: string, origins: readonly string[]): st
 }
 
 function findSitePath(referer: string, origins: readonly string[]): string | undefined {
-  // The URL parser drops tabs and line breaks and turns backslashes into slashes.
+  // The URL parser drops tabs and line breaks and converts backslashes to slashes.
   if (hasBackslashOrControl(referer) || !isSiteUrl(referer, origins)) return undefined;
   const { pathname, search } = new URL(referer);
   return pathname + search;

@@ -1,6 +1,6 @@
 /**
- * The headers that CORS adds to an answer. Each completer is built once and serves all requests; it reads the parts that differ from
- * the request.
+ * The headers that CORS adds to a response. Each completer is created once and serves all requests. It reads the variable parts from the
+ * request.
  */
 import type { Exchange } from "../../http/request/exchange.js";
 import type { HeadCompleter, ResponseHead } from "../../http/response/response-head.js";
@@ -22,7 +22,7 @@ export class CorsHeaders {
   constructor(options: CorsOptions) {
     const allowed = new AllowedOrigin(options);
     this.allowed = allowed;
-    // A cache may give the answer to a page of another origin later, so an answer for all origins always says so.
+    // A cache may later give the response to a page of another origin, so a response for all origins always has the header.
     this.withoutOrigin = options.origins === "*" ? allowed : new VaryCompleter("Origin");
     this.denied = new DeniedOrigin();
     this.preflight = new AllowedPreflight(options, allowed);
@@ -99,7 +99,7 @@ function readRequestedHeaders(names: string | undefined): string {
   return names !== undefined && isTokenList(names) ? names.trim() : "";
 }
 
-/** Removes the CORS headers of a handler too: they must not give access to an origin that is not allowed. */
+/** Removes the CORS headers of a handler too, because they must not give access to an origin that is not allowed. */
 class DeniedOrigin implements HeadCompleter {
   private readonly varying = new VaryCompleter("Origin");
 

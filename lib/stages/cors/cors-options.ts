@@ -1,5 +1,5 @@
 /**
- * The options of CORS and their check. A policy that no browser accepts, or that allows more than it seems to, is refused when the
+ * The options of CORS and their check. A policy that no browser accepts, or that allows more than its author expects, is refused when the
  * application is built.
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
@@ -8,7 +8,7 @@ import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { isToken } from "../../http/response/field-value.js";
 
-/** Decides whether an origin may read the answer. It is never called for the origin `null`. */
+/** Decides whether an origin may read the response. It is never called for the origin `null`. */
 export type OriginPredicate = (origin: string, ctx: Context) => boolean | Promise<boolean>;
 
 export interface CorsOptions {
@@ -22,7 +22,7 @@ export interface CorsOptions {
   readonly exposeHeaders?: readonly string[];
   /** Whether browsers may send cookies and HTTP authentication; no unless set. Not together with a `"*"`. */
   readonly credentials?: boolean;
-  /** The seconds for which a browser may cache the answer to a preflight. */
+  /** The seconds for which a browser may cache the response to a preflight. */
   readonly maxAge?: number;
   /** Whether a page of the public network may reach this server in a private network, when the browser asks; no unless set. */
   readonly privateNetwork?: boolean;
@@ -47,7 +47,7 @@ export function checkCorsOptions(options: CorsOptions): void {
   checkTokens("methods", options.methods, "E_CORS_METHOD");
   checkTokens("allowHeaders", options.allowHeaders, "E_CORS_HEADER");
   checkTokens("exposeHeaders", options.exposeHeaders, "E_CORS_HEADER");
-  // Any truthy value turns credentials on, so the check looks for any truthy value.
+  // Any truthy value enables credentials, so the check accepts any truthy value.
   if (options.credentials) checkWildcards(options);
   const { maxAge = 0 } = options;
   if (!Number.isSafeInteger(maxAge) || maxAge < 0) {

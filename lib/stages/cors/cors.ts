@@ -1,6 +1,6 @@
 /**
- * Stage layer: tells browsers which pages of other origins may read the answers (the Fetch standard, section 3.2). It answers a
- * preflight itself; the inner stages do not see it. Every other answer, errors included, gets its headers when it is sent.
+ * Stage layer: tells browsers which pages of other origins may read the responses (the Fetch standard, section 3.2). It responds to a
+ * preflight itself; the inner stages do not see it. Every other response, errors included, gets its headers when it is sent.
  *
  * Not a protection of the server: only browsers obey these headers.
  *
@@ -14,7 +14,7 @@ import type { Context } from "../../http/request/context.js";
 import { isPromise, StageLayer, type Run } from "../../http/middleware.js";
 import { BoundedMemo } from "../../http/request/bounded-memo.js";
 
-/** Whether an origin may read the answer. */
+/** Whether an origin may read the response. */
 type Decision = boolean | Promise<boolean>;
 
 export class CorsLayer extends StageLayer {
@@ -51,7 +51,7 @@ export class CorsLayer extends StageLayer {
     }
   }
 
-  /** The predicate failed, so the origin gets no access. The answer depends on the origin, and `Vary` tells caches so. */
+  /** The predicate failed, so the origin gets no access. The response depends on the origin, so it gets a `Vary` for caches. */
   private fail(ctx: Context, thrown: unknown): never {
     ctx.completeHeadWith(isPreflight(ctx) ? this.headers.deniedPreflight : this.headers.denied);
     throw thrown;

@@ -1,10 +1,10 @@
 /**
- * Stage layer: one port for the browser in development. Requests for sources go to Vite's development server before any other stage, and so
- * do the sockets of its hot reload; requests that the application does not answer go there last. Vite is reached by the socket or pipe that
- * `FRAMEWORK_VITE_IPC` names. Off in release builds, and where no endpoint is named.
+ * Stage layer: one port for the browser in development. Requests for sources are forwarded to Vite's development server before any other
+ * stage, and so are the sockets of its hot reload. Requests without a route and a file are forwarded last. The socket or pipe of Vite is
+ * named by `FRAMEWORK_VITE_IPC`. The proxy is off in release builds, and if no endpoint is named.
  *
- * A tool that owns the port, and restarts the application behind it, tunnels to Vite itself: a socket of the hot reload that passes through
- * the application would end with it, and the browser would load the page anew.
+ * A tool that listens on the port itself and restarts the application behind it must also tunnel to Vite itself. A hot-reload socket
+ * through the application would end at each restart, and the browser would reload the page.
  *
  * @example
  * Application.create(LinksModule).devProxy().pages(new Pages({ entry: "pages/main.tsx" }));
@@ -33,7 +33,7 @@ export interface DevProxySurroundings {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where Vite is, and which requests are for it. */
+/** The endpoint of Vite, and the prefixes of the requests that are forwarded. */
 export interface DevProxySettings {
   readonly endpoint: string;
   readonly prefixes: readonly string[];
@@ -41,7 +41,7 @@ export interface DevProxySettings {
 
 /** The options of the application's pages that concern their sources. */
 export interface SourceSite {
-  /** The source that starts the front end: its directory holds sources. */
+  /** The source that starts the front end. The other files of its directory are sources too. */
   readonly entry: string | undefined;
   /** The `base` of Vite. */
   readonly viteBase: string;
@@ -100,7 +100,7 @@ export class DevProxyLayer extends StageLayer {
   }
 }
 
-/** Asks Vite for paths without a route and without a file. Its 404 leaves the answer to the application. @internal */
+/** Forwards paths without a route and without a file to Vite. After a 404 of Vite, the application responds. @internal */
 export class DevFallbackLayer extends StageLayer {
   constructor(private readonly settings: DevProxySettings) {
     super();
@@ -118,16 +118,16 @@ export class DevFallbackLayer extends StageLayer {
 const VITE_PREFIXES = ["/@", "/node_modules/", "/__open-in-editor"];
 
 /**
- * The paths that Vite's development server answers: its own (`/@vite/client`, `/@id/…`, `/@fs/…`), the packages of the front end, the
- * opener of its error overlay, and the prefixes of sources. A prefix is compared by whole segments. With a `base`, Vite answers the paths
- * below the base and no others.
+ * The paths that Vite's development server serves: its own (`/@vite/client`, `/@id/…`, `/@fs/…`), the packages of the front end, the opener
+ * of its error overlay, and the prefixes of sources. A prefix is compared by whole segments. With a `base`, Vite serves the paths below the
+ * base and no others.
  */
 export class ForwardedPaths {
   private readonly prefixes: readonly string[];
   /** The directory of the entry. The application may have routes below the same path, so only files in it count. */
   private readonly sources: string | undefined;
 
-  /** @param base of Vite; it begins and ends with a slash */
+  /** @param base of Vite; it starts and ends with a slash */
   constructor(
     prefixes: readonly string[],
     entry: string | undefined,

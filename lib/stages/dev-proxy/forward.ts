@@ -1,6 +1,6 @@
 /**
- * Sends a request to Vite over its socket or pipe, and makes its response the answer: HTTP/1.1, the headers as they are without those of
- * the connection, the bodies as streams.
+ * Forwards a request to Vite over its socket or pipe, and copies the response: HTTP/1.1, all headers except those of the connection, the
+ * bodies as streams.
  */
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { Problem } from "../../errors/problem.js";
@@ -14,11 +14,11 @@ const log = tracing.target("framework::dev_proxy");
 const CONNECTION_HEADERS = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 
 interface ForwardOptions {
-  /** Whether a 404 of Vite does not count as an answer. */
+  /** Whether a 404 of Vite is left to the application. */
   readonly leaves404?: boolean;
 }
 
-/** Whether Vite has answered. False if nothing listens. Then no byte of the request's body was read. */
+/** Returns whether Vite has responded. It is false if Vite is not running; then no byte of the request's body was read. */
 export async function forward(
   ctx: Context,
   endpoint: string,
@@ -63,14 +63,14 @@ function sendRequest(ctx: Context, endpoint: string): Promise<Outcome> {
     outgoing.on("socket", (socket) =>
       socket.once("connect", () => {
         isConnected = true;
-        // No byte of the body is read before, so that the application may still answer.
+        // No byte of the body is read before the connection exists, so that the application may still respond.
         if (sendsBody) ctx.req.pipe(outgoing);
       }),
     );
-    // A head without a body is one write. A second write, even an empty one, would fail if Vite has already answered and closed the
+    // A head without a body is one write. A second write, even an empty one, would fail if Vite has already responded and closed the
     // connection.
     if (!sendsBody) outgoing.end();
-    // Without this Node connects with the first byte of a body only.
+    // Without this call Node connects only at the first byte of a body.
     else outgoing.flushHeaders();
     ctx.onClientGone({ clientGone: () => void outgoing.destroy() });
   });
@@ -87,11 +87,11 @@ function copyResponse(ctx: Context, response: IncomingMessage): void {
       ctx.raw.setHeader(name, values.length === 1 ? (values[0] ?? "") : values);
   }
   ctx.setBody(response);
-  // A body without a type has none from Vite either.
+  // If Vite sent no type, the response has none.
   ctx.inferredType = undefined;
 }
 
-/** Vite answers for hosts that it knows only; its answer does not reach the developer's eyes. */
+/** Vite refuses unknown hosts with a response that the developer mostly does not see. */
 function warnOfHost({ host, path }: Context): void {
   log.warn("Vite refused the request: add the host to server.allowedHosts of its configuration", { host, path });
 }

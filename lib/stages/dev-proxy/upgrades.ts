@@ -1,6 +1,7 @@
 /**
- * Tunnels the sockets of Vite's hot reload: an upgrade whose protocols name `vite-hmr` or `vite-ping` is sent to Vite as it came, since Vite
- * compares the host, the origin and a token in the query. While Vite is down the socket is closed at once, and the browser asks again.
+ * Tunnels the sockets of Vite's hot reload: an upgrade whose protocols name `vite-hmr` or `vite-ping` is sent to Vite unchanged, because
+ * Vite compares the host, the origin and a token in the query. While Vite is down, the socket is closed at once, and the browser tries
+ * again.
  */
 import type { IncomingMessage, Server } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -8,7 +9,7 @@ import type { Duplex } from "node:stream";
 
 const PROTOCOLS: ReadonlySet<string> = new Set(["vite-hmr", "vite-ping"]);
 
-/** Adds the tunnel to a server. Other upgrades go to the other listeners; without one they are refused. @internal */
+/** Adds the tunnel to a server. Other upgrades are left to the other listeners; without other listeners they are refused. @internal */
 export function tunnelUpgrades(server: Server, endpoint: string, draining: AbortSignal): void {
   server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (isViteUpgrade(incoming)) tunnel(incoming, socket, head, { endpoint, draining });
@@ -42,7 +43,7 @@ function tunnel(incoming: IncomingMessage, socket: Duplex, head: Buffer, { endpo
   });
 }
 
-/** The head as it came. Node has checked that no field holds a line break. */
+/** The head as the client sent it. Node has checked that no field contains a line break. */
 function formatHead({ method = "GET", url = "/", rawHeaders }: IncomingMessage): string {
   let text = `${method} ${url} HTTP/1.1\r\n`;
   for (let at = 0; at < rawHeaders.length; at += 2) text += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;

@@ -1,9 +1,9 @@
 /**
- * The numbers of buckets by the hashes of their keys: a hash table with open addressing and linear probing. It stands on typed
- * arrays, so a million entries cost the garbage collector nothing. The caller numbers the entries, without gaps.
+ * The numbers of buckets by the hashes of their keys: a hash table with open addressing and linear probing. It uses typed arrays, so a
+ * million entries are no work for the garbage collector. The caller numbers the entries without gaps.
  *
- * A key is stored as a hash of 64 bits: HalfSipHash-1-3 over its UTF-16 code units, with a random secret per instance. Without the
- * secret a client cannot invent keys with the same hash. Two of a million keys have the same hash in one of thirty million processes.
+ * A key is stored as a hash of 64 bits: HalfSipHash-1-3 over its UTF-16 code units, with a random secret per instance. Without knowing the
+ * secret, a client cannot invent keys with the same hash. Two of a million keys have the same hash in one of thirty million processes.
  *
  * Not for data that outlives the process: the hashes are different after a restart.
  */
@@ -105,10 +105,10 @@ export class BucketTable {
   }
 }
 
-/** Rounds after the text, for each half of the result. */
+/** The rounds after the text, for each half of the result. */
 const FINAL_ROUNDS = 3;
 
-/** The hash of a key. One instance serves all keys and holds the last result, so that hashing allocates nothing. */
+/** The hash of a key. One instance serves all keys and contains the last result, so that hashing does not allocate. */
 export class KeyHash {
   high = 0;
   low = 0;

@@ -34,7 +34,7 @@ export class CacheBuckets {
   private readonly prefix: string;
   private readonly args: readonly number[];
 
-  /** @param name tells the limits on one cache apart; may be `""` */
+  /** @param name distinguishes the limits on one cache; may be `""` */
   constructor(
     cache: Cache,
     private readonly quota: Quota,
@@ -45,7 +45,7 @@ export class CacheBuckets {
     this.script = cache.script(TAKE);
   }
 
-  /** Rejects when the store does not answer. */
+  /** Rejects if the store does not respond. */
   take(key: string): Promise<RateLimitDecision> {
     const { limit, isClosed } = this.quota;
     if (isClosed) return Promise.resolve(new RateLimitDecision(false, limit, 0, 0, 1));

@@ -1,7 +1,7 @@
 /**
- * The key of a client: it selects the bucket that a request takes a token from. The key is the client's address, a request header, a
- * constant (one bucket for all clients) or the result of a function. All IPv6 addresses of one network are one client. Requests without a
- * key share the bucket `unidentified`.
+ * The key of a client, which selects the bucket of a request. The key is the client's address, a request header, a constant (one bucket for
+ * all clients) or the result of a function. All IPv6 addresses of one network are one client. Requests without a key share the bucket
+ * `unidentified`.
  *
  * Clients choose their headers, so the length of a key is bounded: a long key is replaced by its SHA-256.
  */
@@ -42,7 +42,7 @@ function createAddressReader(prefix: number): KeyReader {
   return (ctx) => boundKey(getClientNetwork(ctx.ip, prefix));
 }
 
-// JavaScript callers may pass anything.
+// JavaScript callers may pass any value.
 function createOptionReader(
   key: { readonly header?: unknown; readonly ipv6Prefix?: unknown } | null | undefined,
 ): KeyReader {

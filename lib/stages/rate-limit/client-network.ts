@@ -1,6 +1,6 @@
 /**
- * The network that a client's IPv6 address stands for. A provider gives each customer at least a /64 (RFC 6177 section 2), and the
- * customer may use any of its 2^64 addresses (RFC 8981), so a limit for each single address would limit nothing.
+ * The network that a client's IPv6 address stands for. A provider gives each customer at least a /64 (RFC 6177 section 2), and the customer
+ * may use any of its 2^64 addresses (RFC 8981), so a limit for each single address would have no effect.
  *
  * Not for IPv4: there an address already stands for one customer or more.
  *

@@ -1,6 +1,6 @@
 /**
- * Numbered entries ordered by expiry: a priority queue as a heap over typed arrays, so that a million entries cost the garbage
- * collector nothing. The earliest entry is known at once; adding, postponing and removing cost O(log n).
+ * Numbered entries ordered by expiry: a priority queue as a heap over typed arrays, so that a million entries are no work for the garbage
+ * collector. Finding the earliest entry costs O(1); adding, postponing and removing cost O(log n).
  *
  * Entries are numbered without gaps: when one is removed, the last one takes its number.
  */
@@ -26,7 +26,7 @@ export class ExpiryQueue {
     return this.expiries[this.positions[entry] ?? 0] ?? 0;
   }
 
-  /** The entry with the earliest expiry; without meaning when the queue is empty. */
+  /** The entry with the earliest expiry; without meaning if the queue is empty. */
   get earliest(): number {
     return this.order[0] ?? 0;
   }

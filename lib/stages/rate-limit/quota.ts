@@ -21,13 +21,13 @@ export class Quota {
     readonly capacity: number,
   ) {}
 
-  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` for anything but a whole number from 0 on */
+  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless it is a whole number, 0 or more */
   static of(limit: number, windowMs: number): Quota {
     expectWhole("limit", limit);
     return new Quota(limit, windowMs, limit);
   }
 
-  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` for anything but a whole number from 0 on */
+  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless it is a whole number, 0 or more */
   withBurst(capacity: number): Quota {
     expectWhole("burst", capacity);
     return new Quota(this.limit, this.windowMs, capacity);
@@ -62,8 +62,8 @@ function expectWhole(name: string, value: number): void {
 }
 
 /**
- * The decision about one request, and the numbers for the `RateLimit-*` headers of its answer. With several limits around a request,
- * the headers are those of the innermost limit.
+ * The decision about one request, and the numbers for the `RateLimit-*` headers of its response. With several limits around a request, the
+ * headers are those of the innermost limit.
  */
 export class RateLimitDecision implements HeadCompleter {
   constructor(

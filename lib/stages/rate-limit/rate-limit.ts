@@ -1,12 +1,12 @@
 /**
- * Stage layer, and middleware for a route or a group: limits the requests of each client with a token bucket. A request takes one
- * token; without a token it is answered 429. Every answer carries the `RateLimit-*` headers.
+ * Stage layer, and middleware for a route or a group: limits the requests of each client with a token bucket. A request takes one token;
+ * without a token it is refused with 429. Every response carries the `RateLimit-*` headers.
  *
- * A `RateLimit` is a handle, and the buckets belong to it. One handle on several routes is one quota; two handles are two quotas.
- * Each method returns a new handle and does not change the old one. By default the buckets are in memory, so each application in each
- * process has its own quota: a decorator's handle does not carry the requests of one test into the next. With `.redis(cache)` all processes share one quota.
+ * A `RateLimit` is a handle, and the buckets belong to it. One handle on several routes is one quota; two handles are two quotas. Each
+ * method returns a new handle and does not change the old one. By default the buckets are in memory, so each application in each process
+ * has its own quota, and two tests do not share the quota of a decorator. With `.redis(cache)` all processes share one quota.
  *
- * Not a protection against a flood of the network: the limit is checked after a request was received.
+ * Not a protection against a flood on the network, because the limit is checked after a request was received.
  *
  * @example
  * builder.rateLimit(RateLimit.perMinute(120).burst(20));
@@ -32,10 +32,10 @@ const UNAVAILABLE = Problem.of(503, "The rate limiter is unavailable. Please try
 
 const REFUSED = Object.freeze({ status: 429 });
 
-/** The log names a store that does not answer at most this often. */
-const WARN_EVERY_MS = 10_000;
+/** The minimum time between two warnings of a store that does not respond. */
+const MIN_WARN_INTERVAL_MS = 10_000;
 
-/** The answer to requests while the shared store does not answer: 503, or let all of them through. */
+/** The treatment of requests while the shared store does not respond: refuse them with 503, or let all of them through. */
 export type OnBackendError = "refuse" | "allow";
 
 interface RateLimitSettings {
@@ -55,17 +55,17 @@ export class RateLimit extends StageLayer {
     super();
   }
 
-  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless `limit` is a whole number, 0 or more; 0 refuses everything */
+  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless `limit` is a whole number, 0 or more; 0 refuses all requests */
   static perSecond(limit: number): RateLimit {
     return RateLimit.per(1000, limit);
   }
 
-  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless `limit` is a whole number, 0 or more; 0 refuses everything */
+  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless `limit` is a whole number, 0 or more; 0 refuses all requests */
   static perMinute(limit: number): RateLimit {
     return RateLimit.per(60_000, limit);
   }
 
-  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless `limit` is a whole number, 0 or more; 0 refuses everything */
+  /** @throws FrameworkError `E_RATE_LIMIT_QUOTA` unless `limit` is a whole number, 0 or more; 0 refuses all requests */
   static perHour(limit: number): RateLimit {
     return RateLimit.per(3_600_000, limit);
   }
@@ -85,7 +85,7 @@ export class RateLimit extends StageLayer {
   }
 
   /**
-   * Sets the key by which clients are told apart. Unless set, it is the client's address, for IPv6 its /64.
+   * Sets the key that distinguishes clients. Unless set, it is the client's address, for IPv6 its /64.
    *
    * @throws FrameworkError `E_RATE_LIMIT_KEY`
    */
@@ -94,17 +94,17 @@ export class RateLimit extends StageLayer {
   }
 
   /**
-   * Keeps the buckets in a shared cache: one quota for all instances. `run()` starts, probes and stops the cache, also when the
-   * container does not provide it.
+   * Keeps the buckets in a shared cache: one quota for all instances. `run()` starts, probes and stops the cache, even if the container
+   * does not provide it.
    *
-   * @param name tells two handles on one cache apart; `build()` refuses two handles with the same name (`E_RATE_LIMIT_SHARED`). It is
-   * the same in every instance of the application. Keys are `<namespace>:ratelimit:<key>` without a name and
+   * @param name distinguishes two handles on one cache; `build()` refuses two handles with the same name (`E_RATE_LIMIT_SHARED`). It is the
+   * same in every instance of the application. Keys are `<namespace>:ratelimit:<key>` without a name and
    * `<namespace>:ratelimit.<name>:<key>` with one.
    * @throws FrameworkError `E_RATE_LIMIT_NAME` unless the name is letters, digits, `-` and `_`; `E_RATE_LIMIT_CACHE` unless `cache`
    * is a Cache
    */
   redis(cache: Cache, name = ""): RateLimit {
-    // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
+    // JavaScript callers may pass any value, and an error at start-up is better than one at the first request.
     if (!(cache instanceof Cache)) {
       throw setupError(
         new FrameworkError("a shared rate limit needs a Cache: .redis(new RedisCache({ url }))", {
@@ -123,13 +123,13 @@ export class RateLimit extends StageLayer {
   }
 
   /**
-   * Sets what happens while the shared cache does not answer: `"refuse"` (the default) answers 503, `"allow"` lets all requests
-   * through.
+   * Sets the behaviour while the shared cache does not respond: `"refuse"` (the default) refuses requests with 503, `"allow"` lets all
+   * requests through.
    *
    * @throws FrameworkError `E_RATE_LIMIT_BACKEND` for any other word
    */
   onBackendError(choice: OnBackendError): RateLimit {
-    // JavaScript callers may pass anything, and an unknown word must not mean "allow".
+    // JavaScript callers may pass any value, and an unknown word must not mean "allow".
     if (choice !== "refuse" && choice !== "allow") {
       throw setupError(
         new FrameworkError(`onBackendError(${JSON.stringify(choice)}): use "refuse" or "allow"`, {
@@ -145,12 +145,12 @@ export class RateLimit extends StageLayer {
     return this.settings.quota;
   }
 
-  /** The cache that holds the buckets; `undefined` when they are in memory. @internal */
+  /** The cache that holds the buckets; `undefined` if they are in memory. @internal */
   get cache(): Cache | undefined {
     return this.settings.shared?.cache;
   }
 
-  /** The name of the buckets in their cache; `""` when none was given. @internal */
+  /** The name of the buckets in their cache; `""` if none was given. @internal */
   get bucketsName(): string {
     return this.settings.shared?.name ?? "";
   }
@@ -162,18 +162,18 @@ export class RateLimit extends StageLayer {
   }
 
   override wrap(inner: Run): Run {
-    const { quota, getKey: keyOf, shared } = this.settings;
+    const { quota, getKey, shared } = this.settings;
     if (shared !== undefined) {
       return this.wrapShared(inner, (this.sharedBuckets ??= new CacheBuckets(shared.cache, quota, shared.name)));
     }
     let buckets: TokenBuckets | undefined;
     return (ctx) => {
       buckets ??= this.getBuckets(ctx.app);
-      return applyDecision(ctx, buckets.take(keyOf(ctx), ctx.clock.monotonic()), inner);
+      return applyDecision(ctx, buckets.take(getKey(ctx), ctx.clock.monotonic()), inner);
     };
   }
 
-  /** A chain belongs to one application, so each place in it looks them up once. */
+  /** A chain belongs to one application, so each place in it gets its buckets once. */
   private getBuckets(application: object): TokenBuckets {
     const known = this.buckets.get(application) ?? new TokenBuckets(this.settings.quota);
     this.buckets.set(application, known);
@@ -181,9 +181,9 @@ export class RateLimit extends StageLayer {
   }
 
   private wrapShared(inner: Run, buckets: CacheBuckets): Run {
-    const { getKey: keyOf } = this.settings;
+    const { getKey } = this.settings;
     return (ctx) =>
-      buckets.take(keyOf(ctx)).then(
+      buckets.take(getKey(ctx)).then(
         (decision) => (hasEnded(ctx) ? undefined : applyDecision(ctx, decision, inner)),
         (error: unknown) => this.handleStoreError(ctx, error, inner),
       );
@@ -192,7 +192,7 @@ export class RateLimit extends StageLayer {
   private handleStoreError(ctx: Context, error: unknown, inner: Run): void | Promise<void> {
     const { onBackendError } = this.settings;
     const now = ctx.clock.monotonic();
-    if (now - this.warnedAt >= WARN_EVERY_MS) {
+    if (now - this.warnedAt >= MIN_WARN_INTERVAL_MS) {
       this.warnedAt = now;
       log.warn("rate limiter unavailable", { error, decision: onBackendError });
     }
@@ -207,7 +207,10 @@ export class RateLimit extends StageLayer {
   }
 }
 
-/** While the store was asked, the timeout answered or the client left. The inner stages must not start for such a request. */
+/**
+ * During the call of the store, a timeout may have responded or the client may have left. The inner stages must not start for such a
+ * request.
+ */
 function hasEnded(ctx: Context): boolean {
   return ctx.isAbandoned;
 }

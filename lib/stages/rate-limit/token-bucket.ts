@@ -3,14 +3,14 @@
  * full again, its expiry. A token that is taken moves the expiry later by the time that one token needs. A full bucket and a missing
  * bucket mean the same, so above `SWEEP_ABOVE` buckets the full ones are removed, the earliest expiry first.
  *
- * Many clients, or one client that invents keys, may fill the table with buckets that are not full. Then the table stays at
- * `MOST_BUCKETS`: a new key replaces the bucket that is nearest to full, because its client gains the fewest tokens by that.
+ * Many clients, or one client that invents keys, may fill the table with buckets that are not full. Then the table stays at `MAX_BUCKETS`:
+ * a new key replaces the bucket that is nearest to full, because its client gains the fewest tokens.
  */
 import { KeyHash, BucketTable, NO_ENTRY } from "./bucket-table.js";
 import { ExpiryQueue } from "./expiry-queue.js";
 import { type Quota, RateLimitDecision } from "./quota.js";
 
-/** Up to this number of buckets none is removed. */
+/** The number of buckets up to which no bucket is removed. */
 export const SWEEP_ABOVE = 8192;
 
 /** The size of the table at which it stops growing; about 45 MB. */
@@ -52,11 +52,11 @@ export class TokenBuckets {
 
   /** @param missing ticks until the bucket is full */
   private decide(isAdmitted: boolean, missing: number): RateLimitDecision {
-    const { ticksToFill: depth } = this;
+    const { ticksToFill } = this;
     const { limit, windowMs } = this.quota;
-    const remaining = Math.floor((depth - missing) / windowMs);
+    const remaining = Math.floor((ticksToFill - missing) / windowMs);
     const reset = toSeconds(missing, limit);
-    const retryAfter = isAdmitted ? 0 : Math.max(1, toSeconds(missing + windowMs - depth, limit));
+    const retryAfter = isAdmitted ? 0 : Math.max(1, toSeconds(missing + windowMs - ticksToFill, limit));
     return new RateLimitDecision(isAdmitted, limit, remaining, reset, retryAfter);
   }
 

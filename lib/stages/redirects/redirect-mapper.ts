@@ -1,6 +1,6 @@
 /**
- * Stage layer: turns a returned redirect into an answer, with the help of the route table. It is on by default. Without it, redirects
- * to a path and back still work; redirects to a route by its name do not.
+ * Stage layer: converts a returned redirect to a response, with the help of the route table. It is on by default. Without it, redirects to
+ * a path and back still work; redirects to a route by its name do not.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { formatRoute, type Endpoint } from "../../endpoints/endpoint.js";
@@ -81,7 +81,7 @@ export class RedirectMapperLayer extends StageLayer {
   }
 }
 
-/** Answers a redirect without the mapper, which would have left its data in the session. @internal */
+/** Responds with a redirect without the mapper. Its data for the session is dropped with a warning. @internal */
 export function respondWithoutMapper(ctx: Context, redirect: Redirect, origin: string): void {
   respondWithRedirect(ctx, redirect, { routes: NO_ROUTES, origin });
   if (hasFlashData(redirect)) warnOfDropped(redirect, "the redirect mapper is off");
@@ -102,7 +102,7 @@ function addToFlash(ctx: Context, flash: FlashPort, { left: { data, errors, inpu
   else if (errors.size > 0) return addFormToFlash(ctx, flash);
 }
 
-/** The form of the request, if the handler has read it. */
+/** Adds the form of the request, if the handler has read it. */
 async function addFormToFlash(ctx: Context, flash: FlashPort): Promise<void> {
   if (ctx.get("x-inertia") === "true" || !isFormRead(ctx)) return;
   // Without a schema the reader returns the fields; the bytes are here already.
@@ -142,7 +142,7 @@ export const NO_ROUTES: UrlSource = {
 
 function createMapperOffError(route: string): FrameworkError {
   return new FrameworkError(
-    `redirect().route(${route}) needs the redirect mapper, which is off: turn it on with .redirectMapper(true)`,
+    `redirect().route(${route}) needs the redirect mapper, which is off: enable it with .redirectMapper(true)`,
     {
       code: "E_ROUTE_NAME",
     },

@@ -1,8 +1,8 @@
 /**
  * A redirect as a value that a handler returns. It leads to a path of this site, to a route, or back to the page of the `Referer`. The
- * redirect mapper turns it into an answer. For a redirect to another site use `ctx.redirect(url)`, which does not check the URL.
+ * redirect mapper converts it to a response. For a redirect to another site use `ctx.redirect(url)`, which does not check the URL.
  *
- * GET and HEAD are answered with 302, other methods with 303; permanent ones with 301 and 308 (RFC 9110 section 15.4).
+ * GET and HEAD are redirected with 302, other methods with 303; permanent redirects have 301 and 308 (RFC 9110 section 15.4).
  *
  * @example
  * return redirect().route(links.show, link.id).with("notice", "Saved.");
@@ -23,7 +23,7 @@ type RedirectTarget =
   | { readonly kind: "name"; readonly name: string; readonly params: readonly PathParameter[] }
   | { readonly kind: "endpoint"; readonly endpoint: Endpoint; readonly url: () => string };
 
-/** What a redirect leaves in the flash of the session for the next page. */
+/** The data that a redirect leaves in the flash of the session for the next page. */
 export interface Left {
   readonly data: ReadonlyMap<string, string>;
   /** By bag. */
@@ -46,7 +46,7 @@ export class Redirect extends Deferred {
     super();
   }
 
-  /** Only the location waits for the redirect mapper. @internal */
+  /** Decides the response except for the location, which the redirect mapper adds. @internal */
   override announce(ctx: Context): void {
     ctx.clearBody();
     ctx.setStatus(getRedirectStatus(ctx.method, this.isPermanent));
@@ -82,8 +82,8 @@ export class Redirect extends Deferred {
 
   /**
    * Leaves the faults of a form for the next page, and with them the fields of the urlencoded form that this request has read. Fields that
-   * are named like a secret are never kept. The page protocol's client keeps its fields itself, so for its requests none are stored. Those of
-   * a form with files are kept only by `withInput`.
+   * are named like a secret are never stored. The page protocol's client retains its fields itself, so for its requests none are stored.
+   * The fields of a form with files are stored only by `withInput`.
    *
    * @param errors a `ValidationError`, or the message of each field by its dotted path
    * @param bag tells the forms of a page apart
@@ -93,7 +93,7 @@ export class Redirect extends Deferred {
     return this.withLeft({ errors: new Map([...this.left.errors, [bag, messages]]) });
   }
 
-  /** Leaves these fields for the next page in place of those of the request. */
+  /** Leaves these fields for the next page instead of those of the request. */
   withInput(fields: FormFields): Redirect {
     return this.withLeft({ input: fields });
   }

@@ -1,6 +1,6 @@
 /**
- * The nonce of a request (CSP level 3 section 2.3.1). Browsers run an inline script or style only when it has the nonce of the policy.
- * Each request gets a new nonce when `SecurityHeaders.withCspNonce` is on.
+ * The nonce of a request (CSP level 3 section 2.3.1). Browsers run an inline script or style only when it has the nonce of the policy. Each
+ * request gets a new nonce if `SecurityHeaders.withCspNonce` is called.
  *
  * Shared caches must not store a page with a nonce.
  *
@@ -17,20 +17,20 @@ export class CspNonce {
   /**
    * The nonce of the request.
    *
-   * @throws FrameworkError `E_CSP_NONCE` with status 500 when the request has no nonce
+   * @throws FrameworkError `E_CSP_NONCE` with status 500 if the request has no nonce
    */
   static of(ctx: Extensible): CspNonce {
     const nonce = requestNonce.find(ctx);
     if (nonce === undefined) {
       throw new FrameworkError(
-        "no CSP nonce on this request: turn it on with .securityHeaders(new SecurityHeaders().withCspNonce(template))",
+        "no CSP nonce on this request: enable it with .securityHeaders(new SecurityHeaders().withCspNonce(template))",
         { code: "E_CSP_NONCE" },
       );
     }
     return nonce;
   }
 
-  /** The nonce of the request; `undefined` when it has none. */
+  /** The nonce of the request; `undefined` if it has none. */
   static find(ctx: Extensible): CspNonce | undefined {
     return requestNonce.find(ctx);
   }

@@ -1,8 +1,8 @@
 /**
- * Stage layer: adds the security headers to each answer, refusals and failures included. A header that the answer already has stays,
- * so a handler may set another value.
+ * Stage layer: adds the security headers to each response, refusals and failures included. A header that the response already has stays, so
+ * a handler may set another value.
  *
- * The debug profile adds the same headers as the release profile. Do not turn on HSTS for a host that must be reachable without TLS:
+ * The debug profile adds the same headers as the release profile. Do not enable HSTS for a host that must be reachable without TLS:
  * browsers then refuse plain HTTP for a year.
  *
  * @example
@@ -54,8 +54,8 @@ export class SecurityHeaders extends StageLayer {
   }
 
   /**
-   * Sets a Content-Security-Policy with a nonce: each `{nonce}` is replaced by 144 random bits, new for each request. A handler reads
-   * them with `CspNonce.of(ctx)`. A 304 has no such policy: the body that the client holds keeps the policy that came with it.
+   * Sets a Content-Security-Policy with a nonce: each `{nonce}` is replaced by 144 random bits, new for each request. A handler reads them
+   * with `CspNonce.of(ctx)`. A 304 has no such policy: the stored body of the client retains the policy of its own response.
    *
    * @throws FrameworkError `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for one that is not ASCII on one line
    */
@@ -104,7 +104,7 @@ class HeadersWithNonce implements HeadCompleter {
   }
 }
 
-/** A policy is ASCII on one line (CSP level 3 section 2.2.1). JavaScript callers may pass anything. */
+/** A policy is ASCII on one line (CSP level 3 section 2.2.1). JavaScript callers may pass any value. */
 function checkPolicy(text: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]*$/.test(text)) return text;
   throw setupError(
@@ -117,7 +117,7 @@ function checkPolicy(text: string): string {
 
 function createEmptyPolicyError(): FrameworkError {
   return setupError(
-    new FrameworkError("an empty Content-Security-Policy allows everything; leave withCsp out, or write a policy", {
+    new FrameworkError("an empty Content-Security-Policy has no restriction; leave withCsp out, or write a policy", {
       code: "E_HEADER_VALUE",
     }),
   );

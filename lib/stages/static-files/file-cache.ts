@@ -1,19 +1,19 @@
 /**
- * The bytes of files that are requested often, within a budget. The key is one state of a file; the caller has just compared this
+ * Caches the bytes of files that are requested often, within a budget. The key is one state of a file. The caller has just compared this
  * state with the disk, so the cache itself never checks it.
  *
- * Only files that were not requested lately make room for others. So a client that requests many files cannot fill the memory: files
- * that do not fit are streamed.
+ * Only files that were not requested recently are evicted. So a client that requests many files cannot fill the memory: files that do not
+ * fit are streamed.
  */
 import type { StaticFile } from "./file.js";
 
-/** A file makes room for another when it was not requested for this time. */
+/** A file may be evicted if it was not requested for this time. */
 const IDLE_MS = 10_000;
 /** The shortest time between two sweeps. */
 const SWEEP_MS = 1000;
 
 interface CacheEntry {
-  /** `undefined` while they are read from the disk. */
+  /** `undefined` while the bytes are read from the disk. */
   bytes: Buffer | undefined;
   usedAt: number;
 }
@@ -33,7 +33,7 @@ export class FileCache {
     return entry.bytes;
   }
 
-  /** Reserves room. After `true` the caller reads the file and calls `put` with its bytes, or `drop` when that fails. */
+  /** Reserves space. After `true` the caller reads the file and calls `put` with its bytes, or `drop` if reading fails. */
   reserve(file: StaticFile, now: number): boolean {
     if (this.entries.has(file)) return false;
     if (this.size + file.size > this.budget) this.sweep(now);
@@ -43,7 +43,7 @@ export class FileCache {
     return true;
   }
 
-  /** Does nothing for a file that was dropped meanwhile. */
+  /** Has no effect for a file that was dropped in the meantime. */
   put(file: StaticFile, bytes: Buffer): void {
     const entry = this.entries.get(file);
     if (entry !== undefined) entry.bytes = bytes;

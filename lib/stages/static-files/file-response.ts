@@ -1,6 +1,6 @@
 /**
- * Answers a request with a file: 200, 206, 304, 405, 412 or 416 (RFC 9110 sections 13 to 15). Errors have no body here; the error-mapping
- * stage gives them one, like all other errors.
+ * Responds to a request with a file: 200, 206, 304, 405, 412 or 416 (RFC 9110 sections 13 to 15). Errors have no body here; the
+ * error-mapping stage gives them one, like all other errors.
  */
 import type { Readable } from "node:stream";
 import type { Coding } from "../../http/request/accept-encoding.js";
@@ -18,19 +18,19 @@ export interface Representation {
   readonly file: StaticFile;
   readonly path: string;
   readonly coding: Coding | undefined;
-  /** Whether the answer depends on `Accept-Encoding`. */
+  /** Whether the response depends on `Accept-Encoding`. */
   readonly varies: boolean;
 }
 
 type Read = (section: Section) => Body | undefined | Promise<Body | undefined>;
 
-/** Answers the request. Returns false, without an answer, when the file has changed since it was found. */
+/** Sends the file. Returns false, without a response, if the file has changed since it was found. */
 export function respondWithFile(ctx: Context, location: FileLocation, chosen: Representation): Promise<boolean> {
   const { path, file } = chosen;
   return respond(ctx, location, chosen, (section) => location.store.read(path, file, section, ctx.clock));
 }
 
-/** The same for a file that changes all the time: it is sent in the state at its opening. */
+/** Sends a file that changes all the time, in the state at its opening. */
 export async function respondWithChangingFile(
   ctx: Context,
   location: FileLocation,
@@ -103,13 +103,13 @@ function setFileHeaders(
   raw.setHeader("Last-Modified", file.lastModified);
   raw.setHeader("Cache-Control", cacheControl);
   if (varies) varyBy(new NodeHead(raw), "Accept-Encoding");
-  // It is not sent with a 304, but outer stages decide by it.
+  // A 304 is sent without it, but outer stages use it for their decisions.
   raw.setHeader("Content-Type", contentType);
 }
 
 function setBodyHeaders({ raw }: Context, { coding }: Representation, length: number): void {
   raw.setHeader("Content-Length", length);
-  // A range is a range of the plain file, so it would not fit these bytes.
+  // A range is a range of the plain file, so it does not apply to the encoded bytes.
   if (coding === undefined) raw.setHeader("Accept-Ranges", "bytes");
   else raw.setHeader("Content-Encoding", coding);
 }

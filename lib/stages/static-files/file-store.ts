@@ -1,7 +1,7 @@
 /**
- * The files below one directory. A file is found, symbolic links are followed to check that it lies inside the directory, and it is
- * read. Each request asks the file system at least once, so an answer is never older than its request. Remembered states save further
- * calls, and the cache saves reading files that are requested often.
+ * Finds and reads the files below one directory. Symbolic links are followed to check that a file lies inside the directory. Each request
+ * calls the file system at least once, so a response is never older than its request. Known states save further calls, and the cache saves
+ * reading files that are requested often.
  */
 import type { Stats } from "node:fs";
 import { FileCache } from "./file-cache.js";
@@ -15,12 +15,12 @@ const SMALL_BYTES = 131_072;
 const MAX_CACHED_FILE_BYTES = 1_048_576;
 const CACHE_BYTES = 33_554_432;
 const MAX_KNOWN_FILES = 4096;
-/** After this time the links on the way to a file are followed again, also when the file did not change. */
+/** After this time the links of a path are followed again, even if the file did not change. */
 const TRUST_MS = 1000;
 
 interface KnownFile {
   readonly file: StaticFile;
-  /** The time at which the links on the way to the file were followed. */
+  /** The time at which the links of the path were followed. */
   followedAt: number;
 }
 
@@ -32,7 +32,7 @@ export class FileStore {
 
   constructor(private readonly root: string) {}
 
-  /** The regular file at `path`, with a leading slash; `undefined` when there is none, or when a link leads out of the directory. */
+  /** The regular file at `path`, with a leading slash; `undefined` if there is none, or if a link leads out of the directory. */
   async find(path: string, suffix: Suffix, clock: Clock): Promise<StaticFile | undefined> {
     const stats = await findStats(this.root + path);
     const known = this.known.get(path);
@@ -43,7 +43,7 @@ export class FileStore {
     return (await this.isInside(path)) ? this.remember(path, stats, suffix, now) : this.forget(path);
   }
 
-  /** The bytes of the section, at once if they are in the cache; `undefined` when the file has changed since `find`. */
+  /** The bytes of the section, at once if they are in the cache; `undefined` if the file has changed since `find`. */
   read(path: string, file: StaticFile, section: Section, clock: Clock): Buffer | Promise<Contents> {
     const now = clock.monotonic();
     const cached = this.cache.find(file, now);
@@ -61,7 +61,7 @@ export class FileStore {
     return bytes.length === file.size ? sliceSection(bytes, section) : undefined;
   }
 
-  /** Opens the found file in its present state; `undefined` when another file has replaced it. The caller releases it. */
+  /** Opens the found file in its present state; `undefined` if another file has replaced it. The caller releases it. */
   async openNow(path: string, found: StaticFile): Promise<OpenFile | undefined> {
     const descriptor = await openFile(this.root + path);
     if (descriptor === undefined) return undefined;
@@ -99,7 +99,7 @@ export class FileStore {
     return undefined;
   }
 
-  /** Also the root is looked up each time: it may be a link that a deployment changes. */
+  /** The root is resolved each time too, because it may be a link that a deployment changes. */
   private async isInside(path: string): Promise<boolean> {
     const [root, file] = await Promise.all([findRealPath(this.root), findRealPath(this.root + path)]);
     if (root === undefined || file === undefined || !file.startsWith(root)) return false;
@@ -129,8 +129,8 @@ export class FileStore {
 }
 
 /**
- * An open file, in the state at the time of opening. For a file that changes all the time: the state comes from the descriptor, so it
- * cannot differ from the bytes that are sent. The owner calls `release` once, after reading it or without reading it.
+ * An open file in its state at the opening, for a file that changes all the time. The state comes from the descriptor, so it cannot differ
+ * from the bytes that are sent. The caller calls `release` once, whether it has read the file or not.
  */
 class OpenFile {
   private isStreamed = false;
@@ -140,7 +140,7 @@ class OpenFile {
     readonly file: StaticFile,
   ) {}
 
-  /** Called at most once. A stream closes the descriptor itself. */
+  /** Call it at most once. A stream closes the descriptor itself. */
   read(section: Section): Buffer | FileStream {
     if (section.length === 0) return Buffer.alloc(0);
     this.isStreamed = true;

@@ -5,7 +5,7 @@
 import type { Stats } from "node:fs";
 import { toModifiedSeconds, type Validators, formatHttpDate } from "../../http/response/conditions.js";
 
-/** Precompressed siblings have a suffix in their ETag. */
+/** The suffix in the ETag of a precompressed sibling. */
 export type Suffix = "" | "-br" | "-gz";
 
 export class StaticFile implements Validators {
@@ -48,10 +48,7 @@ export class StaticFile implements Validators {
     return ino === this.inode && dev === this.device;
   }
 
-  /**
-   * Whether every later change will change the times too. File times advance in steps, so two changes within one step have the same
-   * time.
-   */
+  /** Whether every later change also changes the times. File times advance in steps, so two changes within one step have the same time. */
   isAtRest(now: number): boolean {
     return now - Math.max(this.mtimeMs, this.ctimeMs) > REST_MS;
   }

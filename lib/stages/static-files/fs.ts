@@ -37,7 +37,7 @@ export function openFile(path: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => open(path, READ_ONLY, absentAsUndefined(resolve, reject)));
 }
 
-/** Closes the descriptor when it fails. */
+/** Closes the descriptor if it fails. */
 export function readOpenStats(descriptor: number): Promise<Stats> {
   return new Promise((resolve, reject) =>
     fstat(descriptor, (error, stats) => {
@@ -47,7 +47,7 @@ export function readOpenStats(descriptor: number): Promise<Stats> {
   );
 }
 
-/** The first `size` bytes, or fewer when the file is shorter. */
+/** The first `size` bytes, or fewer if the file is shorter. */
 export async function readAndClose(descriptor: number, size: number): Promise<Buffer> {
   const bytes = Buffer.allocUnsafeSlow(size);
   let at = 0;
@@ -83,9 +83,8 @@ function absentAsUndefined<T>(resolve: (value: T | undefined) => void, reject: (
 const CHUNK_BYTES = 131_072;
 
 /**
- * A section of an open file as a stream of exactly the promised length. When the file turns out shorter, the stream fails, so that
- * the client gets a cut answer and does not wait for the rest. The descriptor is closed at the end, and also when the stream is
- * destroyed.
+ * A section of an open file as a stream of exactly the announced length. If the file is shorter, the stream fails, so that the client sees
+ * a truncated response and does not wait for the rest. The descriptor is closed at the end, and also if the stream is destroyed.
  */
 export class FileStream extends Readable {
   private isReading = false;
@@ -118,7 +117,7 @@ export class FileStream extends Readable {
 
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
     const closeDescriptor = (): void => close(this.descriptor, (failure) => callback(error ?? failure));
-    // After a close the number may soon belong to another file, and a read that still runs would read that one.
+    // After a close the system may reuse the number for another file, and a running read would read that file.
     if (this.isReading) this.onIdle = closeDescriptor;
     else closeDescriptor();
   }

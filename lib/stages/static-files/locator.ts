@@ -1,9 +1,9 @@
 /**
- * Maps the path of a request to the location of a file: the directory, the path below it, and the headers that follow from the name
- * alone. Locations are remembered by path. A location does not say that the file exists.
+ * Maps the path of a request to the location of a file: the directory, the path below it, and the headers that follow from the name alone.
+ * Locations are cached by path. A location does not mean that the file exists.
  *
- * Caches may keep the files of a build for a year when they are named after their content: `<name>-<hash>.<extension>`. When Vite's
- * manifest exists, it must list the file too, because a name may look like one with a hash by chance.
+ * Caches may keep the files of a build for a year when they are named after their content: `<name>-<hash>.<extension>`. If Vite's manifest
+ * exists, it must list the file too, because a name may contain a hash-like part by chance.
  */
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
@@ -26,8 +26,8 @@ export interface FileLocation {
 }
 
 const NO_FILE = Symbol("no file");
-/** Characters of the shortest hash in a name. */
-const MIN_HASH = 8;
+/** The minimum length of a hash in a name. */
+const MIN_HASH_LENGTH = 8;
 
 export class FileLocator {
   private readonly root: FileStore;
@@ -78,14 +78,14 @@ export function isHashedName(path: string): boolean {
   if (extension.length < 2) return false;
   const stem = basename(path, extension);
   for (let at = stem.length - 1; at > 0; at--) {
-    if (stem.charAt(at) === "-" && stem.length - 1 - at >= MIN_HASH) return true;
+    if (stem.charAt(at) === "-" && stem.length - 1 - at >= MIN_HASH_LENGTH) return true;
     if (!/[\w-]/.test(stem.charAt(at))) return false;
   }
   return false;
 }
 
 /**
- * The files that a manifest lists, relative to the build directory; `undefined` when there is no manifest.
+ * The files that a manifest lists, relative to the build directory; `undefined` if there is no manifest.
  *
  * @throws FrameworkError `E_STATIC_MANIFEST` for a manifest that cannot be read
  */

@@ -48,7 +48,7 @@ export function readStaticSettings(options: StaticFilesOptions): StaticSettings 
   };
 }
 
-// JavaScript callers may pass anything.
+// JavaScript callers may pass any value.
 function checkDirectory(name: unknown): void {
   if (typeof name === "string" && name !== "") return;
   const fault =

@@ -1,7 +1,7 @@
 /**
  * Stage layer: serves the files of a directory for requests that no route matches. It supports conditional requests, ranges and
- * precompressed siblings (`app.js.br`). Caches may keep files for a year that are named after their content. There are no listings
- * and no index files, and nothing outside the directory is served.
+ * precompressed siblings (`app.js.br`). Caches may store files for a year that are named after their content. There are no listings and no
+ * index files, and no file outside the directory is served.
  *
  * Not for files that users upload: these need a handler that decides who may read them, and with which media type.
  *
@@ -18,11 +18,11 @@ import type { StaticFile } from "./file.js";
 import { readStaticSettings, type StaticFilesOptions } from "./options.js";
 import { FileLocator, type FileLocation } from "./locator.js";
 
-/** The attempts to open a file that changes between `stat` and `open`. After them it is sent in the state at its opening. */
+/** The maximum of attempts to open a file that changes between `stat` and `open`. Then it is sent in the state at its opening. */
 const MAX_TRIES = 4;
 /**
- * A cache may keep a 404 without `Cache-Control` (RFC 9110 section 15.1). A file that was requested shortly before its deployment
- * would stay missing for the clients of the cache.
+ * A cache may store a 404 without `Cache-Control` (RFC 9110 section 15.1). A file that was requested shortly before its deployment would
+ * stay missing for the clients of the cache.
  */
 const ABSENT: HeadCompleter = {
   complete({ raw }, head) {
@@ -38,8 +38,7 @@ export class StaticFiles extends StageLayer {
   private readonly acceptances = new BoundedMemo(readAcceptEncoding);
 
   /**
-   * Reads the manifest and nothing else: the directory may be created later. A directory that is missing when serving begins is a
-   * WARN event.
+   * Reads only the manifest, because the directory may be created later. A directory that is missing when serving starts is a WARN event.
    *
    * @throws FrameworkError `E_STATIC_ROOT`, `E_STATIC_PREFIX` or `E_STATIC_MANIFEST`
    */
@@ -50,7 +49,7 @@ export class StaticFiles extends StageLayer {
     this.locator = new FileLocator(settings);
   }
 
-  /** Requests that name no file go on to the inner stages. */
+  /** Requests that name no file continue to the inner stages. */
   override wrap(inner: Run): Run {
     const pass: Run = (ctx) => {
       ctx.completeHeadWith(ABSENT);
@@ -63,7 +62,7 @@ export class StaticFiles extends StageLayer {
     };
   }
 
-  /** Answers the request when its path names a file; whether it did. */
+  /** Serves the file if the path names one. Returns whether it did. */
   tryServe(ctx: Context): boolean | Promise<boolean> {
     const location = this.locator.locate(ctx.path);
     return location === undefined ? false : this.serve(ctx, location);

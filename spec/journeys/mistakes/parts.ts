@@ -93,7 +93,7 @@ export const PARTS: readonly Mistake[] = [
     ),
     says: [
       "no Who on this request",
-      "nothing has called Who.set(ctx, …)",
+      "no code has called Who.set(ctx, …)",
       "put the middleware that does so before this code",
     ],
     serves: true,

@@ -61,9 +61,9 @@ function awaiting(name: string, run: Run): MicroContender {
   };
 }
 
-/** As much of a context as the layer looks at. */
+/** The part of a context that the layer uses. */
 function request(clock: SystemClock): Context {
-  return { clock, timeKeeper: undefined, headSnapshot: () => undefined } as unknown as Context;
+  return { clock, activeTimeout: undefined, takeHeadSnapshot: () => undefined } as unknown as Context;
 }
 
 async function work(): Promise<void> {
