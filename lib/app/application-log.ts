@@ -1,7 +1,6 @@
 /**
- * The log of an application. By default it is the log of the process. An application that provides a `LogSink` or a `Filter` has a log of
- * its own: its start, its requests, its stop, and everything that these start, log there instead. An application with neither pays nothing
- * for this.
+ * The log of an application. By default it is the log of the process. An application that provides a `LogSink` or a `Filter` has its own
+ * log, which receives the events of its start, its requests and its stop, and of all work that these start. Other applications pay no cost.
  *
  * Events of constructors and factories go to the log of the process, because they run before this log exists.
  */
@@ -23,17 +22,17 @@ export class ApplicationLog {
 
   constructor(private readonly container: Container) {}
 
-  /** `undefined` if the application has no log of its own. The first read decides it, by the log that is installed at that time. */
+  /** `undefined` if the application has no log of its own. The first read decides this from the log that is installed at that time. */
   get subscriber(): Subscriber | undefined {
     return (this.providedLog ??= this.resolveLog()).subscriber;
   }
 
-  /** The sink that the application provides. It must be disposed of after everything that logs. */
+  /** The sink that the application provides. It must be disposed of after all objects that log. */
   get sink(): LogSink | undefined {
     return (this.providedLog ??= this.resolveLog()).sink;
   }
 
-  /** Runs `fn`. Its events, and those of everything that it starts, go to the application's log. */
+  /** Runs `fn`. Its events, and the events of all work that it starts, go to the application's log. */
   run<T>(fn: () => T): T {
     const { subscriber } = this;
     return subscriber === undefined ? fn() : withSubscriber(subscriber, fn);

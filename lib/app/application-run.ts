@@ -1,6 +1,6 @@
 /**
  * One run of an application, from the first request to the last subsystem that stops. `run()`, `serve()` and the test kit all use it;
- * they differ in the listener and in what makes the run end.
+ * they differ in the listener and in the cause that stops the run.
  */
 import type { Warning } from "../errors/diagnostic.js";
 import { OVERDUE, within } from "../runtime/clock.js";
@@ -26,10 +26,10 @@ export interface StopTimes {
 /** Browsers and people write `localhost`, and cookies and CORS compare the text. */
 const LOOPBACK = /\/\/(?:127\.0\.0\.1|\[::1\]):/;
 
-/** Gets what is logged as a warning at the start, and as a failure at the stop, for a process that has no log. */
+/** Receives the warnings of the start and the failures of the stop, for a process that has no log. */
 export type RunReport = (what: string, detail?: unknown) => void;
 
-/** A run without a listener serves no requests: it is that of `work()`. */
+/** A run without a listener serves no requests: `work()` uses it. */
 export class ApplicationRun<L extends Listener | undefined = Listener> {
   private stopping: Promise<StopResult> | undefined;
   /** Disposals and shutdowns that did not end in time. */
@@ -71,7 +71,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     }
   }
 
-  /** Before the subsystems start, because they may make URLs. A socket path has no URL. */
+  /** Called before the subsystems start, because they may create URLs. A socket path has no URL. */
   private followListener(): void {
     if (typeof this.listener?.address === "object" && this.listener.address !== null) {
       this.parts.config.followListener(getListenerUrl(this.listener).replace(LOOPBACK, "//localhost:"));
@@ -97,18 +97,18 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     lifecycle.markReady();
   }
 
-  /** The listener accepts connections already, so a failure of `begin` must close it, and stop what was started. */
+  /** The listener accepts connections already, so a failure of `start` must close it and stop the subsystems that were started. */
   private async stopOnFailure<T>(start: () => T | Promise<T>): Promise<T> {
     try {
       return await start();
     } catch (error) {
-      // A stop that came before does all of this.
+      // An earlier stop does all of this.
       await (this.stopping ??= this.abandon(error));
       throw error;
     }
   }
 
-  /** Rejects with the error, also for a stop that comes meanwhile. */
+  /** Rejects with the error. A stop that is called meanwhile rejects with it, too. */
   private async abandon(error: unknown): Promise<never> {
     this.listener?.stop();
     this.listener?.closeAll();
@@ -125,7 +125,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     const { lifecycle, clock, requestHandler, startup } = this.parts;
     const isBooting = lifecycle.state === "booting";
     lifecycle.beginDrain();
-    // A start learns of the stop before the drain, and starts no further subsystem.
+    // A running start learns of the stop before the drain, and starts no further subsystem.
     const stopped = isBooting ? startup.stop() : undefined;
     const { connections } = requestHandler;
     const ending = startup.endWork(deadlineMs);
@@ -145,7 +145,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     return { forced, cut, failed: failed() };
   }
 
-  /** Limits the time of a hook that runs at the stop. Without a limit one hook would keep the process for ever. */
+  /** Limits the time of a hook that runs at the stop. Without a limit one hook could keep the process alive for ever. */
   private readonly limitTime = async (hook: unknown): Promise<void> => {
     const limitMs = this.parts.times.stopTimeoutMs;
     if ((await within(this.parts.clock, limitMs, Promise.resolve(hook))) !== OVERDUE) return;
@@ -173,7 +173,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     }
   }
 
-  /** After everything else, because everything else logs. A failure cannot be logged, because the log is what failed. */
+  /** Runs last, because all other steps log. A failure cannot be logged, because the log itself failed. */
   private async closeLog(): Promise<void> {
     await this.parts.container.disposeOfExcepted(this.limitTime).catch(() => undefined);
   }

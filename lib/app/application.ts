@@ -32,7 +32,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** What `start()` gives the test kit. @internal */
+/** The result of `start()`, for the test kit. @internal */
 export interface Started extends Running {
   stopWithin(deadlineMs: number): Promise<StopResult>;
 }
@@ -40,7 +40,7 @@ export interface Started extends Running {
 export class Application {
   private usedBy: string | undefined;
 
-  /** Begins to build an application. Without a root module it has only the routes that `.routes()` adds. */
+  /** Creates a builder. Without a root module the application has only the routes that `.routes()` adds. */
   static create(root?: Class): ApplicationBuilder {
     return new ApplicationBuilder(root, (parts) => new Application(parts));
   }
@@ -48,7 +48,7 @@ export class Application {
   private constructor(private readonly parts: ApplicationParts) {}
 
   /**
-   * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when everything has stopped. `process.exitCode` is 1 if
+   * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when the stop is complete. `process.exitCode` is 1 if
    * connections had to be destroyed, a subsystem failed to stop, or a hook did not end in time; the process then exits.
    *
    * @throws FrameworkError `E_LISTEN` if it cannot listen on the address, `E_APPLICATION_USED` if the application ran or served before
@@ -60,7 +60,7 @@ export class Application {
   }
 
   /**
-   * Works until SIGTERM or SIGINT without listening: starts the subsystems, runs the jobs and schedules, and ends them as `run()` does.
+   * Works until SIGTERM or SIGINT without listening: starts the subsystems, runs the jobs and schedules, and stops them as `run()` does.
    * `process.exitCode` is 1 if a subsystem failed to stop.
    *
    * @throws FrameworkError `E_APPLICATION_USED` as `run()`
@@ -98,7 +98,7 @@ export class Application {
    */
   callback(): RequestListener {
     const { requestHandler } = this.parts;
-    // If the application runs or serves, that decides when requests are served.
+    // If the application runs or serves, its run decides when requests are served.
     if (this.usedBy === undefined) requestHandler.setChain(this.parts.composeChain("ready"));
     return (incoming, response) => requestHandler.handleRequestOrContinue(incoming, response);
   }
@@ -113,7 +113,7 @@ export class Application {
     return this.parts.config;
   }
 
-  /** All stages in their order, each with whether it is on. */
+  /** All stages in their order. Each row says whether its stage is on. */
   pipeline(): readonly StageRow[] {
     return this.parts.pipeline.describe();
   }
@@ -148,7 +148,7 @@ export class Application {
     return { ...toRunning(this.parts, run), stopWithin };
   }
 
-  /** Called before anything listens, so that a refused call leaves nothing open. */
+  /** Called before a listener opens, so that a refused call leaves no listener open. */
   private markUsed(call: string): void {
     if (call !== "start()") refuseUnknownNodeEnv();
     if (this.usedBy !== undefined) {

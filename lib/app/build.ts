@@ -32,7 +32,7 @@ import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
 import { listPageWarnings, listProcessWarnings, listWarnings } from "./warnings.js";
 
-/** Everything a built application consists of. */
+/** The parts of a built application. */
 export interface ApplicationParts {
   readonly config: AppConfig;
   readonly clock: Clock;
@@ -55,7 +55,7 @@ export interface ApplicationParts {
   readonly graph: ApplicationGraph;
   /** The routes that the CSRF stage does not check. */
   readonly csrfExempt: readonly string[];
-  /** Called when serving begins: a directory may have been made since the application was built. */
+  /** Called when the application starts to serve: a directory may have been created since the application was built. */
   readonly warnings: () => readonly Warning[];
   /** Mistakes of the process as a whole. Only `run()` knows that the process is this application. */
   readonly processWarnings: () => readonly Warning[];
@@ -153,7 +153,7 @@ function collectSubsystems(container: Container, { limits, stages }: CheckedPlan
   return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
 }
 
-/** Made also where no class injects it: a test emits to the listeners of a module alone. */
+/** Created also where no class injects it, because a test may emit to the listeners of one module. */
 function prepareEvents(container: Container, { inspected }: CheckedPlan): Events {
   const events = container.get(Events);
   events.declare(inspected.modules.flatMap((module) => module.events));

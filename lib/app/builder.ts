@@ -59,7 +59,7 @@ export class ApplicationBuilder {
     this.plan = new Plan(root, this.koa);
   }
 
-  /** Adds routes that are made without decorators to those of the modules. */
+  /** Adds routes that are defined without decorators to the routes of the modules. */
   routes(routes: Routes): this {
     this.plan.addRoutes(routes);
     return this;
@@ -71,7 +71,7 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Adds bindings that override all others. One that nothing injects is refused. @internal */
+  /** Adds bindings that override all others. A binding that no class injects is refused. @internal */
   testOverrides(...bindings: readonly Binding[]): this {
     this.plan.testOverrides.push(...bindings);
     return this;
@@ -103,7 +103,7 @@ export class ApplicationBuilder {
 
   /**
    * Calls `attachment` with the HTTP server before it listens, also in `testApp`: for WebSocket libraries, which add listeners to it.
-   * The signal aborts when the drain begins. Upgraded connections that are still open at the drain deadline are ended.
+   * The signal aborts when the drain starts. Upgraded connections that are still open at the drain deadline are ended.
    */
   attach(attachment: ServerAttachment): this {
     this.change(".attach(…)").attachments.push(attachment);
@@ -128,13 +128,13 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Calls `decide` first for every request. It may rewrite the target of the request, redirect it or answer it. */
+  /** Calls `decide` first for every request. It may rewrite the target of the request, redirect it or respond to it. */
   proxy(decide: ProxyFunction): this {
     this.plan.addStage("proxy", ".proxy(…)", () => new ProxyLayer(decide));
     return this;
   }
 
-  /** Turns the health endpoints on or off; they are on by default. */
+  /** Switches the health endpoints on or off; they are on by default. */
   health(on: boolean): this {
     this.change(".health(on)").health = on;
     return this;
@@ -147,7 +147,7 @@ export class ApplicationBuilder {
   }
 
   /**
-   * Answers GET of the path with `application.graph()` as JSON, by default `/_framework/uag.json`. Release builds ignore the call, with a
+   * Responds to GET of the path with `application.graph()` as JSON, by default `/_framework/uag.json`. Release builds ignore the call, with a
    * WARN event at the start.
    */
   uagEndpoint(path?: string): this {
@@ -174,13 +174,13 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Answers CORS preflight requests and adds the CORS headers for allowed origins. */
+  /** Responds to CORS preflight requests and adds the CORS headers for allowed origins. */
   cors(options: CorsOptions): this {
     this.plan.addStage("cors", ".cors(…)", () => new CorsLayer(options));
     return this;
   }
 
-  /** Gives each request an id: the one of its `X-Request-Id` header, or a new one. */
+  /** Gives each request an id: the id in its `X-Request-Id` header, or a new id. */
   requestId(): this {
     this.plan.addStage("requestId", ".requestId()", () => new RequestIdLayer());
     return this;
@@ -198,14 +198,14 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Counts and times requests, in the `Metrics` of the container. A `registry` that is given becomes that of the container. */
+  /** Counts and times requests, in the `Metrics` of the container. A given `registry` becomes the registry of the container. */
   metrics(registry?: Metrics): this {
     const { needs, get } = this.plan.handle(Metrics, registry);
     this.plan.addStage("metrics", ".metrics(…)", (resolve) => new MetricsLayer(get(resolve)), ...needs);
     return this;
   }
 
-  /** Turns unhandled errors into responses with status 500 inside the access log and metrics, so that both see the status. */
+  /** Converts unhandled errors to responses with status 500 inside the access log and metrics, so that both see the status. */
   catchPanic(): this {
     this.plan.addStage(
       "catchPanic",
@@ -215,7 +215,7 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Lets the application change how errors are answered. */
+  /** Lets the application map errors to its own responses. */
   errorMapping(mapping: ErrorMapping = new ErrorMapping()): this {
     this.plan.addStage("errorMapping", ".errorMapping(…)", () => checkInstance(ErrorMapping, mapping));
     this.plan.errorMapping = mapping;
@@ -229,29 +229,29 @@ export class ApplicationBuilder {
   }
 
   /**
-   * Answers 408 to a request that takes longer than `ms` milliseconds. A route may set its own limit. For browsers add `{ status: 503 }`:
+   * Responds with 408 to a request that takes longer than `ms` milliseconds. A route may set its own limit. For browsers add `{ status: 503 }`:
    * a 408 says that the request did not arrive, so on a reused connection a browser sends it again, a POST too, and the handler runs
-   * several times for one click. With 503 a body that is slow to arrive is still answered 408.
+   * several times for one click. With 503, a body that arrives too slowly still gets 408.
    */
   timeout(ms: number, options?: TimeoutOptions): this {
     this.plan.addStage("timeout", ".timeout(…)", () => new TimeoutLayer(ms, options));
     return this;
   }
 
-  /** Refuses requests while `Maintenance` of the container is on. A `handle` that is given becomes that of the container. */
+  /** Refuses requests while `Maintenance` of the container is on. A given `handle` becomes the handle of the container. */
   maintenance(handle?: Maintenance): this {
     const { needs, get } = this.plan.handle(Maintenance, handle);
     this.plan.addStage("maintenance", ".maintenance(…)", (resolve) => new MaintenanceLayer(get(resolve)), ...needs);
     return this;
   }
 
-  /** Answers 429 to a client that sends more requests than `limit` allows. */
+  /** Responds with 429 to a client that sends more requests than `limit` allows. */
   rateLimit(limit: RateLimit): this {
     this.plan.addStage("rateLimit", ".rateLimit(…)", () => checkInstance(RateLimit, limit));
     return this;
   }
 
-  /** Answers with pages of a front end: `page("links/index", props)` in a handler. */
+  /** Renders pages of a front end: `page("links/index", props)` in a handler. */
   pages(pages: Pages): this {
     addPages(this.plan, pages);
     return this;
@@ -265,7 +265,7 @@ export class ApplicationBuilder {
   }
 
   /**
-   * Gives each visitor a session. Without a store it is kept in the memory of this process. Redirects and pages use it for their flash.
+   * Gives each visitor a session. Without a store the sessions are in the memory of this process. Redirects and pages use it for their flash.
    */
   session(config: SessionConfig, store?: SessionStore): this {
     this.plan.addStage("session", ".session(…)", () => createCarriedLayer("session", "SessionConfig", config, store));
@@ -287,7 +287,7 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Turns the resolution of redirects to routes on or off; it is on by default. */
+  /** Switches the resolution of redirects to routes on or off; it is on by default. */
   redirectMapper(on: boolean): this {
     this.change(".redirectMapper(on)").redirectMapper = on;
     return this;
@@ -308,7 +308,7 @@ export class ApplicationBuilder {
   /**
    * Opens no connection and starts no timer.
    *
-   * @throws StartupError with everything that is wrong
+   * @throws StartupError with a diagnostic for each fault
    */
   build(): Application {
     return this.finish(buildParts(this.plan));

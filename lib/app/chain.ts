@@ -1,6 +1,6 @@
 /**
  * The chain of an application: builds the layers of the stages, puts them into the pipeline, and composes the pipeline around the
- * router. All of it happens once, when the application is built.
+ * router. This happens once, when the application is built.
  */
 import type { Container } from "../di/container.js";
 import type { Resolve } from "../di/provide.js";
@@ -42,25 +42,25 @@ export interface BuiltStages {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What the calls of the builder take, for the diagnostic of a stage that refuses its arguments. */
+/** The fix in the diagnostic of a stage that refuses its arguments: the arguments that its call takes. */
 const FIXES: Readonly<Partial<Record<Slot, string>>> = {
-  devProxy: 'give nothing, or { endpoint: "/run/vite.sock", prefixes: ["/src/"] }',
+  devProxy: 'give no argument, or { endpoint: "/run/vite.sock", prefixes: ["/src/"] }',
   proxy: "give a function: (request) => ProxyAction.continue()",
-  compression: "give nothing, or { threshold, brotliQuality, gzipLevel } with whole numbers in their ranges",
-  securityHeaders: "give nothing, or a SecurityHeaders: new SecurityHeaders().withHsts()",
+  compression: "give no argument, or { threshold, brotliQuality, gzipLevel } with whole numbers in their ranges",
+  securityHeaders: "give no argument, or a SecurityHeaders: new SecurityHeaders().withHsts()",
   cors: 'give the origins, and each option in its form: { origins: ["https://app.example"], methods: ["GET"], maxAge: 600 }',
-  metrics: "give nothing, or a Metrics",
-  errorMapping: "give nothing, or an ErrorMapping: new ErrorMapping().using(mapper)",
+  metrics: "give no argument, or a Metrics",
+  errorMapping: "give no argument, or an ErrorMapping: new ErrorMapping().using(mapper)",
   bodyLimit: "give whole numbers of bytes: .bodyLimit(2_097_152, { cap: 10_485_760 })",
   timeout: "give a whole number of milliseconds, and the status 408 or 503: .timeout(30_000, { status: 503 })",
-  maintenance: "give nothing, or a Maintenance",
+  maintenance: "give no argument, or a Maintenance",
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
   pages: 'give a Pages: new Pages({ entry: "pages/main.tsx" })',
   pageContracts: "give a PageContracts: new PageContracts().register(contract)",
   session: "give a SessionConfig, and a SessionStore or nothing: .session(new SessionConfig(key), store)",
   csrf: "give a CsrfConfig: .csrf(new CsrfConfig())",
   staticFiles:
-    'give nothing, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
+    'give no argument, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
 };
 
 export function buildStages(plans: readonly StagePlan[], resolve: Resolve): BuiltStages {
@@ -102,7 +102,7 @@ export type ComposeChain = (phase: "booting" | "ready") => RequestChain;
 export interface ChainParts {
   /** Runs innermost, around each handler. */
   readonly routeGuard: Layer | undefined;
-  /** Answers after the static files. */
+  /** Handles requests after the static files. */
   readonly lastFallback: Layer | undefined;
   readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
@@ -111,7 +111,7 @@ export interface ChainParts {
   readonly entersWorkScope: boolean;
 }
 
-/** Each chain is composed when it is first needed, not here. */
+/** The returned function composes the chain of a phase at each call. */
 export function createChainComposer(
   pipeline: Pipeline,
   { routeCollection, routeGuard, lastFallback, site, log, entersWorkScope }: ChainParts,
@@ -138,7 +138,7 @@ function opensSpans(pipeline: Pipeline): boolean {
   return pipeline.isEnabled("traceContext") || pipeline.isEnabled("accessLog");
 }
 
-/** Answers a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
+/** Resolves a reply that a handler returned although its stage is off. Without the redirect mapper a redirect to a route is an error. */
 function createReplyResolver(pipeline: Pipeline, origin: string): (ctx: Context, deferred: Deferred) => void {
   return (ctx, deferred) => {
     if (deferred instanceof Redirect) {
@@ -150,7 +150,7 @@ function createReplyResolver(pipeline: Pipeline, origin: string): (ctx: Context,
   };
 }
 
-/** The routes that code added to a @koa/router itself. It may add some after the application was built, so each request looks again. */
+/** The routes that code added to a @koa/router directly. Code may add routes after the application was built, so each request reads them. */
 function createAddedRoutesHandler(routes: Routes): UnmatchedHandler {
   return (ctx, fallback) => {
     if (!routes.hasAddedRoutes) return fallback(ctx);

@@ -1,6 +1,6 @@
 /**
- * `checkPlan` finds every fault that shows before the first instance exists: in modules, routes, settings, and stages that need nothing
- * of the container. It throws all of them in one `StartupError`.
+ * `checkPlan` finds every fault that shows before the first instance exists: in modules, routes, settings, and stages that need no
+ * instance of the container. It throws all of them in one `StartupError`.
  */
 import { Maintenance } from "../stages/maintenance.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";
@@ -35,7 +35,7 @@ export interface CheckedPlan {
   readonly inspected: InspectionResult;
   readonly routeCollection: RouteCollection;
   readonly limits: RateLimits;
-  /** The stages that need nothing of the container. */
+  /** The stages that need no instance of the container. */
   readonly stages: readonly BuiltStage[];
   readonly stagesWithNeeds: readonly StagePlan[];
 }
@@ -44,7 +44,7 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
   const routeCollection = new RouteCollection(plan.routes, plan.bindings);
   const settings = checkSettings(plan);
   const inspected = inspectModules(plan, lifecycle, routeCollection);
-  // Most stages need nothing of the container. Building them now shows their faults together with all others.
+  // Most stages need no instance of the container. Building them now reports their faults together with all others.
   const withoutNeeds = plan.stages.filter(({ needs }) => needs.length === 0);
   const { stages, diagnostics } = buildStages(withoutNeeds, refuseToResolve);
   const limits = RateLimits.of(stages, plan.layers, routeCollection.all);

@@ -1,6 +1,6 @@
 /**
- * The configuration of an application: its name, its public URL, the name of its environment, and its port. `env` is only a name: what
- * the framework protects depends on the build profile, never on it.
+ * The configuration of an application: its name, its public URL, the name of its environment, and its port. `env` is only a name: the
+ * protections of the framework depend on the build profile, never on `env`.
  *
  * @example
  * Application.create(Shop).config(AppConfig.fromEnv()); // APP_NAME, APP_URL, APP_ENV, APP_PORT
@@ -72,7 +72,7 @@ export class AppConfig {
     return rest === "" ? base : `${base}/${rest}`;
   }
 
-  /** Takes the URL of the listener, unless a URL was given. A frozen configuration keeps its own. @internal */
+  /** Takes the URL of the listener, unless a URL was given. A frozen configuration keeps its URL. @internal */
   followListener(url: string): void {
     if (!this.#hasGivenUrl) Reflect.set(this, "url", url);
   }
@@ -106,7 +106,7 @@ export function resolvePort(environment: Environment, { asked, configured }: Por
   return asked ?? configured ?? DEFAULT_PORT;
 }
 
-/** One warning for each variable that would beat the port of `resolvePort`, and is not a port. */
+/** One warning for each variable that precedes the port of `resolvePort` and is not a port. */
 export function portWarnings(environment: Environment): readonly Warning[] {
   const malformed: Warning[] = [];
   for (const variable of PORT_VARIABLES) {

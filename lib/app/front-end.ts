@@ -1,6 +1,6 @@
 /**
- * The stages of a front end, as the builder plans them: its pages, and the proxy to its development server. They know each other: the proxy
- * has the base of the pages.
+ * The stages of a front end, as the builder plans them: its pages, and the proxy to its development server. The proxy
+ * uses the base of the pages.
  */
 import { describeToken } from "../di/token.js";
 import { profile } from "../runtime/profile.js";
@@ -23,7 +23,7 @@ export function addPages(plan: Plan, pages: Pages): void {
   plan.handles.push(...(pages?.bindings?.() ?? []));
 }
 
-/** The class of pages is loaded by its entry point alone, so the method tells them from other values. */
+/** Only the entry point of pages loads the class `Pages`, so this check tests a method instead. */
 function checkPages(given: Pages): Pages {
   if (typeof (given as Partial<Pages> | undefined)?.layer === "function") return given;
   throw new TypeError(`${describeToken(given)} is not a Pages`);

@@ -44,7 +44,7 @@ export interface ApplicationGraph {
   readonly schema_version: 1;
   readonly modules: readonly GraphModule[];
   readonly routes: readonly GraphRoute[];
-  /** Those that a module lists or a provider listens to, by name. */
+  /** The events that a module lists or a provider listens to, sorted by name. */
   readonly events: readonly GraphEvent[];
   readonly pages: readonly string[];
   readonly pipeline: readonly { readonly number: number; readonly slot: string; readonly on: boolean }[];

@@ -27,7 +27,7 @@ export function resolveListenAddress({ host, port, config }: ApplicationParts): 
   return { host, port: resolvePort(process.env, { asked: port, configured: config.port }) };
 }
 
-/** Makes the directory of a socket and removes a socket that an earlier process left there. */
+/** Creates the directory of a socket and removes a socket that an earlier process left there. */
 export async function prepareSocket(address: ListenAddress): Promise<void> {
   if (!("path" in address) || isPipe(address.path)) return;
   try {

@@ -1,8 +1,8 @@
 /**
- * The plan of an application: the values that the builder was given, before anything is made of them. A call of the builder only
- * writes here. `build()` reads the plan, so the order of the calls cannot matter.
+ * The plan of an application: the values that the builder was given. A call of the builder only writes
+ * here. `build()` reads the plan, so the order of the calls cannot matter.
  *
- * Values from callers without types are checked here, where a wrong one would go unnoticed: a number has none of the names of an options
+ * Values from callers without types are checked here if a wrong value would go unnoticed later: a number has none of the names of an options
  * object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
  */
 import type Koa from "koa";
@@ -25,12 +25,12 @@ import { Routes } from "../routing/routes.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { AppConfig } from "./config.js";
 
-/** How to make the layer of a stage. An error that `make` throws becomes a diagnostic that names `call`. */
+/** Creates the layer of a stage. An error that `make` throws becomes a diagnostic that names `call`. */
 export interface StagePlan {
   readonly slot: Slot;
   readonly call: string;
   readonly make: (resolve: Resolve) => Layer;
-  /** The tokens that `make` resolves. Without any the layer is made before the container is built. */
+  /** The tokens that `make` resolves. Without a token the layer is created before the container is built. */
   readonly needs: readonly InjectionToken[];
 }
 
@@ -44,7 +44,7 @@ export class Plan {
   /** The handles that stages were given. Any other binding of the application overrides them. */
   readonly handles: Binding[] = [];
   readonly bindings: Binding[] = [];
-  /** Bindings of a test that override all others. One that nothing injects is refused. */
+  /** Bindings of a test that override all others. A binding that no class injects is refused. */
   readonly testOverrides: Binding[] = [];
   /** Bindings of a test that take the place of the framework's defaults. */
   readonly testDefaults: Binding[] = [];
@@ -74,7 +74,7 @@ export class Plan {
     readonly koa: Koa,
   ) {}
 
-  /** Lets the application's error mapper answer an unhandled error. False if there is no mapper or it did not answer. */
+  /** Lets the application's error mapper respond to an unhandled error. False if there is no mapper or it gave no response. */
   respondToUnhandledError(ctx: Context, thrown: unknown): boolean {
     return this.errorMapping?.respondWithMapper(ctx, thrown) ?? false;
   }
@@ -131,8 +131,8 @@ export function checkOptions<T extends object>(given: T | undefined): T | undefi
 }
 
 /**
- * A value for the builder that carries its stage: an application that does not use the stage loads none of its code. `slot` tells such
- * values apart.
+ * A value for the builder that carries its stage: an application that does not use the stage loads none of its code. `slot` distinguishes such
+ * values.
  */
 export interface StageCarrier<Args extends readonly unknown[]> {
   readonly slot: Slot;
@@ -146,7 +146,7 @@ export function createCarriedLayer<Args extends readonly unknown[]>(
   given: StageCarrier<Args>,
   ...args: Args
 ): Layer {
-  // JavaScript callers may pass anything.
+  // JavaScript callers may pass any value.
   if ((given as StageCarrier<Args> | null | undefined)?.slot !== slot)
     throw new TypeError(`${describeToken(given)} is not a ${kind}`);
   return given.toLayer(...args);

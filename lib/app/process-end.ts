@@ -50,7 +50,7 @@ export class ProcessEnd {
       stop({ drainDelayMs: 0, drainDeadlineMs: CRASH_DEADLINE_MS });
     };
     process.on("uncaughtException", crash).on("unhandledRejection", crash);
-    // The report of a closed standard error (EPIPE, as behind `| head`) would fail by the same error, without an end.
+    // The report of a closed standard error (EPIPE, as behind `| head`) would fail with the same error again and again.
     process.stderr.on("error", ignore);
     this.releases.push(() => process.off("uncaughtException", crash).off("unhandledRejection", crash));
     this.releases.push(() => process.stderr.off("error", ignore));
@@ -67,7 +67,7 @@ function ignore(): void {}
 
 function reportCrash(error: unknown): void {
   log.error("uncaught failure", describeThrown(error));
-  // The listener keeps Node from printing the error, so without a subscriber the process would end without any message.
+  // The listener prevents Node from printing the error, so without a subscriber the process would end without any message.
   if (currentSubscriber() === undefined) writeFailure("uncaught failure", error);
 }
 

@@ -1,6 +1,6 @@
 /**
- * All rate limits of one application: the stage, and those among the layers and the middleware of routes. Checks what needs all of them:
- * that no two use the same buckets, and which caches they need.
+ * All rate limits of one application: of the stage, of the layers, and of the middleware of routes. Checks that no two of them use the same
+ * buckets, and lists the caches that they need.
  */
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
@@ -32,7 +32,7 @@ export class RateLimits {
     return new RateLimits(firstUses);
   }
 
-  /** The application is not ready without them, also if no module provides them. */
+  /** The caches of the rate limits. They are subsystems of the application, also if no module provides them. */
   caches(): readonly Cache[] {
     return [...this.firstUses.keys()].map(({ cache }) => cache).filter((cache) => cache !== undefined);
   }

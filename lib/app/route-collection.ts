@@ -50,7 +50,7 @@ export class RouteCollection {
     this.addProvided(providers);
   }
 
-  /** Reads a module's controllers, without a module the builder's routes. Gives the middleware classes that the module has to build. */
+  /** Reads a module's controllers, without a module the builder's routes. Returns the middleware classes that the module has to build. */
   readClasses(module: Class | undefined): readonly Class[] {
     // The container has its own diagnostic for a class that it cannot build, such as an abstract class.
     return (module === undefined ? this.readGiven() : this.readModule(module)) as readonly Class[];
@@ -84,7 +84,7 @@ export class RouteCollection {
     return [{ message, fields: { controllers: controllers.map(describeToken), fix } }];
   }
 
-  /** Gives the container that has the instances; the routes cannot change after this. */
+  /** Sets the container that has the instances. The routes cannot change after this call. */
   resolveWith(container: Container): void {
     this.container = container;
     this.all.seal((middlewareClass) => this.createInstanceGetter(undefined)(middlewareClass));

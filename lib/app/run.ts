@@ -75,7 +75,7 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
       announce(parts, run);
     }
     const times = await end.reached;
-    // If the start fails from here on, its own event reports it, and the stop below stops what was started.
+    // If the start fails from here on, its own event reports it, and the stop below stops the subsystems that were started.
     started.catch(() => {});
     const { forced, failed } = await run.stop(times);
     process.exitCode = forced > 0 || failed > 0 || end.hasCrashed ? 1 : 0;
@@ -94,10 +94,10 @@ function reportUnlogged(what: string, detail?: unknown): void {
 }
 
 const NO_LOG =
-  "no log is installed, so that nothing but unhandled errors is shown; fix: " +
+  "no log is installed, so that only unhandled errors are shown; fix: " +
   'installLogging("info") of @stagecraft/framework/observe, before build()';
 
-/** Goes to standard error where no subscriber logs it. */
+/** Written to standard error if no subscriber logs it. */
 function announce({ config }: ApplicationParts, { listener }: ApplicationRun): void {
   const url = config.url.replace(/\/+$/, "");
   const at = getListenerUrl(listener);
@@ -113,8 +113,8 @@ function exitSoon(): void {
 }
 
 /**
- * The channel to the primary keeps a cluster worker alive when the worker has nothing left to do. The channel stays open: messages pass
- * as long as something else keeps the worker alive, and `process.channel.ref()` makes the channel keep it alive again.
+ * The channel to the primary keeps a cluster worker alive when the worker has no work left. The channel stays open: messages pass
+ * while another handle keeps the worker alive, and `process.channel.ref()` makes the channel keep it alive again.
  */
 function releaseClusterChannel(): void {
   if (cluster.isWorker) process.channel?.unref();

@@ -1,5 +1,5 @@
 /**
- * What the text of an environment variable must be, and the value that it becomes. `environment` reads a table of them.
+ * The rule for the text of an environment variable, and the value that the text becomes. `environment` reads a table of them.
  *
  * Not for input from clients: a schema of `ctx.json`, `ctx.form` or `ctx.search` reads that.
  *

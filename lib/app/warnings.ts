@@ -1,6 +1,6 @@
 /**
- * What an application warns of when it starts: settings that are allowed and probably a mistake. Most of them concern the developer, so
- * only a debug build looks for them; a release build warns of what may differ between two machines, and of requests without protection.
+ * The warnings of an application at its start: settings that are allowed but probably a mistake. Most warnings concern the developer, so only
+ * a debug build checks for them. A release build warns of differences between machines, and of requests without protection.
  */
 import { existsSync } from "node:fs";
 import type Koa from "koa";
@@ -58,7 +58,7 @@ function listDebugWarnings({ routeCollection, stages, lateCalls }: DebugSources)
   ];
 }
 
-/** Looked for only in `run()`: tests load controllers that they do not serve, and have a log subscriber of their own. */
+/** Checked only in `run()`: tests load controllers that they do not serve, and have their own log subscriber. */
 export function listProcessWarnings(
   routeCollection: RouteCollection,
   shutdownLast: readonly ShutdownLast[],
@@ -101,15 +101,15 @@ function hasWarnings(layer: Layer): layer is Layer & HasWarnings {
 function warnOfMissingDirectory({ layer }: BuiltStage): readonly Warning[] {
   // With a trailing slash, `stat` finds only directories.
   if (!(layer instanceof StaticFiles) || existsSync(`${layer.root}/`)) return [];
-  const message = "the directory of .staticFiles(…) does not exist: nothing of it is served";
+  const message = "the directory of .staticFiles(…) does not exist: no file of it is served";
   return [{ message, fields: { root: layer.root } }];
 }
 
-/** koa-onerror replaces it. Here an error becomes an answer inside the pipeline, where the stages complete its head. */
+/** koa-onerror replaces it. Here an error becomes a response inside the pipeline, where the stages complete its head. */
 function warnOfErrorHandler({ context }: Koa): readonly Warning[] {
   if (!Object.hasOwn(context, "onerror")) return [];
   const message =
-    "koa.context.onerror was replaced, and has no effect on the answers to errors: use .errorMapping(new ErrorMapping().using(mapper))";
+    "koa.context.onerror was replaced, and has no effect on the responses to errors: use .errorMapping(new ErrorMapping().using(mapper))";
   return [{ message }];
 }
 
@@ -128,7 +128,7 @@ function warnOfTemplates({ layer }: BuiltStage): readonly Warning[] {
 function warnOfRepeatedRequests({ layer }: BuiltStage): readonly Warning[] {
   if (!(layer instanceof TimeoutLayer) || layer.status !== undefined) return [];
   const message =
-    "a slow handler is answered 408, and on a reused connection a browser then sends the request again, a POST too: use .timeout(ms, { status: 503 })";
+    "a slow handler gets the status 408, and on a reused connection a browser then sends the request again, a POST too: use .timeout(ms, { status: 503 })";
   return [{ message }];
 }
 
@@ -156,7 +156,7 @@ function warnOfMissingLayer(exporter: ShutdownLast): Warning {
 }
 
 function warnOfMissingExporter(layer: TracingLayer): Warning {
-  const message = "a layer that exports spans is installed and its owner is not provided: the last spans are lost";
+  const message = "a layer that exports spans is installed and its exporter is not provided: the last spans are lost";
   const fix = "builder.provide(provide(Telemetry).useValue(telemetry))";
   return { message, fields: { layer: describeToken(layer.constructor), fix } };
 }

@@ -1,6 +1,6 @@
 /**
  * The entry point `@stagecraft/framework/observe`: logs, request ids, metrics and trace context. The application holds them as values.
- * The import registers nothing; only `installLogging` changes the process.
+ * The import has no side effects; only `installLogging` changes the process.
  */
 export { tracing, type Target } from "../tracing/tracing.js";
 export type { Registry, TracingLayer } from "../tracing/registry.js";

@@ -1,6 +1,6 @@
 /**
  * The transaction that the running code works in, for parts that must wait for its commit: an event, a job that goes to another store.
- * A database enters a scope for each transaction; without one, work runs at once.
+ * A database enters a scope for each transaction. Outside a transaction, work runs at once.
  *
  * Internal: applications use `db.transaction` and `db.afterCommit`.
  */
@@ -9,7 +9,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 export interface CommitScope {
   /**
    * Keeps `work` until the outermost transaction has committed, then runs it once, in the order of the calls. A rolled-back transaction
-   * or savepoint drops its own work. A failure of `work` is logged and stops nothing.
+   * or savepoint drops its own work. A failure of `work` is logged and has no other effect.
    */
   afterCommit(work: () => unknown): void;
 }
@@ -21,7 +21,7 @@ export function currentCommitScope(): CommitScope | undefined {
   return scopes.getStore();
 }
 
-/** Runs `run()` in the scope, with everything asynchronous that it starts. */
+/** Runs `run()` in the scope, with all asynchronous work that it starts. */
 export function inCommitScope<T>(scope: CommitScope | undefined, run: () => T): T {
   return scopes.run(scope, run);
 }

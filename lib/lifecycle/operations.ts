@@ -1,6 +1,6 @@
 /**
- * What the operations of a subsystem report: a span, a duration by operation and outcome, and a DEBUG event. None of these holds a value:
- * no bind, cached value, payload or content of a mail. Every subsystem of the framework works through one.
+ * The telemetry of a subsystem's operations: a span, a duration by operation and outcome, and a DEBUG event. None of these has a bind, a
+ * cached value, a payload or the content of a mail. Every subsystem of the framework runs its operations through an `Operations`.
  *
  * @example
  * override prepare(host: SubsystemHost) { this.operations = new Operations({ target: "framework::db", span: "framework.db.query" }, host); }
@@ -34,7 +34,7 @@ export interface SubsystemHost {
   readonly name: string;
   readonly clock: Clock;
   readonly metrics: SubsystemMetrics;
-  /** Everything that the container has made, each object once. Absent for a subsystem that is used without an application. */
+  /** All objects that the container has created, each once. Absent for a subsystem that is used without an application. */
   readonly instances?: (() => readonly unknown[]) | undefined;
 }
 
@@ -54,16 +54,16 @@ interface OperationSeries {
   observe(value: number): void;
 }
 
-/** Work with an end of its own, which belongs to the operation and needs no promise of its own. The times are of the clock. @internal */
+/** Work that completes its result or its error within the operation, without a further promise. Times are monotonic milliseconds. @internal */
 export interface FollowedWork<T, R> {
   start(startedAt: number): T | Promise<T>;
-  /** Makes the result of the operation. */
+  /** Returns the result of the operation. */
   ended(value: T, now: number): R;
-  /** Makes the error of the operation. */
+  /** Returns the error of the operation. */
   failed(error: unknown, now: number): unknown;
 }
 
-/** Runs `work` and its end. Returns at once if `begin` does, else a promise. */
+/** Starts `work` and completes it. Returns a promise only if `start` does. */
 function runFollowed<T, R>(work: FollowedWork<T, R>, startedAt: number, clock: Clock): R | Promise<R> {
   let result: T | Promise<T>;
   try {
@@ -80,7 +80,7 @@ function runFollowed<T, R>(work: FollowedWork<T, R>, startedAt: number, clock: C
   );
 }
 
-/** For work whose result or error is that of the operation. @internal */
+/** For work whose result or error is already that of the operation. @internal */
 export function unchanged<T>(value: T): T {
   return value;
 }
@@ -103,7 +103,7 @@ export class Operations {
 
   /**
    * Runs `work` inside a span and reports its end. `operation` is a label, so it must be a constant of the code, and never a key or a name
-   * that a client chose. Returns what `work` returns; a promise settles as that of `work` does.
+   * that a client chose. Returns the result of `work`; a promise settles as the promise of `work` does.
    *
    * @param remoteParent the span of another process that this work continues; only exporters read it
    */
@@ -111,14 +111,14 @@ export class Operations {
     return this.follow(operation, { start: work, ended: unchanged, failed: unchanged }, fields, remoteParent) as T; // Settles as `work` does.
   }
 
-  /** As `run`, for work with an end of its own. @internal */
+  /** As `run`, for work that completes its result itself. @internal */
   follow<T, R>(
     operation: string,
     work: FollowedWork<T, R>,
     fields?: Fields,
     remoteParent?: RemoteParent,
   ): R | Promise<R> {
-    // Without a subscriber a span would report nothing.
+    // Without a subscriber a span has no effect.
     if (currentSubscriber() === undefined) return this.runReported(operation, work);
     const span = this.span(operation, fields, remoteParent);
     const start = (startedAt: number) => span.run(() => runFollowed(work, startedAt, this.host.clock));
@@ -130,7 +130,7 @@ export class Operations {
     return new Span(target, name, { subsystem: this.host.name, operation, ...fields }, remoteParent);
   }
 
-  /** As `followed`, and reports the end. */
+  /** As `runFollowed`, and reports the end. */
   private runReported<T, R>(operation: string, work: FollowedWork<T, R>): R | Promise<R> {
     const startedAt = this.host.clock.monotonic();
     let result: T | Promise<T>;

@@ -10,7 +10,7 @@ import { MAX_TIMER_MS } from "../runtime/clock.js";
 import type { Profile } from "../runtime/profile.js";
 
 export interface LifecycleOptions {
-  /** From the signal until the listener stops; readiness answers 503 meanwhile. Default: 5 000 in release, 500 in debug. */
+  /** From the signal until the listener stops; readiness responds with 503 meanwhile. Default: 5 000 in release, 500 in debug. */
   readonly drainDelayMs?: number;
   /** From the signal until the requests in flight are aborted. Default: 30 000. */
   readonly drainDeadlineMs?: number;

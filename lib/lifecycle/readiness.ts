@@ -1,6 +1,6 @@
 /**
  * Tells whether the application should receive traffic: by its lifecycle, and by the probes of its subsystems. Inject it where code
- * besides the health endpoints depends on the answer, for example to stop reading from a queue during a drain. It is read-only: an
+ * besides the health endpoints depends on the state, for example to stop reading from a queue during a drain. It is read-only: an
  * application that must refuse traffic gives one of its subsystems a probe that fails.
  *
  * @example
@@ -71,7 +71,7 @@ export class Readiness {
   }
 
   private withChecks(checks: Checks): ReadinessReport {
-    // A drain may have begun while the probes ran.
+    // A drain may have started while the probes ran.
     if (!this.isReady) return this.withoutChecks();
     return { state: this.state, ready: Object.values(checks).every(({ status }) => status === "up"), checks };
   }
@@ -139,7 +139,7 @@ export class Probes {
   }
 }
 
-/** Async, so that what a probe throws at once becomes a rejection. */
+/** Async, so that an error that a probe throws at once becomes a rejection. */
 async function probe({ subsystem }: RegisteredSubsystem, signal: AbortSignal): Promise<void> {
   await subsystem.probe?.(signal);
 }

@@ -27,7 +27,7 @@ export class Startup {
   private stopping: Promise<readonly FrameworkError[]> | undefined;
   private stoppingWork: Promise<readonly FrameworkError[]> | undefined;
   private working: Promise<void> | undefined;
-  /** Whose `beginWork` runs. */
+  /** The subsystem whose `beginWork` runs. */
   private startingMember: RegisteredSubsystem | undefined;
   /** The starts that the stop did not wait for. */
   private readonly abandoned: FrameworkError[] = [];
@@ -65,7 +65,7 @@ export class Startup {
     return (this.stopping ??= this.stopAll());
   }
 
-  /** Calls `beginWork` of every subsystem, in start order. @throws as `start` does; nothing is stopped by it */
+  /** Calls `beginWork` of every subsystem, in start order. @throws as `start` does; it stops no subsystem */
   beginWork(process: WorkingProcess): Promise<void> {
     return (this.working ??= this.startAllWork(process));
   }
@@ -86,9 +86,9 @@ export class Startup {
   }
 
   /**
-   * Calls `endWork` of every subsystem at once, unless the work never began. Never rejects. A second call returns the promise of the first.
+   * Calls `endWork` of every subsystem at once, unless the work never started. Never rejects. A second call returns the promise of the first.
    *
-   * @returns one `E_SUBSYSTEM_STOP` for each subsystem that failed to end its work, or did not end it in time
+   * @returns one `E_SUBSYSTEM_STOP` for each subsystem that failed to stop its work, or did not stop it in time
    */
   endWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
     return (this.stoppingWork ??= this.stopAllWork(deadlineMs));
@@ -107,7 +107,7 @@ export class Startup {
     const settled = working.catch(() => {});
     if ((await within(this.clock, this.stopTimeoutMs, settled)) !== OVERDUE) return undefined;
     const { name } = this.startingMember;
-    log.error("subsystem did not begin its work before the stop", { subsystem: name, limit_ms: this.stopTimeoutMs });
+    log.error("subsystem did not start its work before the stop", { subsystem: name, limit_ms: this.stopTimeoutMs });
     return createStopError(name, createOverrunError("beginWork", this.stopTimeoutMs));
   }
 
@@ -115,14 +115,14 @@ export class Startup {
     { name, subsystem }: RegisteredSubsystem,
     deadlineMs: number,
   ): Promise<FrameworkError | undefined> {
-    // The deadline is the subsystem's own: work that it cuts there needs a moment to end.
+    // The subsystem applies the deadline itself: work that it aborts then needs time to end.
     const limitMs = deadlineMs + this.stopTimeoutMs;
     try {
       const ending = callAsync(() => subsystem.endWork?.(deadlineMs));
       if ((await within(this.clock, limitMs, ending)) === OVERDUE) throw createOverrunError("endWork", limitMs);
       return undefined;
     } catch (cause) {
-      log.error("subsystem failed to end its work", { subsystem: name, error: cause });
+      log.error("subsystem failed to stop its work", { subsystem: name, error: cause });
       return createStopError(name, cause);
     }
   }
@@ -229,7 +229,7 @@ class Teardown {
   }
 }
 
-/** Turns what the application's method throws at once into a rejection. */
+/** Converts an error that the application's method throws at once to a rejection. */
 async function callAsync(method: () => unknown): Promise<unknown> {
   return method();
 }
@@ -246,7 +246,7 @@ function createStopError(name: string, cause: unknown): FrameworkError {
   return new FrameworkError(`${name} failed to stop: ${causeText(cause)}`, { code: "E_SUBSYSTEM_STOP", cause });
 }
 
-/** An error of the framework that is a fault of the program keeps its code, and says itself what to do. */
+/** An error of the framework that is a fault of the program keeps its code, and its message says what to do. */
 function toStartDiagnostic({ name, subsystem }: RegisteredSubsystem, cause: unknown): Diagnostic {
   if (cause instanceof DiagnosticError) return cause.diagnostic;
   const isProgramFault = cause instanceof FrameworkError && cause.code !== "E_INTERNAL" && cause.status === 500;
@@ -256,7 +256,7 @@ function toStartDiagnostic({ name, subsystem }: RegisteredSubsystem, cause: unkn
     where: `${subsystem.constructor.name}.start()`,
     fix: isProgramFault
       ? "do what the message says"
-      : "check the address and the credentials; everything that the subsystem connects to must be reachable at the start",
+      : "check the address and the credentials; every server that the subsystem connects to must be reachable at the start",
   };
 }
 

@@ -1,10 +1,10 @@
 /**
- * The state of one application in its process: booting → ready → draining → stopped, never backwards. The health endpoints answer by
+ * The state of one application in its process: booting → ready → draining → stopped, never backwards. The health endpoints report
  * it. Application code reads it through `Readiness`; only `run()` and `serve()` change it.
  *
  * @example
  * lifecycle.markReady();
- * lifecycle.beginDrain(); // on a signal: `/up/ready` answers 503 from here on
+ * lifecycle.beginDrain(); // on a signal: `/up/ready` responds with 503 from here on
  * lifecycle.markStopped();
  */
 import { FrameworkError } from "../errors/framework-error.js";
@@ -19,7 +19,7 @@ export class Lifecycle {
   }
 
   /**
-   * Call it when everything has started. After `beginDrain` it changes nothing.
+   * Call it when all subsystems have started. After `beginDrain` it has no effect.
    *
    * @returns whether the application is ready now.
    * @throws FrameworkError `E_LIFECYCLE_MOVE` when it was ready already.
@@ -31,9 +31,9 @@ export class Lifecycle {
   }
 
   /**
-   * Begins the drain; idempotent, and allowed while booting.
+   * Starts the drain; idempotent, and allowed while booting.
    *
-   * @returns whether this call began it.
+   * @returns whether this call started it.
    */
   beginDrain(): boolean {
     if (this.current === "draining" || this.current === "stopped") return false;
@@ -42,7 +42,7 @@ export class Lifecycle {
   }
 
   /**
-   * Call it when everything has stopped.
+   * Call it when all subsystems have stopped.
    *
    * @throws FrameworkError `E_LIFECYCLE_MOVE` from any state but draining.
    */

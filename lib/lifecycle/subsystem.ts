@@ -46,15 +46,15 @@ export abstract class Subsystem {
   abstract start(): unknown;
 
   /**
-   * Called once, after all subsystems have started: begins work that no request asks for. It may use every other subsystem.
+   * Called once, after all subsystems have started: starts work that no request asks for. It may use every other subsystem.
    *
    * @param process `worker` for `application.work()`, a process that only does such work
    */
   beginWork?(process: WorkingProcess): unknown;
 
   /**
-   * Called once, before the first subsystem stops, if `beginWork` was called: ends that work. No new work begins; work that runs may take
-   * `deadlineMs` milliseconds. `stopTimeoutMs` later this call has failed, and the stop goes on.
+   * Called once, before the first subsystem stops, if `beginWork` was called: stops that work. No new work starts; running work may take
+   * `deadlineMs` milliseconds. `stopTimeoutMs` later the call counts as failed, and the stop continues.
    */
   endWork?(deadlineMs: number): unknown;
 
@@ -74,7 +74,7 @@ export abstract class Subsystem {
 /**
  * An object that outlives all subsystems, for example an exporter that still has to send the spans of the last requests. `run()` calls
  * `shutdown` of every provided one once, after the last subsystem has stopped. A failure is a warning and leaves the exit code alone. A call
- * that takes longer than `stopTimeoutMs` is given up, and the exit code is 1.
+ * that takes longer than `stopTimeoutMs` is abandoned, and the exit code is 1.
  */
 export abstract class ShutdownLast {
   abstract shutdown(): Promise<void>;

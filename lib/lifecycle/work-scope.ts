@@ -9,15 +9,15 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Abortable } from "../runtime/abortable.js";
 
 export interface WorkScope extends Abortable {
-  /** Aborts when the answer is not wanted any more: the client left, a timeout, the end of the process. */
+  /** Aborts when the response is no longer needed: the client has left, a timeout has passed, or the process stops. */
   readonly signal: AbortSignal;
-  /** The request, for an answer that depends on its headers. A job has none. */
+  /** The request, for a response that depends on its headers. A job has none. */
   readonly incoming?: ScopeRequest;
-  /** Calls `work` once the answer is sent or the client has left, at once where that is so already. Missing where there is no answer. */
+  /** Calls `work` when the response is sent or the client has left, at once if this has happened already. A job has no such method. */
   afterResponse?(work: () => void): void;
 }
 
-/** The part of a request that decides about a download. */
+/** The part of a request on which the response of a download depends. */
 export interface ScopeRequest {
   readonly method?: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -30,7 +30,7 @@ export function currentWorkScope(): WorkScope | undefined {
   return scopes.getStore();
 }
 
-/** Runs `run(argument)` in the scope, with everything asynchronous that it starts. `undefined` leaves the surrounding scope. */
+/** Runs `run(argument)` in the scope, with all asynchronous work that it starts. `undefined` leaves the surrounding scope. */
 export function inWorkScope<A, T>(scope: WorkScope | undefined, run: (argument: A) => T, argument: A): T {
   return scopes.run(scope, run, argument);
 }

@@ -61,7 +61,7 @@ function messages(sink: CaptureSink): readonly (string | undefined)[] {
 const LAST = ["draining", "listener stopped", "stopped"];
 
 describe("an application that provides a LogSink", () => {
-  it("writes all its events there, from start to stop, as JSON without secrets", async () => {
+  it("writes all its events to the sink, from start to stop, as JSON without secrets", async () => {
     const sink = new CaptureSink();
 
     await visit(shop(provide(LogSink).useValue(sink)).accessLog());
@@ -73,7 +73,7 @@ describe("an application that provides a LogSink", () => {
     expect(sink.transcript()).to.contain('"password":"[redacted]"').and.not.to.contain("hunter2");
   });
 
-  it("writes there also without a stage that opens a span", async () => {
+  it("writes to the sink also without a stage that opens a span", async () => {
     const sink = new CaptureSink();
 
     await visit(shop(provide(LogSink).useValue(sink)));
@@ -81,7 +81,7 @@ describe("an application that provides a LogSink", () => {
     expect(messages(sink)).to.deep.equal(["logged", "logged later", ...LAST]);
   });
 
-  it("writes the events of its subsystems there", async () => {
+  it("writes the events of its subsystems to the sink", async () => {
     const sink = new CaptureSink();
     @Injectable()
     class Store extends Subsystem {
@@ -98,7 +98,7 @@ describe("an application that provides a LogSink", () => {
     expect(messages(sink)).to.include.members(["store starts", "store stops"]);
   });
 
-  it("writes the requests of callback() there", async () => {
+  it("writes the requests of callback() to the sink", async () => {
     const sink = new CaptureSink();
     using server = await listening(http.createServer(shop(provide(LogSink).useValue(sink)).build().callback()));
 
@@ -108,7 +108,7 @@ describe("an application that provides a LogSink", () => {
     expect(messages(sink)).to.deep.equal(["logged", "logged later"]);
   });
 
-  it("writes there the events that its own filter selects", async () => {
+  it("writes to the sink the events that its own filter selects", async () => {
     const [most, least] = [new CaptureSink(), new CaptureSink()];
     const shopOnly = new Filter(new Map([["shop", "DEBUG"]]));
 
@@ -119,7 +119,7 @@ describe("an application that provides a LogSink", () => {
     expect(messages(least)).to.deep.equal(["logged later"]);
   });
 
-  it("does not share it with another application of the process", async () => {
+  it("does not share the sink with another application of the process", async () => {
     const [one, other] = [new CaptureSink(), new CaptureSink()];
 
     await Promise.all([
@@ -179,7 +179,7 @@ describe("an application that provides a LogSink", () => {
     expect(tried).to.deep.equal([...LAST, "too late"]);
   });
 
-  it("closes a sink that it made after the last line, and leaves a given sink open", async () => {
+  it("closes a sink that it created after the last line, and leaves a given sink open", async () => {
     const lines: string[] = [];
     class Closing extends LogSink {
       override writeLine(line: string): void {
@@ -375,8 +375,8 @@ const VISITED = `
   const layer = { onNewSpan: ({ name }) => console.log("span", name) };
 `;
 
-describe("a process whose application has a log of its own", () => {
-  it("writes to it from the first line to the last, not to the installed log, whose other layers stay", async () => {
+describe("a process whose application has its own log", () => {
+  it("writes to the application's log from the first line to the last, not to the installed log, whose other layers stay", async () => {
     const { stdout, stderr } = await runProgram(`${VISITED} installLogging("info", layer); await runs("/");`);
 
     const visited = ["listening", "span framework.request", "logged", "GET / 200 0ms"];
@@ -399,7 +399,7 @@ describe("a process whose application has a log of its own", () => {
     expect(stderr).to.equal("");
   });
 
-  it("writes an uncaught error to it", async () => {
+  it("writes an uncaught error to the application's log", async () => {
     const { code, stdout, stderr } = await runProgram(`${VISITED} installLogging("info"); await runs("/crash");`);
 
     expect(stdout).to.contain("\nuncaught failure\ndraining\n");

@@ -119,7 +119,7 @@ describe("Application", () => {
     });
   });
 
-  it("shares nothing with another application of the same modules", async () => {
+  it("shares no instance with another application of the same modules", async () => {
     const one = Application.create(CountModule).lifecycle(PROMPT).build();
     const other = Application.create(CountModule).lifecycle(PROMPT).build();
 
@@ -298,7 +298,7 @@ describe("Application", () => {
     expect(configured.resolve(AppConfig)).to.equal(config);
   });
 
-  it("lists its stages in the order of the table, each with whether it is on", () => {
+  it("lists its stages in the order of the table, and says of each whether it is on", () => {
     const rows = Application.create().metrics().requestId().catchPanic().build().pipeline();
 
     expect(rows.map(({ slot }) => slot)).to.deep.equal(STAGES.map(({ slot }) => slot));

@@ -31,7 +31,7 @@ function application(attachment: ServerAttachment, root?: new () => object): App
     .attach(attachment);
 }
 
-/** Accepts each upgrade. When the drain begins, it says so and ends the connection, or leaves it open. */
+/** Accepts each upgrade. When the drain starts, it writes this and ends the connection, or leaves it open. */
 function echo(events: string[], { leaves = false } = {}): ServerAttachment {
   return (server, draining) => {
     server.on("upgrade", (_request: IncomingMessage, socket: Duplex) => {
@@ -45,7 +45,7 @@ function echo(events: string[], { leaves = false } = {}): ServerAttachment {
   };
 }
 
-/** What socket.io does to a server: it takes the listeners for requests away, and calls them for paths that are not its own. */
+/** Changes a server as socket.io does: removes the listeners for requests, and calls them for the paths of others. */
 const asSocketIo: ServerAttachment = (server) => {
   const others = server.listeners("request") as RequestListener[];
   server.removeAllListeners("request");
@@ -56,7 +56,7 @@ const asSocketIo: ServerAttachment = (server) => {
 };
 
 describe("an attachment", () => {
-  it("gets the server of `run()` before it listens, and is told of the drain before the subsystems stop", async () => {
+  it("gets the server of `run()` before it listens, and is notified of the drain before the subsystems stop", async () => {
     const events: string[] = [];
     const ready = new Gate<http.Server>();
     class Database extends Subsystem {
@@ -99,7 +99,7 @@ describe("an attachment", () => {
     expect(texts).to.deep.equal(["hello", "polled"]);
   });
 
-  it("comes after the one that was attached before it", async () => {
+  it("runs after an attachment that was attached before it", async () => {
     const events: string[] = [];
     const slow = async (): Promise<void> => {
       await new Promise(setImmediate);
@@ -141,7 +141,7 @@ describe("an attachment", () => {
     expect(seen).to.deep.equal([server]);
   });
 
-  it("that fails makes `run()` fail with its error, and nothing listens", async () => {
+  it("makes `run()` fail with its error, and no server listens, if it fails", async () => {
     const port = await freePort();
     const failed = application(() => Promise.reject(new Error("no sockets today")))
       .port(port)
@@ -154,7 +154,7 @@ describe("an attachment", () => {
     expect(error.code).to.equal("ECONNREFUSED");
   });
 
-  it("that makes the server listen makes `run()` fail, and nothing listens", async () => {
+  it("makes `run()` fail, and no server listens, if it makes the server listen itself", async () => {
     let isListening: (() => boolean) | undefined;
     const failed = application(async (server) => {
       isListening = () => server.listening;
@@ -167,7 +167,7 @@ describe("an attachment", () => {
     expect(isListening?.()).to.equal(false);
   });
 
-  it("is told to end where the application cannot listen", async () => {
+  it("is notified of the end where the application cannot listen", async () => {
     using taken = await listening(net.createServer());
     let signal: AbortSignal | undefined;
     const refused = application((_server, draining) => void (signal = draining))

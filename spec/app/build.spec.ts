@@ -145,7 +145,7 @@ describe("build()", () => {
     expect(() => Application.create().rateLimit(RateLimit.perHour(5).redis(cache)).build()).not.to.throw();
   });
 
-  it("makes no instance if anything is wrong", () => {
+  it("creates no instance if there is a fault", () => {
     let made = 0;
 
     @Injectable()

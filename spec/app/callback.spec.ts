@@ -60,7 +60,7 @@ describe("callback()", () => {
     ["before", true],
     ["after", false],
   ] as const) {
-    it(`refuses requests until the start is over if it is called ${when} run()`, async () => {
+    it(`refuses requests until the start has ended if it is called ${when} run()`, async () => {
       const database = new SlowDatabase();
       const app = application(database);
       const early = before ? app.callback() : undefined;

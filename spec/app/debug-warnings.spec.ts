@@ -67,8 +67,8 @@ class Provided {
 @Module({ controllers: [Nothing], providers: [Provided] })
 class Mistaken {}
 
-describe("a debug build warns at the start", () => {
-  it("of paths with :name or *", async () => {
+describe("a debug build at its start", () => {
+  it("warns of paths with :name or *", async () => {
     await using app = await testApp(
       serving(
         Route.get("/links/:id", handler),
@@ -81,7 +81,7 @@ describe("a debug build warns at the start", () => {
     expect(warnings(app)).to.deep.equal([[COLONS, { routes: ["GET /links/:id", "GET /files/*"] }]]);
   });
 
-  it("of a resource without an action, and of a controller under providers", async () => {
+  it("warns of a resource without an action, and of a controller under providers", async () => {
     await using app = await testApp(Mistaken);
 
     expect(warnings(app)).to.deep.equal([
@@ -96,13 +96,13 @@ describe("a debug build warns at the start", () => {
     ]);
   });
 
-  it("of a controller that the builder provides", async () => {
+  it("warns of a controller that the builder provides", async () => {
     await using app = await testApp(Application.create().provide(Provided));
 
     expect(JSON.stringify(warnings(app))).to.contain('{"controllers":["Provided"]}');
   });
 
-  it("of calls after build(), which have no effect", async () => {
+  it("warns of calls after build(), which have no effect", async () => {
     const builder = serving();
     const early = builder.cors({ origins: "*" }).build();
     builder.requestId().port(81);
@@ -117,21 +117,21 @@ describe("a debug build warns at the start", () => {
     expect(warnings(later), "an application that was built after the calls").to.deep.equal([]);
   });
 
-  it("of a timeout that makes browsers repeat requests, unless its status is given", async () => {
+  it("warns of a timeout that makes browsers repeat requests, unless its status is given", async () => {
     await using app = await testApp(Application.create().timeout(1000));
     await using chosen = await testApp(Application.create().timeout(1000, { status: 408 }));
     await using other = await testApp(Application.create().timeout(1000, { status: 503 }));
 
     expect(warnings(app)).to.deep.equal([
       [
-        "a slow handler is answered 408, and on a reused connection a browser then sends the request again, a POST too: use .timeout(ms, { status: 503 })",
+        "a slow handler gets the status 408, and on a reused connection a browser then sends the request again, a POST too: use .timeout(ms, { status: 503 })",
         undefined,
       ],
     ]);
     expect([warnings(chosen), warnings(other)]).to.deep.equal([[], []]);
   });
 
-  it("of templates that maintenance is to allow", async () => {
+  it("warns of templates among the paths that maintenance allows", async () => {
     const maintenance = new Maintenance().allow("/links/{id}").allow("/status").allow("/users/:id");
     await using app = await testApp(Application.create().maintenance(maintenance));
 
@@ -144,8 +144,8 @@ describe("a debug build warns at the start", () => {
   });
 });
 
-describe("a debug build warns while it serves", () => {
-  it("of a middleware that neither answers nor calls next, once", async () => {
+describe("a debug build that serves", () => {
+  it("warns once of a middleware that neither responds nor calls next", async () => {
     const ofRoute = { handle: forgetful };
     await using app = await testApp(
       serving(route("/a").layer(forgetful), route("/b").layer(forgetful), route("/c").middleware(ofRoute)).layer(
@@ -164,7 +164,7 @@ describe("a debug build warns while it serves", () => {
     expect(warnings(silent), "a middleware that sets the status").to.deep.equal([]);
   });
 
-  it("of a layer that does neither, and not of one around a 404", async () => {
+  it("warns of a layer that neither responds nor calls next, and not of a layer around a 404", async () => {
     await using forgotten = await testApp(serving().layer(new Forgetful()));
     await using passed = await testApp(serving().layer(new Passing()));
 
@@ -176,8 +176,8 @@ describe("a debug build warns while it serves", () => {
   });
 });
 
-describe("run() of a debug build warns", () => {
-  it("of a controller that no module lists, and of telemetry without its layer", async () => {
+describe("run() of a debug build", () => {
+  it("warns of a controller that no module lists, and of telemetry without its layer", async () => {
     const { stderr } = await runOnce(
       `Application.create(Shop).provide(provide(Telemetry).useValue(telemetry))`,
       `${LISTS} ${TELEMETRY}`,
@@ -188,16 +188,16 @@ describe("run() of a debug build warns", () => {
     expect(stderr).to.contain("Telemetry is provided and its layer is not installed: it exports no spans");
   });
 
-  it("of the layer of telemetry without telemetry", async () => {
+  it("warns of the layer of telemetry without telemetry", async () => {
     const { stderr } = await runOnce(
       `Application.create()`,
       `${TELEMETRY} installLogging("info", telemetry.tracingLayer());`,
     );
 
-    expect(stderr).to.contain("a layer that exports spans is installed and its owner is not provided");
+    expect(stderr).to.contain("a layer that exports spans is installed and its exporter is not provided");
   });
 
-  it("of neither where telemetry and its layer are there", async () => {
+  it("does not warn of telemetry with its layer", async () => {
     const { stderr } = await runOnce(
       `Application.create().provide(provide(Telemetry).useValue(telemetry))`,
       `${TELEMETRY} installLogging("warn", telemetry.tracingLayer());`,
@@ -208,7 +208,7 @@ describe("run() of a debug build warns", () => {
 });
 
 describe("a release build", () => {
-  it("warns of none of these", async () => {
+  it("gives no warning of a debug build", async () => {
     const { stderr, stdout } = await runOnce(
       `Application.create(Shop)
         .provide(Forgotten, provide(Telemetry).useValue(telemetry))

@@ -1,4 +1,4 @@
-/** A process without a log subscriber: what `run()` writes to standard error. */
+/** The text that `run()` writes to standard error in a process without a log subscriber. */
 import { expect } from "chai";
 import { freePort } from "../support/free-port.js";
 import { runProgram, type Ended } from "../support/program.js";

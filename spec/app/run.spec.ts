@@ -111,7 +111,7 @@ describe("run(), if it cannot listen", () => {
   }
 
   it("explains why it may not listen on a port", () => {
-    // Which ports need a privilege depends on the machine, so the error is made here.
+    // Which ports need a privilege depends on the machine, so the spec creates the error.
     const refused = createListenError({ host: "127.0.0.1", port: 80 }, Object.assign(new Error(), { code: "EACCES" }));
 
     expect(refused.message).to.equal(

@@ -34,7 +34,7 @@ function listeners(): number {
 }
 
 describe("an application that was used", () => {
-  it("does not run again, while it runs or afterwards, and leaves nothing listening", async () => {
+  it("does not run again, while it runs or afterwards, and leaves no server listening", async () => {
     const database = new Database();
     const application = built(database);
     const before = listeners();

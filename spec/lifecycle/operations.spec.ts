@@ -1,4 +1,4 @@
-/** A subsystem of an application: what it is prepared with, what its operations report, and the scope of the request that it reads. */
+/** A subsystem of an application: its host, the telemetry of its operations, and the scope of the request that it reads. */
 import {
   Application,
   type Context,

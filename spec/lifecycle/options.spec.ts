@@ -34,7 +34,7 @@ describe("lifecycle options", () => {
     });
   }
 
-  it("have no other names", () => {
+  it("have no name that is not an option", () => {
     const given: object = { drainDelay: 1 };
 
     const diagnostics = checkLifecycleOptions(given);

@@ -17,7 +17,7 @@ function takes(clock: () => FakeClock, ms: number): () => Promise<void> {
 
 const fail = (message: string) => () => Promise.reject(new Error(message));
 
-describe("Startup, events", () => {
+describe("the events of Startup", () => {
   it("report each start and stop with its duration", async () => {
     const { clock, startup } = setUp({ start: takes(() => clock, 20), stop: takes(() => clock, 30) });
 

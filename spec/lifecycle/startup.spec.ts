@@ -45,7 +45,7 @@ describe("Startup", () => {
     ]);
   });
 
-  it("waits for one start before it begins the next", async () => {
+  it("completes one start before the next", async () => {
     const journal: string[] = [];
     const clock = new FakeClock();
     const start = () => new Promise<void>((resolve) => void clock.setTimeout(resolve, 10));
@@ -160,7 +160,7 @@ describe("Startup", () => {
     expect(journal).to.deep.equal(["start database", "stop database"]);
   });
 
-  it("has nothing to do without subsystems", async () => {
+  it("starts and stops without subsystems", async () => {
     const startup = startupOf([]);
 
     expect(await startup.start()).to.equal(true);
@@ -264,7 +264,7 @@ describe("Startup", () => {
     expect(journal).to.deep.equal(["start database", "stop database"]);
   });
 
-  it("starts nothing after stop", async () => {
+  it("starts no subsystem after stop", async () => {
     const journal: string[] = [];
     const startup = startupOf([new Recorded("database", journal)]);
 

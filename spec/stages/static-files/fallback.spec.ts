@@ -50,7 +50,7 @@ describe("Static files as the router's fallback", () => {
         await running.stop();
       });
 
-      const told = `WARN framework::lifecycle: the directory of .staticFiles(…) does not exist: nothing of it is served root=${root}`;
+      const told = `WARN framework::lifecycle: the directory of .staticFiles(…) does not exist: no file of it is served root=${root}`;
       expect(events.filter((event) => event.startsWith("WARN"))).to.deep.equal(Array(warnings).fill(told));
     });
   }
