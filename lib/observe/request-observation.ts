@@ -1,12 +1,12 @@
 /**
- * Observes a request until its answer is decided or the client leaves. `record` is called once, at the first of the two. The stages that
+ * Observes a request until its response is decided or the client leaves. `record` is called once, at the first of the two. The stages that
  * log, count and trace requests extend it.
  */
 import type { Context } from "../http/request/context.js";
 import type { HeadCompleter } from "../http/response/response-head.js";
 import type { Run } from "../http/middleware.js";
 
-/** The status in logs and metrics if the client left before the answer was sent. It is never sent. */
+/** The status in logs and metrics if the client left before the response was sent. This status is never sent. */
 const CLIENT_GONE = 499;
 
 interface Failure {
@@ -26,7 +26,7 @@ export abstract class Observation implements HeadCompleter {
     this.end(this.ctx.raw.statusCode);
   }
 
-  /** The response calls it when its head is sent. Only for an answer that application code writes itself after the inner stages. */
+  /** The response calls it when its head is sent. Only for a response that application code writes itself after the inner stages. */
   complete(): void {
     this.end(this.ctx.raw.statusCode);
   }
@@ -65,7 +65,7 @@ export abstract class Observation implements HeadCompleter {
   }
 
   /**
-   * An exception passes a layer of the application before it becomes an answer. Once the head is sent, it cannot become an answer any more.
+   * An exception becomes a response outside this stage. Once the head is sent, it cannot become a response any more.
    */
   private fail(thrown: unknown): void {
     const { ctx } = this;

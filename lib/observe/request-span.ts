@@ -1,4 +1,4 @@
-/** The names of the framework's spans, and the span of a request: a stage opens it, and it ends when the answer is decided. */
+/** The names of the framework's spans, and the span of a request: a stage opens it, and it ends when the response is decided. */
 import type { Context } from "../http/request/context.js";
 import type { Flow } from "../tracing/flow.js";
 import { closeSpan, openSpan, type Span } from "../tracing/span.js";
@@ -42,7 +42,7 @@ export function openRequestSpan(
   return openSpan(target, REQUEST, fields, remoteParent, flow);
 }
 
-/** Ends the span; as failed, if there was an exception or the answer is a server error. */
+/** Ends the span; as failed, if there was an exception or the response is a server error. */
 export function endRequestSpan(
   span: Span | undefined,
   status: number,

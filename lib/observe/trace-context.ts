@@ -18,7 +18,7 @@ export const MAX_TRACESTATE_BYTES = 512;
 /** Bit 0 of the flags: the caller may have recorded the trace. It is passed on; the framework makes no decision by it. */
 export const FLAG_SAMPLED = 0x01;
 
-/** Neither id may be all zero (section 3.2.2). Lengths are fixed and there are no alternatives, so there is nothing to backtrack into. */
+/** Neither id may be all zero (section 3.2.2). Lengths are fixed and there are no alternatives, so the pattern does not backtrack. */
 const TRACEPARENT = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 const extension = new Extension<TraceContext>("TraceContext");
 

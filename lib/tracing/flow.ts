@@ -44,8 +44,8 @@ let isCallingSubscriber = false;
 /** Grows when the interest of subscribers may have changed. A target compares it before it uses a remembered interest. */
 export let interestVersion = 0;
 
-// A scope has no visible end, because a timer may outlive the call; so scoped subscribers are held weakly. The flow of code that can still
-// emit to a subscriber holds it strongly, so no subscriber in use is missing here.
+// A scope has no visible end, because a timer may outlive the call; so scoped subscribers are referenced weakly. The flow of code that can still
+// emit to a subscriber references it strongly, so no subscriber in use is missing here.
 const scoped = new Set<WeakRef<Subscriber>>();
 const handles = new WeakMap<Subscriber, SubscriberHandle>();
 const collected = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {
@@ -109,7 +109,7 @@ export function currentHandle(flow: Flow | undefined): SubscriberHandle | undefi
   return flow === undefined ? installed : flow.handle;
 }
 
-/** Runs `fn` with `subscriber` and outside any span, together with everything asynchronous that `fn` starts. */
+/** Runs `fn` with `subscriber` and outside any span, together with all asynchronous work that `fn` starts. */
 export function withSubscriber<T>(subscriber: Subscriber, fn: () => T): T {
   return flows.run(new Flow(getHandle(subscriber), undefined), fn);
 }
@@ -170,7 +170,7 @@ export function callSubscriber<A>(
 }
 
 /**
- * Makes all listeners of `emitter` run in the flow of the current request; without a request, does nothing. Node emits the events of a
+ * Makes all listeners of `emitter` run in the flow of the current request; without a request, has no effect. Node emits the events of a
  * request's streams from the connection, which belongs to no request: a listener to `data`, `end` or `close` would lose the fields of the
  * request. The framework calls it for Node's request and response, when the application asks for them, and for a streamed body.
  * @internal

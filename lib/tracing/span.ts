@@ -69,7 +69,7 @@ export class Span implements SpanData {
     callSubscriber(callOnNewSpan, handle, this);
   }
 
-  /** Reports the end to the layers; later calls do nothing. @internal */
+  /** Reports the end to the layers; later calls have no effect. @internal */
   close(outcome: SpanOutcome): void {
     if (this.#isClosed || this.#handle === undefined) return;
     this.#isClosed = true;
@@ -113,7 +113,7 @@ export class Span implements SpanData {
  * copied and must not change afterwards.
  *
  * The span stays current after `closeSpan`: later events of the request (of a timer, a streamed body, a late failure, an outer stage) have
- * its fields, too. `Target.infoIn` emits events without them.
+ * its fields, too. `Target.emitInfo` emits events without them.
  * @internal
  */
 export function openSpan(
@@ -130,7 +130,7 @@ export function openSpan(
   return span;
 }
 
-/** Ends a span that `openSpan` opened; as failed, if there is a `failure`. Later calls do nothing. @internal */
+/** Ends a span that `openSpan` opened; as failed, if there is a `failure`. Later calls have no effect. @internal */
 export function closeSpan(span: Span | undefined, failure?: { readonly error: unknown }): void {
   span?.close(failure === undefined ? FINISHED : { ok: false, error: failure.error });
 }

@@ -3,7 +3,7 @@
  * small table. Implement `TracingLayer` and not `Subscriber`, unless you want to replace the registry itself.
  */
 
-/** Names and values of an event or a span. A value may be anything. A value that cannot be shown is marked and causes no error. */
+/** Names and values of an event or a span. A value may have any type. A value that cannot be shown is marked and causes no error. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** From the most to the least urgent, spelled as in the log line. */

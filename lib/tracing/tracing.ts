@@ -133,7 +133,7 @@ export const tracing = Object.freeze({
   },
 
   /**
-   * Runs `fn`, and everything asynchronous that it starts, with `subscriber` in place of the installed one: for tests.
+   * Runs `fn`, and all asynchronous work that it starts, with `subscriber` in place of the installed one: for tests.
    *
    * @throws TypeError if `subscriber` lacks a method.
    */

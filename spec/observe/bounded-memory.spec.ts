@@ -1,5 +1,5 @@
 /**
- * The memory of logging and metrics is bounded for every input. One process runs the rows in turn, each with a log and metrics of its own.
+ * The memory of logging and metrics is bounded for every input. One process runs the rows one after the other, each with its own log and metrics.
  * A row logs or counts far more than the limit, and gives the megabytes that it still holds. A row of long texts makes 50 of up to a
  * megabyte: it would hold most of them.
  */
@@ -17,7 +17,7 @@ const PRELUDE = `
   /** A few characters of a megabyte, different every time. */
   const piece = (turn) => (Buffer.alloc(1 << 20, 97 + (turn % 20)).toString("latin1") + turn).slice(-30);
   const surrogates = (turn) => String.fromCharCode(0xd800 + (turn % 1000), 120, 0xd800 + (Math.floor(turn / 1000) % 1000));
-  /** What the rows fill, so that none of it is released before its measure is over. */
+  /** The memory that the rows fill, referenced until its measurement has ended. */
   const kept = [];
   function tools() {
     const layer = new JsonLog({ writeLine() {} });
@@ -27,7 +27,7 @@ const PRELUDE = `
     const log = (fields, target = "spec") => layer.onEvent({ level: "INFO", target, message: "m", fields, timestamp: 0 });
     return { log, metrics, counted };
   }
-  // Memory outside the heap is released in a later turn, by some versions of Node only after a second collection.
+  // Memory outside the heap is released in a later iteration of the event loop, by some versions of Node only after a second collection.
   async function settle() {
     for (let turn = 0; turn < 5; turn++) {
       gc();

@@ -69,7 +69,7 @@ describe("an HTTP message in an event", () => {
     });
   }
 
-  it("is shown so for Koa's own objects", async () => {
+  it("is shown as method, path and status for Koa's objects", async () => {
     const koa = new Koa();
     let shown: unknown;
     koa.use((ctx) => {
@@ -87,7 +87,7 @@ describe("an HTTP message in an event", () => {
     expect(shown).to.deep.equal([answered, ASKED, answered, ASKED, answered]);
   });
 
-  it("is shown so for a client's request and response", async () => {
+  it("is shown as method, path and status for a client's request and response", async () => {
     const server = http.createServer((_request, response) => response.writeHead(418, { "X-Note": SECRET }).end());
 
     // Node's types do not declare the request of a response.
@@ -96,7 +96,7 @@ describe("an HTTP message in an event", () => {
     expect(shown).to.deep.equal([{ ...ASKED, status: 418 }, ASKED]);
   });
 
-  it("is shown so for HTTP/2", async () => {
+  it("is shown as method, path and status for HTTP/2", async () => {
     const server = http2.createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     const client = http2.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -114,7 +114,7 @@ describe("an HTTP message in an event", () => {
     expect(shown).to.deep.equal([ASKED, { ...ASKED, status: 200 }]);
   });
 
-  it("is shown so for fetch's objects", () => {
+  it("is shown as method, path and status for fetch's objects", () => {
     const request = new Request(`https://shop.example${TARGET}`, { method: "PUT", headers: HEADERS });
     const response = new Response(SECRET, { status: 201, headers: HEADERS });
 
@@ -125,7 +125,7 @@ describe("an HTTP message in an event", () => {
     ]);
   });
 
-  it("is shown so in place of the fields, and by the console log", () => {
+  it("is shown as method, path and status in place of the fields, and by the console log", () => {
     const { req } = context({ url: TARGET, headers: HEADERS });
     const sink = new CaptureSink();
     const registry = tracing.registry().with(new JsonLog(sink)).with(new ConsoleLog(sink));

@@ -19,7 +19,7 @@ describe("promtool check metrics", () => {
     expect(complaints).to.equal("");
   });
 
-  it("rejects an invalid exposition, so its acceptance proves something", function () {
+  it("rejects an invalid exposition, so that its acceptance is a proof", function () {
     expect(promtoolCheck(this, "# TYPE a counter\na{x=1} 1\n")).to.include("exit 1");
   });
 

@@ -74,22 +74,22 @@ describe("RequestId", () => {
     expect(allowed).to.have.members(ALPHABET.split(""));
   });
 
-  it("makes a fresh id if there is no header", () => {
+  it("creates a fresh id if there is no header", () => {
     expect(RequestId.fromHeader(undefined).value).to.match(UUID_V4);
   });
 
-  it("makes a fresh id for a value that is not a string", () => {
+  it("creates a fresh id for a value that is not a string", () => {
     for (const value of [null, ["abc"], 7, {}, Symbol("abc"), { length: 3, charCodeAt: () => 65 }]) {
       expect(RequestId.fromHeader(value as unknown as string).value).to.match(UUID_V4);
     }
   });
 
-  it("makes fresh ids that are UUIDs of version 4 (RFC 9562), all different", () => {
+  it("creates fresh ids that are UUIDs of version 4 (RFC 9562), all different", () => {
     expect(freshIds.filter((id) => !UUID_V4.test(id))).to.deep.equal([]);
     expect(new Set(freshIds).size).to.equal(freshIds.length);
   });
 
-  it("makes fresh ids that are random in every digit except version and variant", () => {
+  it("creates fresh ids that are random in every digit except version and variant", () => {
     const kinds = Array.from({ length: 36 }, (_, index) => new Set(freshIds.map((id) => id.charAt(index))).size);
 
     expect(kinds.join(" ")).to.equal(

@@ -124,7 +124,7 @@ describe("TraceContext", () => {
     ];
 
     for (const [title, sent, kept] of rows) {
-      it(`${kept === undefined ? "is none" : "is kept"}: ${title}`, () => {
+      it(`${kept === undefined ? "is dropped" : "is preserved"}: ${title}`, () => {
         const trace = TraceContext.parse(PARENT, sent);
 
         expect(trace?.tracestate).to.equal(kept);
@@ -134,7 +134,7 @@ describe("TraceContext", () => {
   });
 
   describe("a new trace", () => {
-    it("has ids of its own, is sampled and continues no other trace", () => {
+    it("has its own ids, is sampled and continues no other trace", () => {
       const root = TraceContext.root();
 
       expect(root.traceId).to.match(/^[0-9a-f]{32}$/u);

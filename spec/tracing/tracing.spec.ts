@@ -12,7 +12,7 @@ import { runProgram } from "../support/program.js";
 const log = tracing.target("shop::links");
 
 describe("tracing", () => {
-  describe("targets and levels", () => {
+  describe("a target", () => {
     it("drops events and runs spans if there is no subscriber", () => {
       const answer = log.span("quiet", { a: 1 }).run(() => {
         log.error("lost");
@@ -169,7 +169,7 @@ describe("tracing", () => {
     });
   });
 
-  describe("spans", () => {
+  describe("a span", () => {
     it("returns, throws and rejects as the function does", async () => {
       const recorder = new Recorder();
       const error = new Error("no");
@@ -422,7 +422,7 @@ describe("tracing", () => {
       expect(recorder.paths).to.have.members(["one", "two"]);
     });
 
-    it("is made once for a layer without an application, below the span around it", () => {
+    it("is created once for a layer without an application, below the span around it", () => {
       const recorder = new Recorder();
 
       recorder.collect(() =>

@@ -1,6 +1,6 @@
 /**
  * The tracing layer that writes events as plain text for a developer at the terminal: one line for each event, and the stack of an error
- * on indented lines below it. It writes no colours and redacts nothing. For debug builds only; use `JsonLog` for all others.
+ * on indented lines below it. It writes no colours and does not redact. For debug builds only; use `JsonLog` for all others.
  *
  * @example
  * // 2026-11-21T08:30:00.123Z INFO shop::links: framework.request: link created id=7 note="two words"

@@ -2,7 +2,7 @@
  * Selects events by target and level, written as text: `info,shop=debug,shop::cart=off`. A filter is an immutable value; pass it to
  * `registry().filter(…)` or to one layer. Only `installLogging` reads the environment variable `RUST_LOG`.
  *
- * A class can inject `Filter`. It gets the filter that `installLogging` made, else a filter up to INFO. A filter that the application
+ * A class can inject `Filter`. It gets the filter that `installLogging` created, else a filter up to INFO. A filter that the application
  * provides applies to the application's log: the log of the `LogSink` that it provides, else its part of the installed log.
  *
  * Commas separate the directives: `target=level`, `level` (for all other targets) or `target` (all levels of this target). Levels are

@@ -1,6 +1,6 @@
 /**
  * Writes fields as JSON: keys sorted, and sensitive ones redacted, at every depth. Every value that the JSON log writes under a name goes
- * through this class, so nothing can bypass the redaction.
+ * through this class, so no value can bypass the redaction.
  */
 import { types } from "node:util";
 import { type InheritedFields, KeyCache, type KeyList } from "./json-key-cache.js";
@@ -10,7 +10,7 @@ import { jsonString, needsNoEscape } from "./json-text.js";
 import { type ObjectWriter, RawJson, type FieldTraversal, UNREADABLE, ValueWriter } from "./json-values.js";
 import { REDACTED } from "./redaction.js";
 
-/** An object with more keys is a dictionary: its list of keys does not come again, so it is not remembered. */
+/** An object with more keys is a dictionary: its list of keys does not repeat, so it is not remembered. */
 const MAX_REMEMBERED_KEYS = 64;
 
 const REDACTED_JSON = `"${REDACTED}"`;
@@ -72,7 +72,7 @@ export class FieldWriter implements ObjectWriter {
     if (json !== undefined) builder.addJson(key, value, json);
   }
 
-  /** For objects that have inherited members, unreadable members or very many members. The key cache learns nothing of them. */
+  /** For objects that have inherited members, unreadable members or very many members. They do not enter the key cache. */
   #uncachedMembers(
     fields: object,
     { keys, values }: InheritedFields,

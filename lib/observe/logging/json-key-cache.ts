@@ -2,7 +2,7 @@
  * Remembers the key lists of logged objects: their sorted order, their encoded form and their redaction. A program logs the same few
  * hundred lists again and again, so keys are sorted, escaped and checked once for each list and not once for each line.
  *
- * The memory is bounded, because keys may come from outside: beyond the budget the cache drops everything and starts again.
+ * The memory is bounded, because keys may come from outside: beyond the budget the cache drops all entries and starts again.
  */
 import { EncodedKey } from "./json-object.js";
 import { jsonString } from "./json-text.js";
@@ -101,13 +101,13 @@ export class KeyCache {
     return this.#nothingInherited;
   }
 
-  /** Accounts for something that the cache remembers. Beyond the budget the cache is cleared. */
+  /** Adds the cost of an entry that the cache remembers. Beyond the budget the cache is cleared. */
   spend(cost: number): void {
     this.#spent += cost;
     if (this.#spent > BUDGET) this.clear();
   }
 
-  /** Drops all lists. Call it when `isSensitive` gives other answers than before. */
+  /** Drops all lists. Call it when `isSensitive` returns other results than before. */
   clear(): void {
     this.#root = new KeyList(this, [], []);
     this.#nothingInherited = { keys: this.#root.asInherited(), values: [] };

@@ -39,7 +39,7 @@ export class JsonLog implements TracingLayer<SpanFields> {
 
   /**
    * Redacts, in addition to `DENY_LIST`, every field with one of these patterns in its name. Case, `-` and `.` are folded as for
-   * `DENY_LIST`. Call it before anything is logged: an object in the fields of an open span is written already and does not change.
+   * `DENY_LIST`. Call it before the first event: an object in the fields of an open span is written already and does not change.
    *
    * @throws ObserveError `E_REDACT_NEEDLE` for an empty pattern, which every name contains.
    */
@@ -101,7 +101,7 @@ export class JsonLog implements TracingLayer<SpanFields> {
       const result: unknown = this.#sink.writeLine(line);
       if (result instanceof Promise) result.catch(() => {});
     } catch {
-      // The line is lost, and nothing else happens.
+      // The line is lost, and logging continues.
     }
   }
 }

@@ -10,9 +10,9 @@ import { REDACTED } from "./redaction.js";
 
 /** The output directly before a member. It decides which characters close the value before and open this member. */
 export type Position = 0 | 1 | 2 | 3;
-/** The object begins here. */
+/** The start of an object. */
 export const OBJECT_START: Position = 0;
-/** The log line begins here, and its member `fields` with it. */
+/** The start of a log line and of its member `fields`. */
 export const LINE_START: Position = 1;
 /** A complete value. */
 const AFTER_VALUE: Position = 2;

@@ -1,5 +1,5 @@
 /**
- * Objects that a log shows as something other than their members: errors, dates, URLs, bytes and boxed primitives become one primitive; an
+ * Objects that a log does not show by their members: errors, dates, URLs, bytes and boxed primitives become one primitive; an
  * HTTP message becomes its method, its path and its status.
  */
 import { types } from "node:util";

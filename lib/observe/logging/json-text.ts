@@ -9,7 +9,7 @@ const QUOTATION_MARK = 0x22;
 const BACKSLASH = 0x5c;
 const FIRST_PRINTABLE = 0x20;
 const FIRST_SURROGATE = 0xd800;
-// One class of characters, so there is nothing to backtrack into.
+// One class of characters, so the pattern does not backtrack.
 // oxlint-disable-next-line no-control-regex
 const NEEDS_ESCAPE = /[\u0000-\u001f"\\\ud800-\udfff]/;
 

@@ -1,5 +1,5 @@
 /**
- * Writes any value as JSON. The result is always valid and complete down to the maximum depth, and nothing is thrown.
+ * Writes any value as JSON. The result is always valid and complete down to the maximum depth. It never throws.
  */
 import { types } from "node:util";
 import { httpMessageFields, toSpecialValue } from "./json-special-values.js";
@@ -113,7 +113,7 @@ export class ValueWriter {
     try {
       const message = isOrdinary ? undefined : httpMessageFields(value);
       if (message !== undefined) return this.#objects.object(message, traversal);
-      // The member may be anything; the next line checks that it is a function.
+      // The member may have any type; the next line checks that it is a function.
       const { toJSON } = value as { readonly toJSON?: unknown };
       if (typeof toJSON === "function") return this.#converted(value, toJSON.call(value, ""), traversal);
       return isOrdinary ? this.#members(value, traversal) : this.#container(value, traversal);

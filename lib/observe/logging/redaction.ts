@@ -50,8 +50,8 @@ const MAX_REMEMBERED_NAMES = 2048;
 const MAX_REMEMBERED_LENGTH = 128;
 
 /**
- * Patterns that make a field name sensitive if they stand anywhere in it. `-` and `.` match `_`, and A to Z match a to z; nothing else is
- * folded. Results are remembered, because a program logs the same few hundred names again and again; the memory is bounded, because names
+ * Patterns that make a field name sensitive if they stand anywhere in it. `-` and `.` match `_`, and A to Z match a to z; no other character
+ * is folded. Results are remembered, because a program logs the same few hundred names again and again; the memory is bounded, because names
  * may come from outside.
  */
 export class RedactionPatterns {
@@ -83,7 +83,7 @@ const defaultPatterns = new RedactionPatterns(DENY_LIST);
 
 /**
  * True if the value of a field with this name is redacted: the name, with `-` and `.` as `_` and A to Z as a to z, contains a pattern of
- * `DENY_LIST`. Nothing else is folded: `privateKey` is not sensitive, `author` is.
+ * `DENY_LIST`. No other character is folded: `privateKey` is not sensitive, `author` is.
  */
 export function isSensitive(field: string): boolean {
   return defaultPatterns.matches(field);

@@ -21,7 +21,7 @@
 export abstract class LogSink {
   /**
    * Takes one whole line without a line terminator. Lines arrive in order, one call at a time. If the method throws, the line is lost, and
-   * nothing else happens.
+   * logging continues.
    *
    * Events that a sink emits inside this method are dropped. Events that it emits later, from a timer or a microtask, are written to it as
    * all others: a sink that emits an event for each line never stops.

@@ -3,7 +3,7 @@
  * neither `process.exit` nor a crash can lose it or cut it.
  *
  * If the reader of a pipe does not read, the process waits for it, up to one second. After that the sink loses whole lines without waiting,
- * until the reader takes something again; then it logs the number of lost lines. If your process must never wait, write a sink that drops
+ * until the reader reads again; then it logs the number of lost lines. If your process must never wait, write a sink that drops
  * lines instead.
  */
 import { fstatSync, writeSync } from "node:fs";
@@ -16,7 +16,7 @@ const STANDARD_ERROR = 2;
 /** The longest wait for a full pipe. */
 const MAX_WAIT_MS = 1000;
 const SLEEP_MS = 5;
-const NOTHING = new Uint8Array();
+const EMPTY = new Uint8Array();
 const NEWLINE = 0x0a;
 const LINE_END = Uint8Array.of(NEWLINE);
 /** Lines up to this length share one buffer. */
@@ -27,9 +27,9 @@ export class StderrSink extends LogSink {
   readonly #fd: number;
   // The unwritten end of a line. It is written before the next line, so that no line is ever cut. After an error, such as a full disk, it is
   // only the newline, so that the next line does not continue this one.
-  #rest: Uint8Array = NOTHING;
+  #rest: Uint8Array = EMPTY;
   #buffer: Buffer | undefined;
-  // A wait ended without success, and nothing was written since.
+  // A wait ended without success, and no byte was written since.
   #isStalled = false;
   #lostLines = 0;
 
@@ -66,7 +66,7 @@ export class StderrSink extends LogSink {
     else this.#lostLines++;
   }
 
-  /** Writes until all is written or the wait is over. The end of a line that has begun is kept for later; another line is lost. */
+  /** Writes until all is written or the wait has ended. The rest of a line that is partly written stays for the next call; any other line is lost. */
   #keepWriting(bytes: Uint8Array, from: number, isStarted = from > 0): void {
     let position = from;
     let deadline = performance.now() + (this.#isStalled ? 0 : MAX_WAIT_MS);
@@ -83,9 +83,9 @@ export class StderrSink extends LogSink {
         }
       }
       if (position === 0 && !isStarted) this.#lostLines++;
-      this.#rest = isStarted || position > 0 ? bytes.subarray(position) : NOTHING;
+      this.#rest = isStarted || position > 0 ? bytes.subarray(position) : EMPTY;
     } catch (error) {
-      this.#rest = isStarted || position > 0 ? LINE_END : NOTHING;
+      this.#rest = isStarted || position > 0 ? LINE_END : EMPTY;
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import { MetricsError } from "../errors.js";
 
 export type MetricKind = "counter" | "gauge" | "histogram";
 
-/** Counts, by metric, the values that the limit on series kept out. Only the registry writes it. */
+/** Counts, by metric, the values that were lost because of the limit on series. Only the registry writes it. */
 export const OVERFLOW_METRIC = "framework_metrics_overflow_total";
 
 const HISTOGRAM_SUFFIXES = ["_bucket", "_sum", "_count"];

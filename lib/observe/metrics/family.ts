@@ -1,6 +1,6 @@
 /**
  * A metric family: all series of one metric name, with its kind and its help text. A registry has one table of families for each kind.
- * Finding an existing series allocates nothing.
+ * Finding an existing series does not allocate.
  */
 import { copyString } from "../copy-string.js";
 import { type MetricKind, metricHeader, checkMetricName } from "./exposition.js";
@@ -109,7 +109,7 @@ export class FamilyTable<S extends Series> {
   /**
    * The series of these labels. Creates the family and the series if there are none; `undefined` if the family is full.
    *
-   * @throws MetricsError It has created nothing then.
+   * @throws MetricsError In this case it creates no family and no series.
    */
   findOrCreate(name: string, labels: Labels): S | undefined {
     const family = this.findOrCreateFamily(name);

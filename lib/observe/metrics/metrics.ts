@@ -1,8 +1,8 @@
 /**
  * A registry of counters, gauges and histograms, and its exposition for Prometheus (text format 0.0.4). There is no global registry: code
- * that shares a `Metrics` object shares its series, and two objects share nothing.
+ * that shares a `Metrics` object shares its series, and two objects share no series.
  *
- * Not for labels that identify a person or a thing (ids, addresses, paths): each set of labels is a series that stays for the life of the
+ * Not for labels that identify a person or an object (ids, addresses, paths): each set of labels is a series that stays for the life of the
  * process. A metric takes no new series after `maxSeries`; then `framework_metrics_overflow_total{metric="…"}` counts the lost values.
  *
  * @example
@@ -43,7 +43,7 @@ export interface MetricsOptions {
   readonly maxSeries?: number;
 }
 
-/** A method that throws `MetricsError` has recorded nothing; see `MetricsErrorCode`. */
+/** A method that throws `MetricsError` has recorded no value; see `MetricsErrorCode`. */
 export class Metrics {
   readonly #names: MetricNames = new Map();
   readonly #counters: FamilyTable<ValueSeries>;
@@ -113,7 +113,7 @@ export class Metrics {
     else series.observe(value);
   }
 
-  /** The value of a counter; `undefined` if the counter or the series does not exist. Never throws and creates nothing. */
+  /** The value of a counter; `undefined` if the counter or the series does not exist. Never throws and never creates a series. */
   counterValue(name: string, labels: Labels = NO_LABELS): number | undefined {
     try {
       return (name === OVERFLOW_METRIC ? this.#overflow.peek(labels) : this.#counters.peek(name, labels))?.value;
@@ -134,7 +134,7 @@ export class Metrics {
   }
 
   /**
-   * The text of `render()` as an answer with status 200, `PROMETHEUS_CONTENT_TYPE` and `no-store`. Above 64 Ki characters it is a stream of
+   * The text of `render()` as a response with status 200, `PROMETHEUS_CONTENT_TYPE` and `no-store`. Above 64 Ki characters it is a stream of
    * slices of less than a millisecond each, and other requests run in between. Each series has its values at the time of its slice.
    */
   response(): Reply {

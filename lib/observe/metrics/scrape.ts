@@ -1,6 +1,6 @@
 /**
- * An exposition as a stream: it is written in slices, and the event loop turns between two slices, so a scrape of many series blocks other
- * requests for at most a millisecond or two. Each series is written whole, with its values at the time of its slice.
+ * An exposition as a stream: it is written in slices, and other requests run between two slices, so a scrape of many series blocks them for
+ * at most a millisecond or two. Each series is written whole, with its values at the time of its slice.
  *
  * Not for an exposition of one slice: that is sent as text with a length.
  */

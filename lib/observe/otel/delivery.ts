@@ -1,5 +1,5 @@
 /**
- * Passes batches of spans to the exporter. Keeps which batches are in flight, and how many spans were lost and why. A failed export never
+ * Passes batches of spans to the exporter. Tracks the batches in flight, and the number of lost spans with the cause. A failed export never
  * rejects here: the spans of the batch are counted as dropped.
  */
 import { tracing } from "../../tracing/tracing.js";
@@ -37,7 +37,7 @@ export class Delivery {
       this.inFlight.delete(sent);
       if (this.isAbandoned) return;
       if (failure !== undefined) this.lose(batch.length, failure.cause);
-      // A success ends only an outage that had begun before the batch was sent.
+      // A success ends only an outage that had started before the batch was sent.
       else if (this.lost === before) this.lost = undefined;
     });
     this.inFlight.set(sent, batch.length);
@@ -85,7 +85,7 @@ export interface SpanCounter {
   increment(name: string, labels: Readonly<Record<string, string>>, by: number): void;
 }
 
-/** Counts the spans that were not exported: the queue was full, or the export failed. Without a counter it does nothing. */
+/** Counts the spans that were not exported: the queue was full, or the export failed. Without a counter it has no effect. */
 export class DroppedSpans {
   constructor(private readonly counter: SpanCounter | undefined) {
     counter?.describeCounter?.(SPANS_DROPPED_TOTAL, HELP);

@@ -2,10 +2,10 @@
  * Loads the optional OpenTelemetry packages. Every value and type of these packages comes from this file, so that an error names the
  * package that is missing or has the wrong version, and the command that installs it.
  *
- * The SDK is the one that the exporter depends on, and is loaded from the place of the exporter: its package has another name from version
- * to version. package.json names no SDK, because npm would then choose a version for every application that has another one.
+ * The SDK is a dependency of the exporter and is resolved from the exporter's package, because the name of the SDK's package depends on the
+ * version. package.json names no SDK, because npm would then choose a version for every application that has another one.
  *
- * The import registers nothing globally: no provider, propagator, context manager or logger.
+ * The import registers no provider, propagator, context manager or logger globally.
  */
 import { createRequire } from "node:module";
 import type { Context, Span, TracerProvider } from "@opentelemetry/api";
@@ -40,7 +40,7 @@ for (const peer of [EXPORTER, API]) expectPeer(peer);
 export type SpanExporter = Pick<OTLPTraceExporter, "export" | "shutdown">;
 export type ReadableSpan = Parameters<SpanExporter["export"]>[0][number];
 
-/** What the SDK calls with each span. */
+/** The interface that the SDK calls with each span. */
 export interface SpanProcessor {
   onStart(span: Span, parent: Context): void;
   onEnd(span: ReadableSpan): void;

@@ -1,6 +1,6 @@
 /**
  * Reads the time after which a collector wants a refused batch again: the message `google.rpc.RetryInfo` in the trailer
- * `grpc-status-details-bin`, which is a `google.rpc.Status`. Anything malformed counts as absent.
+ * `grpc-status-details-bin`, which is a `google.rpc.Status`. Malformed data counts as absent.
  */
 
 const TRAILER = "grpc-status-details-bin";

@@ -1,5 +1,5 @@
 /**
- * The tracing layer that turns each span of the framework into a span of OpenTelemetry: its fields become attributes, an error becomes its
+ * The tracing layer that exports each span of the framework as a span of OpenTelemetry: its fields become attributes, an error becomes its
  * status, and its parent stays its parent. Events stay in the log. Parents are passed explicitly, so no global context manager is used.
  */
 import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider, TraceState } from "@opentelemetry/api";
@@ -129,7 +129,7 @@ class RawTraceState implements TraceState {
   }
 }
 
-/** The ids of a request that begins a trace; `undefined` for any other span. */
+/** The ids of a request that starts a trace; `undefined` for any other span. */
 function findRootIds({ name, fields }: SpanData): SpanIds | undefined {
   if (name !== REQUEST || fields["continued_trace"] !== false) return undefined;
   const { trace_id: traceId, parent_span_id: spanId } = fields;
@@ -159,7 +159,7 @@ interface SpanIds {
 }
 
 /**
- * The `IdGenerator` of the SDK. A request that begins a trace already has its ids: log lines and outbound headers carry them, so its span
+ * The `IdGenerator` of the SDK. A request that starts a trace already has its ids: log lines and outbound headers carry them, so its span
  * gets the same ids. It does not name the SDK's interface, because the two SDK packages declare it separately.
  */
 export class IdSource {

@@ -92,7 +92,7 @@ export class WaitingSpans {
     return this.spans.length >= MAX_BATCH_SPANS || this.textLength >= MAX_BATCH_TEXT;
   }
 
-  /** Returns `false`, and keeps nothing, if the span exceeds a limit. */
+  /** Returns `false`, and does not add the span, if it exceeds a limit. */
   add(span: ReadableSpan): boolean {
     const text = measureText(span);
     if (this.spans.length >= MAX_WAITING_SPANS || this.textLength + text > MAX_WAITING_TEXT) return false;

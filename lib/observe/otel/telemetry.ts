@@ -86,7 +86,7 @@ export class Telemetry extends ShutdownLast {
     const isOverdue = (await this.flush()) === OVERDUE;
     if (isOverdue) this.delivery.abandon();
     const closed = this.exporter.shutdown().catch(() => undefined);
-    if (isOverdue) throw this.createFlushError(new Error(`no answer within ${this.settings.timeoutMs} ms`));
+    if (isOverdue) throw this.createFlushError(new Error(`no response within ${this.settings.timeoutMs} ms`));
     await closed;
     const { undelivered } = this.delivery;
     if (undelivered !== undefined) throw this.createFlushError(undelivered.cause);

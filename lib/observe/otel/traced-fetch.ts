@@ -1,6 +1,6 @@
 /**
  * A `fetch` with a client span for each call. The span records method, address and status; the call sends the trace context of the span.
- * The span ends when the head of the answer has arrived, before its body.
+ * The span ends when the head of the response has arrived, before its body.
  *
  * It does not record query, credentials, headers and bodies. A call passes unchanged if its span is not exported (no telemetry layer, or
  * after its shutdown), or if `fetch` refuses its address.
@@ -89,7 +89,7 @@ function findAddress(input: Call[0]): string | undefined {
   return /^https?:$/.test(protocol) ? origin + pathname : protocol;
 }
 
-/** The flags of the caller's trace, unchanged; a trace that begins here is sampled. */
+/** The flags of the caller's trace, unchanged; a trace that starts here is sampled. */
 function formatFlags(span: SpanData): string {
   let remote: RemoteParent | undefined;
   for (let at: SpanData | undefined = span; at !== undefined && remote === undefined; at = at.parent)

@@ -36,13 +36,13 @@ describe("the console log", () => {
     expect(linesOf(() => log.debug(undefined, { a: undefined, b: null }))).to.deep.equal(["DEBUG shop::links: b=null"]);
   });
 
-  it("redacts nothing", () => {
+  it("does not redact", () => {
     const lines = linesOf(() => log.info("signed in", { password: "hunter2", user: { token: "t" } }));
 
     expect(lines).to.deep.equal(['INFO shop::links: signed in password=hunter2 user={"token":"t"}']);
   });
 
-  it("keeps everything but a stack on one line", () => {
+  it("writes all text but a stack on one line", () => {
     const lines = linesOf(() => log.info("a\r\nb\u001b[31mc\u2028d\u0085\u202e", { "k\ney": "\u0007\t\n\u007f" }));
 
     expect(lines).to.deep.equal([

@@ -303,13 +303,13 @@ describe("the JSON log", () => {
       });
     }
 
-    it("that is a bigint is shown with all its digits", () => {
+    it("is shown with all its digits if it is a bigint", () => {
       const [line] = linesOf(() => log.info("m", { big: 2n ** 70n, deep: [1n] }));
 
       expect(line).to.contain('"big":1180591620717411303424,"deep":[1]');
     });
 
-    it("that is undefined, a function or a symbol is omitted with its field", () => {
+    it("is omitted with its field if it is undefined, a function or a symbol", () => {
       expect(
         fieldsOf({ a: undefined, b: fail, c: Symbol("c"), d: Object(Symbol("d")) as unknown, e: 1 }),
       ).to.deep.equal({
@@ -424,7 +424,7 @@ describe("the JSON log", () => {
       ]);
     });
 
-    it("of a large dictionary does not clear the key cache", () => {
+    it("does not clear the key cache if it is a large dictionary", () => {
       const writer = new FieldWriter(() => false);
       const { root } = writer.keyCache;
 
@@ -435,7 +435,7 @@ describe("the JSON log", () => {
       expect(writer.keyCache.root).to.equal(root);
     });
 
-    it("with many different keys keeps the memory bounded", async () => {
+    it("leaves the memory bounded if its keys are always different", async () => {
       const { stdout } = await runProgram(`
         import { setFlagsFromString } from "node:v8";
         import { runInNewContext } from "node:vm";
@@ -580,7 +580,7 @@ describe("the JSON log", () => {
   });
 
   describe("a sink", () => {
-    it("that throws loses only this line", () => {
+    it("loses only this line if it throws", () => {
       const sink = new FailingSink();
       const kept = new CaptureSink();
       const registry = tracing.registry().with(new JsonLog(sink)).with(new JsonLog(kept));
@@ -594,7 +594,7 @@ describe("the JSON log", () => {
       expect(kept.lines()).to.have.lengthOf(2);
     });
 
-    it("that throws does not make a direct call of the layer fail", () => {
+    it("does not make a direct call of the layer fail if it throws", () => {
       const sink = new FailingSink();
 
       new JsonLog(sink).onEvent(event, undefined);
@@ -602,7 +602,7 @@ describe("the JSON log", () => {
       expect(sink.tried).to.equal(1);
     });
 
-    it("that rejects later does not end the process", async () => {
+    it("does not end the process if it rejects later", async () => {
       const rejections: unknown[] = [];
       const note = (reason: unknown) => rejections.push(reason);
       process.on("unhandledRejection", note);
@@ -614,7 +614,7 @@ describe("the JSON log", () => {
       expect(rejections).to.deep.equal([]);
     });
 
-    it("that logs does not receive its own events", () => {
+    it("does not receive its own events if it logs", () => {
       const lines: string[] = [];
       class TalkativeSink extends LogSink {
         override writeLine(line: string) {

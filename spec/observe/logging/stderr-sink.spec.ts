@@ -49,7 +49,7 @@ describe("the sink at standard error", function () {
   ] as const) {
     it(`loses and cuts no line of a slow reader when the process ${title}`, async () => {
       let output = await slowlyReadOf(`${writeMany} ${end}`);
-      // A machine that pauses for a second is a reader that reads nothing, and for that the sink does not wait.
+      // On a machine that pauses for a second the reader does not read, and the sink does not wait that long.
       for (let tries = 1; tries < 3 && countOfLines(output) < COUNT; tries++)
         output = await slowlyReadOf(`${writeMany} ${end}`);
 
@@ -58,7 +58,7 @@ describe("the sink at standard error", function () {
     });
   }
 
-  it("waits one second for a reader that reads nothing, then the process continues", async () => {
+  it("waits one second for a reader that does not read, then the process continues", async () => {
     const child = startProgram(`
       const { StderrSink } = await load("entries/observe.js");
       const sink = new StderrSink();
@@ -147,7 +147,7 @@ describe("the sink at standard error", function () {
       expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${short}\n`.repeat(16) + "kept\n");
     });
 
-    it("waits once, and not again until the reader has taken something", () => {
+    it("waits once, and not again until the reader reads again", () => {
       const sink = new StderrSink(pipe);
       for (let i = 0; i < 16; i++) sink.writeLine("x".repeat(4095));
 
@@ -166,7 +166,7 @@ describe("the sink at standard error", function () {
       expect(drain(pipe).toString()).to.equal(`${"y".repeat(4095)}\n`.repeat(16));
     });
 
-    it("finishes the line that was begun before any other, and logs the number of lost lines", async () => {
+    it("finishes a started line before any other, and logs the number of lost lines", async () => {
       const sink = new StderrSink(pipe);
       const long = "é".repeat(50_000);
       const layer = {
@@ -207,9 +207,9 @@ describe("the sink at standard error", function () {
       };
     }
 
-    it("ends a line that it cannot finish before it begins another", () => {
+    it("ends a line that it cannot finish before it starts another", () => {
       let { waited, lines } = failInTheMiddle();
-      // A busy machine may begin with the line, or end the other process, too late.
+      // A busy machine may start the line, or end the other process, too late.
       for (let tries = 1; waited >= 900 && tries < 5; tries++) ({ waited, lines } = failInTheMiddle());
 
       expect(waited).to.be.below(900);
@@ -217,7 +217,7 @@ describe("the sink at standard error", function () {
       expect(lines.slice(1)).to.deep.equal(["next", "last", ""]);
     });
 
-    it("finishes a line that was begun before it begins another", () => {
+    it("finishes a started line before it starts another", () => {
       const sink = new StderrSink(pipe);
       const long = "é".repeat(50_000);
 
@@ -279,7 +279,7 @@ function drain(pipe: number): Buffer {
     try {
       chunks.push(chunk.subarray(0, readSync(pipe, chunk)));
     } catch {
-      // Empty: there would be something to wait for.
+      // Empty, because the sink would wait for a line.
       return Buffer.concat(chunks);
     }
   }

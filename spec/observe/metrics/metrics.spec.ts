@@ -395,7 +395,7 @@ describe("Metrics", () => {
       expect(error).to.include({ metric: "a", label: "b-c" });
     });
 
-    it("records nothing, also not the name", () => {
+    it("records no value and no name", () => {
       const metrics = new Metrics();
 
       for (const [, , call] of rows.filter(([, code]) => code === "E_METRIC_VALUE" || code === "E_METRIC_LABEL")) {
@@ -439,7 +439,7 @@ describe("Metrics", () => {
   });
 
   describe("counterValue", () => {
-    it("is undefined for an unknown counter or series, and creates nothing", () => {
+    it("is undefined for an unknown counter or series, and creates neither", () => {
       const metrics = new Metrics();
       metrics.set("level", {}, 1);
       metrics.increment("a", { x: 1 });
@@ -581,7 +581,7 @@ describe("Metrics", () => {
     expect(metrics.render()).to.include("w_count 2\n");
   });
 
-  it("answers with the exposition, its content type and no-store", () => {
+  it("responds with the exposition, its content type and no-store", () => {
     const metrics = new Metrics();
     metrics.increment("a");
 

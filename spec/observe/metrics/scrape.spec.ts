@@ -32,14 +32,14 @@ function streamed(metrics: Metrics): Readable {
 }
 
 describe("a scrape", () => {
-  it("of few series is text with a length", () => {
+  it("is text with a length if it has few series", () => {
     const metrics = crowd(100);
 
     expect(metrics.response().body).to.equal(metrics.render());
     expect(new Metrics().response().body).to.equal("");
   });
 
-  it("of many series is a stream of the same bytes", async () => {
+  it("is a stream of the same bytes if it has many series", async () => {
     const metrics = crowd();
 
     const bytes = await buffer(streamed(metrics));
@@ -53,7 +53,7 @@ describe("a scrape", () => {
     ["label sets of a gauge", () => many((registry, set) => registry.set("g", { set }, 0.5)), 3],
     ["names", () => many((registry, set) => registry.increment(`c_${set}_total`)), 7],
   ] as const) {
-    it(`of ${SETS} ${what} comes in slices, and the event loop turns before each slice`, async () => {
+    it(`comes in slices for ${SETS} ${what}, and the event loop runs before each slice`, async () => {
       const sizes: number[] = [];
       const turns: number[] = [];
       let turn = 0;
@@ -98,7 +98,7 @@ describe("a scrape", () => {
     expect(exposition).not.to.match(/new.one/);
   });
 
-  it("ends when its client leaves, however much is left", async () => {
+  it("ends when its client leaves, at any position", async () => {
     const body = streamed(crowd());
     body.once("data", () => body.destroy());
 

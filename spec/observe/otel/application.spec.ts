@@ -186,7 +186,7 @@ describe("an application with a Telemetry", () => {
     }
   });
 
-  it("gives a trace that begins here the ids of its log lines, and no parent", async () => {
+  it("gives a trace that starts here the ids of its log lines, and no parent", async () => {
     const run = await ObservedRun.of((url) => fetch(`${url}/links/7`));
 
     const [outer] = run.requests;

@@ -5,7 +5,7 @@ import { JsonLog } from "../../../lib/observe/logging/json-log.js";
 import { CaptureSink } from "../../../lib/observe/logging/sink.js";
 import { toAttribute, MAX_TEXT_LENGTH } from "../../../lib/observe/otel/attributes.js";
 
-describe("attributeOf", () => {
+describe("toAttribute", () => {
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
   const { proxy: revoked, revoke } = Proxy.revocable([], {});

@@ -1,6 +1,6 @@
 /**
  * A collector for specs: a gRPC server on 127.0.0.1 that decodes OTLP trace exports with the code of the official protobuf definitions.
- * `behaviour` sets its answer: success, an error, or none.
+ * `behaviour` sets its response: success, an error, or none.
  */
 import { Metadata, Server, ServerCredentials, status, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import definitions from "otlp-definitions/build/src/generated/root.js";
@@ -65,7 +65,7 @@ export interface Refusal {
 
 export class Collector {
   behaviour: Behaviour = "accept";
-  /** The answers to the next exports, before `behaviour` decides. */
+  /** The responses to the next exports, before `behaviour` decides. */
   readonly refusals: Refusal[] = [];
   readonly requests: ExportRequest[] = [];
   private readonly waiting: (() => void)[] = [];

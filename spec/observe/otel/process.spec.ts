@@ -37,7 +37,7 @@ describe("a process with a Telemetry", function () {
     expect(dropped).to.be.above(60_000);
   });
 
-  it("uses bounded memory with a collector that does not answer", async () => {
+  it("uses bounded memory with a collector that does not respond", async () => {
     const hole = await BlackHole.open();
 
     const { grown, dropped } = JSON.parse(await child("child-load.js", hole.endpoint));
@@ -67,7 +67,7 @@ describe("a process with a Telemetry", function () {
     expect(collector.spans).to.have.length(1);
   });
 
-  it("ends by itself after a shutdown without an answer", async () => {
+  it("ends by itself after a shutdown without a response", async () => {
     const hole = await BlackHole.open();
 
     const output = await child("child-exit.js", hole.endpoint, "shutdown", "300");

@@ -108,7 +108,7 @@ describe("the spans of a request", () => {
     expect(statuses(collector)).to.deep.equal([failed, failed]);
   });
 
-  it("are the parents of spans that begin while the body is streamed", async () => {
+  it("are the parents of spans that start while the body is streamed", async () => {
     const collector = await served(
       () => Readable.from(chunks()),
       async (url) => expect(await (await fetch(url)).text()).to.equal("abc"),
@@ -120,7 +120,7 @@ describe("the spans of a request", () => {
     }
   });
 
-  it("are the parents of spans that begin in a timer after the answer", async () => {
+  it("are the parents of spans that start in a timer after the response", async () => {
     const answered = new Gate();
     const done = new Gate();
 
@@ -147,7 +147,7 @@ describe("the spans of a request", () => {
     expect(BigInt(late.startTimeUnixNano) > BigInt(outer?.endTimeUnixNano ?? 0)).to.equal(true);
   });
 
-  it("are exported for a request in flight at the begin of the drain", async () => {
+  it("are exported for a request in flight at the start of the drain", async () => {
     const reached = new Gate();
     const draining = new Gate();
 

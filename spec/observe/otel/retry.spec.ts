@@ -60,7 +60,7 @@ describe("a batch that the collector refuses", () => {
   const retryIsSet = () => until(() => clock.pending === 1);
   const dropped = () => metrics.counterValue("framework_spans_dropped_total", {});
 
-  it("as unavailable or exhausted is tried again, with back-off, until it is delivered", async () => {
+  it("is tried again, with back-off, until it is delivered, if it was refused as unavailable or exhausted", async () => {
     await sendBatch({ code: status.UNAVAILABLE }, { code: status.RESOURCE_EXHAUSTED });
     await retryIsSet();
     await nextExport(AFTER_FIRST_MS);
@@ -96,7 +96,7 @@ describe("a batch that the collector refuses", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("for another reason is lost at once", async () => {
+  it("is lost at once if it was refused for another reason", async () => {
     await sendBatch({ code: status.INVALID_ARGUMENT });
     await until(() => dropped() === 1);
 
@@ -157,14 +157,14 @@ describe("RetryingExporter", () => {
   });
 });
 
-describe("retryDelayOf", () => {
+describe("findRetryDelay", () => {
   const whole = statusWith(retryInfo, THREE_SECONDS_AND_A_HALF);
 
   it("reads the delay, rounded up to milliseconds", () => {
     expect(findRetryDelay(trailers(whole))).to.equal(3501);
   });
 
-  it("reads nothing from absent, foreign or malformed trailers", () => {
+  it("finds no delay in absent, foreign or malformed trailers", () => {
     const foreign = statusWith(Buffer.from("type.googleapis.com/google.rpc.DebugInfo"), [8, 3]);
     const negative = statusWith(retryInfo, [8, ...Array.from({ length: 9 }, () => 0xff), 1]);
     const malformed = [

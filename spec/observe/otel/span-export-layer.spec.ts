@@ -288,7 +288,7 @@ describe("SpanExportLayer", () => {
       expect([hex(inner.traceId), inner.traceState]).to.deep.equal([CALLER.traceId, CALLER.traceState]);
     });
 
-    it("are absent in a trace that begins here, whose ids are the ids of the log", async () => {
+    it("are absent in a trace that starts here, whose ids are the ids of the log", async () => {
       const fields = { trace_id: CALLER.traceId, parent_span_id: CALLER.spanId, continued_trace: false };
 
       const collector = await exported(() => request(fields, undefined));

@@ -94,7 +94,7 @@ describe("SpanQueue", () => {
     expect(dropped).to.equal(3);
   });
 
-  it("sends everything at shutdown, waits for it, and ignores later spans", async () => {
+  it("sends all spans at shutdown, waits for them, and ignores later spans", async () => {
     end(2 * MAX_BATCH_SPANS + 1);
     let isOver = false;
     const over = queue.shutdown().then(() => (isOver = true));

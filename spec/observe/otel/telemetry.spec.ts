@@ -254,7 +254,7 @@ describe("Telemetry", () => {
       await telemetry.shutdown();
     });
 
-    it("ignores spans that end or begin after it", async () => {
+    it("ignores spans that end or start after shutdown()", async () => {
       const telemetry = build(collector.endpoint);
 
       await under(telemetry, async () => {
@@ -297,7 +297,7 @@ describe("Telemetry", () => {
       expect(error).to.have.property("code", "E_TELEMETRY_FLUSH");
     });
 
-    it("rejects if the collector answers an error", async () => {
+    it("rejects if the collector responds with an error", async () => {
       collector.behaviour = "refuse";
       const telemetry = build(collector.endpoint);
       await under(telemetry, () => log.span("import").run(() => {}));
@@ -308,7 +308,7 @@ describe("Telemetry", () => {
       expect(String(error.cause)).to.include("the disk is full");
     });
 
-    it("rejects within the timeout if the collector accepts the call and does not answer", async () => {
+    it("rejects within the timeout if the collector accepts the call and does not respond", async () => {
       collector.behaviour = "ignore";
       const telemetry = build(collector.endpoint, TIMEOUT);
       await under(telemetry, () => log.span("import").run(() => {}));
@@ -435,7 +435,7 @@ describe("Telemetry", () => {
   });
 
   describe("the counter of dropped spans", () => {
-    it("begins at zero and counts lost spans", async () => {
+    it("starts at zero and counts lost spans", async () => {
       const metrics = new Metrics();
       const telemetry = Telemetry.builder("shop").endpoint("http://127.0.0.1:9").metrics(metrics).build();
       const before = metrics.counterValue(SPANS_DROPPED_TOTAL);
@@ -450,7 +450,7 @@ describe("Telemetry", () => {
       expect(SPANS_DROPPED_TOTAL).to.equal("framework_spans_dropped_total");
     });
 
-    it("counts spans without an answer when shutdown rejects", async () => {
+    it("counts spans without a response when shutdown rejects", async () => {
       const hole = await BlackHole.open();
       const metrics = new Metrics();
       const telemetry = Telemetry.builder("shop").endpoint(hole.endpoint).timeout(50).metrics(metrics).build();

@@ -64,7 +64,7 @@ describe("tracedFetch", () => {
     expect(seen["traceparent"]).to.equal(traceparent(collector.span("fetch"), "01"));
   });
 
-  it("sends the ids of the span, and sampled for a trace that begins here", async () => {
+  it("sends the ids of the span, and sampled for a trace that starts here", async () => {
     const collector = await exported((telemetry) => telemetry.tracedFetch()(base));
 
     expect(seen["traceparent"]).to.equal(traceparent(collector.span("fetch"), "01"));
