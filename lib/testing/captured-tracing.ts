@@ -25,12 +25,12 @@ export class CapturedTracing {
     return [provide(LogSink).useValue(this.sink), provide(Filter).useValue(Filter.upTo("TRACE"))];
   }
 
-  /** A `FakeClock` stamps the lines from now on, so that they agree with everything else that the application times. */
+  /** A `FakeClock` stamps the lines from now on, so that they agree with all other times of the application. */
   useClock(clock: Clock): void {
     if (clock instanceof FakeClock) this.log.clock = clock;
   }
 
-  /** Captures the events of `fn` and of everything that `fn` starts, such as the requests of a server that it creates. */
+  /** Captures the events of `fn` and of all work that `fn` starts, such as the requests of a server that it creates. */
   run<T>(fn: () => T): T {
     return tracing.withSubscriber(this.subscriber, fn);
   }

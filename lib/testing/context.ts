@@ -1,6 +1,6 @@
 /**
  * A `Context` without a server, for unit tests of a handler or a middleware. Body readers, cookies, params and Koa's own members work as
- * in a request. The test reads the answer from the context; no bytes are sent. For a test of stages, or of the bytes that a client
+ * in a request. The test reads the response from the context; no bytes are sent. For a test of stages, or of the bytes that a client
  * receives, use `testApp`.
  *
  * @example

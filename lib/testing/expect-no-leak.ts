@@ -35,11 +35,11 @@ export async function expectNoLeak(app: TestApp, canary: string): Promise<void> 
     responses.push(...(await collectEvidence(app, request)));
   }
   if (responses.length === 0)
-    throw createFailure("no request was answered, so there was nothing to search: is the application stopped?");
+    throw createFailure("no request got a response, so there was no text to search: is the application stopped?");
   for (const bytes of createRawRequests(canary))
-    responses.push(["an answer of Node's parser", String(await app.raw(bytes, { quietMs: 20 }))]);
+    responses.push(["a response of Node's parser", String(await app.raw(bytes, { quietMs: 20 }))]);
   if (app.logs.lines().length === 0)
-    throw createFailure("the application logged no line, so there was nothing to search");
+    throw createFailure("the application logged no line, so there was no text to search");
 
   const found = [...responses, ...listObservations(app)].filter(([, text]) => findCanary(text, canary) >= 0);
   if (found.length > 0) throw createLeakError(canary, found);

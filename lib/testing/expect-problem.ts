@@ -43,7 +43,7 @@ export async function expectProblem(response: Response, expected: ExpectedProble
   const check = (what: string, wanted: unknown, actual: unknown): void => {
     if (isEqual(wanted, actual)) return;
     throw createFailure(
-      `${what} is ${describeValue(actual)}, not ${describeValue(wanted)}; the answer was ${summary}`,
+      `${what} is ${describeValue(actual)}, not ${describeValue(wanted)}; the response was ${summary}`,
       {
         expected: wanted,
         actual,
@@ -74,10 +74,10 @@ function parseDocument(text: string, summary: string): ProblemDocument {
   try {
     document = JSON.parse(text);
   } catch (cause) {
-    throw Object.assign(createFailure(`the body is not JSON; the answer was ${summary}`), { cause });
+    throw Object.assign(createFailure(`the body is not JSON; the response was ${summary}`), { cause });
   }
   if (isProblem(document)) return document;
-  throw createFailure(`the document lacks a type, a title or a status; the answer was ${summary}`);
+  throw createFailure(`the document lacks a type, a title or a status; the response was ${summary}`);
 }
 
 function isProblem(document: unknown): document is ProblemDocument {

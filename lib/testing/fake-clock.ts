@@ -6,7 +6,7 @@
  * promises settle between two timers.
  *
  * A worker of jobs polls its store every second. A test that advances the clock by days jumps over most of these polls, so a delayed job
- * may begin later than it is due, by a ten-thousandth of the advance at most.
+ * may start later than it is due, by a ten-thousandth of the advance at most.
  *
  * @example
  * const clock = new FakeClock();
@@ -143,7 +143,7 @@ export class FakeClock extends Clock {
   }
 }
 
-/** One turn of the event loop: it settles every promise that needs neither I/O nor a real timer. */
+/** One iteration of the event loop: it settles every promise that needs neither I/O nor a real timer. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,5 +1,5 @@
 /**
- * Sends bytes on a new connection and collects the bytes of the answer: for tests of the protocol itself, such as malformed requests,
+ * Sends bytes on a new connection and collects the bytes of the response: for tests of the protocol itself, such as malformed requests,
  * which an HTTP client does not send. For other requests use `TestClient`.
  */
 import { checkOptionNames } from "../errors/option-names.js";
@@ -41,7 +41,7 @@ export function rawExchange(port: number, bytes: string | Uint8Array, options: R
     });
     socket.once("end", end).once("close", end);
     socket.once("error", (error) => {
-      // The bytes before a reset are the answer. A reset without bytes is an error that the test has to see.
+      // The bytes before a reset are the response. A reset without bytes is an error that the test has to see.
       if (chunks.length === 0) reject(error);
       end();
     });

@@ -33,7 +33,7 @@ const STOP_DEADLINE_MS = 2000;
 
 /**
  * Builds and starts the application of a module or of a builder. Each binding in `overrides` replaces a provider. An override that
- * nothing injects is refused, because it would have no effect on the test.
+ * no class injects is refused, because it would have no effect on the test.
  *
  * @throws StartupError if the application does not build, or a subsystem does not start.
  */
@@ -82,7 +82,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
    */
   withCsrf(): TestClient {
     const csrf = findCsrfNames(this.application);
-    if (csrf === undefined) throw createFailure("the application has no CSRF protection: turn it on with .csrf(…)");
+    if (csrf === undefined) throw createFailure("the application has no CSRF protection: add it with .csrf(…)");
     return new TestClient(this.transport, this.clock, new CookieJar(this.clock), csrf);
   }
 
@@ -100,7 +100,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
     return new TestClient(this.transport, this.clock, jar, findCsrfNames(this.application));
   }
 
-  /** Writes the bytes to a new connection and resolves to the bytes of the answer. `RawOptions` says when the answer counts as complete. */
+  /** Writes the bytes to a new connection and resolves to the bytes of the response. `RawOptions` says when the response counts as complete. */
   raw(bytes: string | Uint8Array, options?: RawOptions): Promise<Buffer> {
     return rawExchange(getPort(this.started), bytes, options);
   }
@@ -108,7 +108,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
   /**
    * Drains and stops the application, without the drain delay. A second call returns the same promise.
    *
-   * @throws AssertionError naming the requests that had no answer after 2 s.
+   * @throws AssertionError naming the requests that had no response after 2 s.
    */
   stop(): Promise<void> {
     return (this.stopping ??= this.stopOnce());
@@ -136,7 +136,7 @@ function getPort({ address }: Started): number {
 
 function createStopError(forced: number, cut: readonly InFlightRequest[]): Error {
   const requests = cut.map(({ incoming: { method, url } }) => `${String(method)} ${String(url)}`);
-  const what = requests.length === 0 ? "they carried no request" : `unanswered: ${requests.join(", ")}`;
+  const what = requests.length === 0 ? "they carried no request" : `without a response: ${requests.join(", ")}`;
   const message = `the application stopped with ${forced} connection(s) destroyed after ${STOP_DEADLINE_MS} ms; ${what}`;
   return createFailure(message, { expected: [], actual: requests });
 }
@@ -159,7 +159,7 @@ async function createSession(
 ): Promise<string> {
   const [layer] = application.layersAt("session");
   if (!(layer instanceof SessionLayer))
-    throw createFailure("the application has no sessions: turn them on with .session(…)");
+    throw createFailure("the application has no sessions: add them with .session(…)");
   const { cookie, store, idleMs, absoluteMs } = layer.settings;
   const id = SessionCookie.createId();
   const texts = new Map(Object.entries(values).map(([name, value]) => [name, serializeValue(name, value)]));

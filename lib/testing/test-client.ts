@@ -15,7 +15,7 @@ export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
 }
 
-/** The `Response` of `fetch`, whose JSON the test may type. Nothing checks the type: `expectProblem` and your own assertions do. */
+/** The `Response` of `fetch`, whose JSON the test may type. The client does not check the type: `expectProblem` and your own assertions do. */
 export interface TestResponse extends Response {
   json<T = unknown>(): Promise<T>;
 }
@@ -109,5 +109,5 @@ export class TestClient {
 
 const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
-/** No application has a route there. Every safe request gets the cookie, also one that finds nothing. */
+/** No application has a route there. Every safe request gets the cookie, also a request that matches no route. */
 const NO_PAGE = "/_framework/no-page";

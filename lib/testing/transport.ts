@@ -1,5 +1,5 @@
 /**
- * The HTTP client of a test: Node's own client, with the `Response` of `fetch` as its answer. Unlike `fetch`, it sends the request target
+ * The HTTP client of a test: Node's own client, which returns the `Response` of `fetch`. Unlike `fetch`, it sends the request target
  * unchanged (`//` and `..` stay), a body with any method, and any header. `TestClient` has the methods that a test calls.
  */
 import http from "node:http";
@@ -43,7 +43,7 @@ export class Transport {
 
   constructor(private readonly port: number) {}
 
-  /** Rejects if the connection is refused, cut or aborted before an answer. */
+  /** Rejects if the connection is refused, cut or aborted before a response. */
   async send(method: string, path: string, options: RequestOptions, cookies?: string): Promise<Response> {
     const { headers, signal, ...body } = options;
     const { content, type } = encodeBody(body);
@@ -55,7 +55,7 @@ export class Transport {
     return this.trackResponse(method, incoming);
   }
 
-  /** Destroys the connections of responses whose body the test has not begun to read. They would delay the stop of the application. */
+  /** Destroys the connections of responses whose body the test has not started to read. They would delay the stop of the application. */
   destroyUnread(): void {
     for (const { response, incoming } of this.open) {
       if (!response.bodyUsed && response.body?.locked !== true) incoming.destroy();
@@ -90,7 +90,7 @@ function setFields(request: http.ClientRequest, fields: readonly HeaderField[]):
 
 function exchange(request: http.ClientRequest, content: Buffer | Readable | undefined): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // The listener stays after the answer, because an error event without a listener ends the process. The body reports a later error.
+    // The listener stays after the response, because an error event without a listener ends the process. The body reports a later error.
     request.on("error", reject).once("response", resolve);
     if (content instanceof Readable) sendStream(request, content);
     else if (content === undefined) request.end();

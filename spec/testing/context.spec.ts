@@ -67,7 +67,7 @@ describe("context", () => {
     expect(() => context({ json: 1, body: "2" })).to.throw(TypeError, "one body");
   });
 
-  it("shows the answer of a Koa middleware", () => {
+  it("shows the response of a Koa middleware", () => {
     const ctx = context();
 
     ctx.status = 201;

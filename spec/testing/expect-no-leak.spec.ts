@@ -41,7 +41,7 @@ const everything = (...routes: readonly Route[]): ApplicationBuilder =>
     .cors({ origins: ["https://shop.example"] });
 
 describe("expectNoLeak", () => {
-  it("finds nothing with every stage on", async () => {
+  it("finds no leak with every stage on", async () => {
     await using app = await testApp(everything(...reads));
 
     await expectNoLeak(app, CANARY);
@@ -50,7 +50,7 @@ describe("expectNoLeak", () => {
     expect(paths).to.include.members(["/links/1", "/links", "/forms/1", "/texts", "/panics", "/no-such-page-here"]);
   });
 
-  it("finds nothing in a bare application", async () => {
+  it("finds no leak in a bare application", async () => {
     await using app = await testApp(Application.create().routes(new Routes(reads)));
 
     await expectNoLeak(app, CANARY);
@@ -172,11 +172,11 @@ describe("expectNoLeak", () => {
     expect(error.message).to.include("password=mysecretpassword");
   });
 
-  it("fails if there is nothing to search", async () => {
+  it("fails if there is no text to search", async () => {
     await using app = await testApp(everything(...reads));
     await app.stop();
 
-    expect((await rejectionOf(expectNoLeak(app, CANARY))).message).to.include("no request was answered");
+    expect((await rejectionOf(expectNoLeak(app, CANARY))).message).to.include("no request got a response");
   });
 
   for (const canary of ["", "short", "with space 123", "ümlaut1234"]) {

@@ -38,7 +38,7 @@ describe("a client with a session", () => {
     expect(await (await ada.get("/name")).text()).to.equal("nobody");
   });
 
-  it("sends the CSRF token where the application wants one", async () => {
+  it("sends the CSRF token where the application requires one", async () => {
     await using app = await testApp(builder().csrf(CsrfConfig.pages()));
     const ada = await app.withSession({ name: "Ada" });
 
@@ -47,10 +47,10 @@ describe("a client with a session", () => {
     expect((await ada.post("/name/Grace")).status).to.equal(204);
   });
 
-  it("needs sessions", async () => {
+  it("cannot be created in an application without sessions", async () => {
     await using app = await testApp(Application.create());
 
-    expect(String(await rejectionOf(app.withSession({})))).to.include("turn them on with .session(");
+    expect(String(await rejectionOf(app.withSession({})))).to.include("add them with .session(");
   });
 });
 
@@ -71,9 +71,9 @@ describe("a client with CSRF tokens", () => {
     expect((await app.withCookies().post("/name/Ada")).status).to.equal(403);
   });
 
-  it("needs the protection", async () => {
+  it("cannot be created in an application without CSRF protection", async () => {
     await using app = await testApp(Application.create());
 
-    expect(() => app.withCsrf()).to.throw("turn it on with .csrf(");
+    expect(() => app.withCsrf()).to.throw("add it with .csrf(");
   });
 });

@@ -91,7 +91,7 @@ describe("testApp", () => {
     expect(app.resolve(Greetings).for("x")).to.equal("double of x");
   });
 
-  it("refuses a double that nothing injects", async () => {
+  it("refuses a double that no class injects", async () => {
     const Unused = token<string>("unused");
 
     const error = await rejectionOf(testApp(GreetingModule, provide(Unused).useValue("x")));

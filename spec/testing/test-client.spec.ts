@@ -155,7 +155,7 @@ describe("the client of a test application", () => {
   });
 
   describe("with cookies", () => {
-    it("sends them where their path matches, the longest path first", async () => {
+    it("sends cookies where their path matches, the longest path first", async () => {
       const browser = app.withCookies();
       await browser.get("/login");
 
@@ -164,14 +164,14 @@ describe("the client of a test application", () => {
       expect(await cookies(await browser.get("/mirror/deeper"))).to.equal("id=1; short=2");
     });
 
-    it("uses the directory of the request as the path of a cookie without one", async () => {
+    it("uses the directory of the request as the path of a cookie without a path", async () => {
       const browser = app.withCookies();
       await browser.get("/area/login");
 
       expect(await cookies(await browser.get("/mirror"))).to.equal(undefined);
     });
 
-    it("drops them when they are deleted, and when they expire by the application's clock", async () => {
+    it("drops cookies when they are deleted, and when they expire by the application's clock", async () => {
       const browser = app.withCookies();
       await browser.get("/login");
 
@@ -188,7 +188,7 @@ describe("the client of a test application", () => {
       expect(await cookies(await other.get("/mirror"))).to.equal(undefined);
     });
 
-    it("sends a given cookie header instead", async () => {
+    it("sends a given cookie header in place of the stored cookies", async () => {
       const browser = app.withCookies();
       await browser.get("/login");
 

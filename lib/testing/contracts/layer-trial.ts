@@ -1,6 +1,6 @@
 /**
  * One layer on a real socket: outside it the last-resort handler, inside it a `Run` that each trial chooses. The rest of an application is
- * absent. `obeysLayerContract` is the public face; a test of an application uses `testApp`.
+ * absent. `obeysLayerContract` is the public function; a test of an application uses `testApp`.
  */
 import { once } from "node:events";
 import type { Server, ServerResponse } from "node:http";
@@ -23,7 +23,7 @@ export type LayerUnderTest = Middleware | KoaMiddleware;
 export interface TrialOptions {
   /** Layers around the layer under test, the outermost first. */
   readonly within?: readonly LayerUnderTest[];
-  /** The Koa application, for middleware that is made for one application; for example `builder.koa`. */
+  /** The Koa application, for middleware that is created for one application; for example `builder.koa`. */
   readonly koa?: Koa;
   readonly clock?: Clock;
 }
@@ -36,7 +36,7 @@ export interface TrialRequest extends RequestOptions {
 /** The result of one request. */
 export interface TrialResult {
   readonly observation: LayerObservation;
-  /** `undefined` if the connection was cut, or the time limit passed, before an answer. */
+  /** `undefined` if the connection was cut, or the time limit passed, before a response. */
   readonly response: Response | undefined;
 }
 
@@ -115,7 +115,7 @@ function allowRepeatedNext(layer: Exclude<LayerUnderTest, Layer>, next: Run): Ko
 export class LayerObservation {
   /** How often the layer called next. */
   calls = 0;
-  /** The value that the layer threw; `undefined` if it threw nothing. */
+  /** The value that the layer threw; `undefined` if it did not throw. */
   thrown: { readonly value: unknown } | undefined;
   readonly faults: string[] = [];
   /** The layer returned, or settled, before next had settled. */
@@ -153,7 +153,7 @@ export class LayerObservation {
       return undefined;
     }
     if (isDecided(ctx))
-      this.faults.push(`called next after it had answered with ${ctx.raw.statusCode}: return instead`);
+      this.faults.push(`called next after it had responded with ${ctx.raw.statusCode}: return instead`);
     if (this.calls > 1) throw new Error("next() was called twice by one middleware");
     const result = this.inner(ctx);
     if (isPromise(result)) this.count(result);
@@ -198,7 +198,7 @@ export class LayerObservation {
   }
 }
 
-/** Whether the answer is decided: a body, a status from 300 on, or a head that was sent. A status below 300 alone is a default. */
+/** Whether the response is decided: a body, a status from 300 on, or a head that was sent. A status below 300 alone is a default. */
 function isDecided({ raw, payload, deferred, givenStatus, headIsSent }: Context): boolean {
   if (headIsSent || payload !== undefined || deferred !== undefined) return true;
   return givenStatus !== undefined && raw.statusCode >= 300;

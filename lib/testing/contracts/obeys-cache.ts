@@ -92,7 +92,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
         await cache.set(key(), value, HOUR_MS);
         equal(await cache.get(key()), value, "the value");
       }
-      equal(await cache.remember(key("made"), HOUR_MS, () => ({ a: [1] })), { a: [1] }, "a made value");
+      equal(await cache.remember(key("computed"), HOUR_MS, () => ({ a: [1] })), { a: [1] }, "a computed value");
     },
   ],
   [
@@ -134,8 +134,8 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
       const values = [undefined, [undefined], ...lost, ...lost.map((each) => ({ a: [each] }))];
       for (const [at, value] of values.entries()) {
         equal(await getCode(cache.set(key(), value, HOUR_MS)), "E_CACHE_VALUE", "the code of a value");
-        const remembered = cache.remember(key(`made ${at}`), HOUR_MS, () => value);
-        equal(await getCode(remembered), "E_CACHE_VALUE", "the code of a made value");
+        const remembered = cache.remember(key(`computed ${at}`), HOUR_MS, () => value);
+        equal(await getCode(remembered), "E_CACHE_VALUE", "the code of a computed value");
       }
       for (const ttl of [0, -1, 1.5, NaN, Infinity]) {
         equal(await getCode(cache.set(key(), 1, ttl)), "E_CACHE_TTL", "the code of a lifetime");
@@ -147,7 +147,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
     },
   ],
   [
-    "keys and tags of any text are kept apart",
+    "keys and tags of any text are distinct",
     async ({ cache, other, key, equal }) => {
       const names = STRANGE_NAMES.map((name) => key(name));
       const keys = [...names, key("").padEnd(1024, "x"), key("").padEnd(1024, "y")];
@@ -161,7 +161,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
     },
   ],
   [
-    "remember makes a missing value once, also for callers of another instance",
+    "remember computes a missing value once, also for callers of another instance",
     async ({ cache, other, key, equal }) => {
       let computations = 0;
       const make = async (): Promise<number> => {
@@ -177,7 +177,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
     },
   ],
   [
-    "a failing computation is made once for all who wait, and again later",
+    "a failing computation runs once for all waiting callers, and again later",
     async ({ cache, key, equal, pass }) => {
       let computations = 0;
       const fail = async (): Promise<never> => {
@@ -192,7 +192,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
     },
   ],
   [
-    "a stale value is returned while a new one is made",
+    "a stale value is returned while a new one is computed",
     async ({ cache, key, equal, pass }) => {
       const options = { staleMs: HOUR_MS };
       await cache.remember(key(), SHORT_MS, () => "old", options);
@@ -218,7 +218,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
     },
   ],
   [
-    "a tag of a later caller ends a value as well, also after the value was made again",
+    "a tag of a later caller ends a value as well, also after the value was computed again",
     async ({ cache, other, key, equal, pass }) => {
       const remember = (from: Cache, tag: string, make: () => string): Promise<string> =>
         from.remember(key(), SHORT_MS, make, { tags: [key(tag)], staleMs: HOUR_MS });
@@ -232,12 +232,12 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
       await remember(cache, "first", () => "old");
       await remember(other, "later", () => "not asked");
       await pass(SHORT_MS + 50);
-      await remember(cache, "first", () => "made again");
-      for (let attempt = 0; attempt < 200 && (await cache.get(key())) !== "made again"; attempt++) {
+      await remember(cache, "first", () => "computed again");
+      for (let attempt = 0; attempt < 200 && (await cache.get(key())) !== "computed again"; attempt++) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
       await other.invalidate(key("later"));
-      equal((await cache.get(key())) ?? null, null, "the value that was made again");
+      equal((await cache.get(key())) ?? null, null, "the value that was computed again");
     },
   ],
   ...(["invalidated", "deleted", "written"] as const).map(
@@ -272,13 +272,13 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) 
       const release = new AbortController();
       const gate = new Promise<void>((resolve) => release.signal.addEventListener("abort", () => resolve()));
       const remember = (signal?: AbortSignal): Promise<unknown> =>
-        cache.remember(key(), HOUR_MS, () => gate.then(() => "made"), signal === undefined ? {} : { signal });
+        cache.remember(key(), HOUR_MS, () => gate.then(() => "computed"), signal === undefined ? {} : { signal });
       const first = remember(firstCaller.signal).catch((error: unknown) => (error as Error).name);
       const second = remember();
       firstCaller.abort();
       equal(await first, "AbortError", "the result of the caller that gave up");
       release.abort();
-      equal(await second, "made", "the result of the other caller");
+      equal(await second, "computed", "the result of the other caller");
     },
   ],
 ];

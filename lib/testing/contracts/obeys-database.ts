@@ -95,7 +95,7 @@ function fail(): never {
 
 const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTrial) => Promise<void>])[] = [
   [
-    "a value is stored as it is, whatever it holds",
+    "a value of any text is stored unchanged",
     async ({ db, add, equal }) => {
       const values = ["'; drop table x; --", 'a "b" `c` \\ %', "\u{1F600} \u00e9 \u2028", "?$1:name"];
       for (const [id, value] of values.entries()) await add(id, value);
@@ -162,7 +162,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     "failures have their codes, and no value",
     async ({ db, add, equal }) => {
       await add(1, CANARY);
-      const failures = [add(2, CANARY), add(3, `${CANARY}3`, 99), add(4, null), db.run("select nothing from nowhere")];
+      const failures = [add(2, CANARY), add(3, `${CANARY}3`, 99), add(4, null), db.run("select missing from nowhere")];
       const codes: unknown[] = [];
       for (const work of failures)
         await work.catch((error: unknown) => {
@@ -227,7 +227,7 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
     },
   ],
   [
-    "many transactions at the same time lose nothing",
+    "many transactions at the same time lose no row",
     async ({ db, add, ids, equal }) => {
       const numbers = Array.from({ length: 30 }, (_, index) => index + 1);
       await Promise.all(numbers.map((id) => db.transaction(() => add(id), { retries: 20 })));

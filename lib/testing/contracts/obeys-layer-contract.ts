@@ -1,6 +1,6 @@
 /**
  * The contract of every layer, tested on a real socket. A layer calls next at most once and awaits it. It does not call next after it has
- * answered, and writes no header after the head was sent. An exception of next passes through it. It answers HEAD as it answers GET. A
+ * responded, and writes no header after the head was sent. An exception of next passes through it. It responds to HEAD as to GET. A
  * body that fails does not end as if it were complete, and an unread body stream is destroyed. The contract is the same for a
  * `Middleware`, a `Layer` and a Koa function.
  *
@@ -26,9 +26,9 @@ import {
 export interface LayerContractOptions extends TrialOptions {
   /** A request that the layer lets through; the default is GET of `/`. */
   readonly request?: TrialRequest;
-  /** A request that the layer answers itself. The layer must not call next for it. */
+  /** A request that the layer refuses. The layer must not call next for it. */
   readonly refused?: TrialRequest;
-  /** The layer turns exceptions into answers, so an exception of next need not pass through it. */
+  /** The layer converts exceptions to responses, so an exception of next need not pass through it. */
   readonly respondsToErrors?: boolean;
   /** The time limit of one request, in milliseconds; the default is 2000. */
   readonly limitMs?: number;
@@ -86,19 +86,19 @@ interface RuleInput {
   readonly respondsToErrors: boolean;
 }
 
-/** Returns the faults of the layer, each the rest of a sentence that begins with "it". */
+/** Returns the faults of the layer, each the rest of a sentence that starts with "it". */
 type LayerRule = (input: RuleInput) => Promise<readonly string[]>;
 
 /** In the order of the trials. Each name completes "when …". */
 const RULES: readonly (readonly [string, LayerRule])[] = [
-  ["the next one answers", respondsNormally(respond)],
-  ["the next one answers later", respondsNormally(respondLater)],
-  ["the next one does not answer", respondsNormally(() => {})],
-  ["the answer is written by hand", respondsNormally(writeRawResponse)],
-  ["the next one throws an error", passesException(new Error("further in"), throwing)],
-  ["the next one rejects with an error", passesException(new Error("further in"), rejecting)],
-  ["the next one throws an error with a status", passesException(new UnavailableError("further in"), throwing)],
-  ["the next one rejects with null", passesException(null, rejecting)],
+  ["the next handler responds", respondsNormally(respond)],
+  ["the next handler responds later", respondsNormally(respondLater)],
+  ["the next handler does not respond", respondsNormally(() => {})],
+  ["the response is written by hand", respondsNormally(writeRawResponse)],
+  ["the next handler throws an error", passesException(new Error("further in"), throwing)],
+  ["the next handler rejects with an error", passesException(new Error("further in"), rejecting)],
+  ["the next handler throws an error with a status", passesException(new UnavailableError("further in"), throwing)],
+  ["the next handler rejects with null", passesException(null, rejecting)],
   ["the method is HEAD", respondsToHead],
   ["the body fails before its first byte", showsFailure(0)],
   ["the body fails after its first bytes", showsFailure(3)],
@@ -109,13 +109,13 @@ const RULES: readonly (readonly [string, LayerRule])[] = [
 async function refuses({ trial, request }: RuleInput): Promise<readonly string[]> {
   const { observation, response } = await trial.send(() => {}, request);
   if (observation.calls > 0) return ["called next"];
-  return response === undefined ? [...observation.faults, "gave no answer"] : observation.faults;
+  return response === undefined ? [...observation.faults, "gave no response"] : observation.faults;
 }
 
 function respondsNormally(inner: Run): LayerRule {
   return async ({ trial, request }) => {
     const { observation, response } = await trial.send(inner, request);
-    if (response === undefined) return [...observation.faults, "gave no answer"];
+    if (response === undefined) return [...observation.faults, "gave no response"];
     await response.arrayBuffer();
     return observation.faults;
   };
@@ -131,7 +131,7 @@ function passesException(value: unknown, inner: (value: unknown) => Run): LayerR
     if (!respondsToErrors)
       return [...faults, `swallowed ${describeValue(value)}: await next, and let what it throws pass`];
     if ((response?.status ?? 0) >= 400) return faults;
-    return [...faults, `swallowed ${describeValue(value)}: it has to be answered as an error`];
+    return [...faults, `swallowed ${describeValue(value)}: it has to become an error response`];
   };
 }
 
@@ -142,16 +142,16 @@ async function respondsToHead({ trial, request }: RuleInput): Promise<readonly s
   const faults = [...head.observation.faults];
   if (request.method !== undefined && request.method !== "GET") return faults;
   const [expected, actual] = [describeHead(get), describeHead(head)];
-  if (expected !== actual) faults.push(`answered HEAD with ${actual} and GET with ${expected}`);
+  if (expected !== actual) faults.push(`responded to HEAD with ${actual} and to GET with ${expected}`);
   return faults;
 }
 
 function describeHead({ response }: TrialResult): string {
-  if (response === undefined) return "no answer";
+  if (response === undefined) return "no response";
   return `${response.status} ${response.headers.get("content-type") ?? "without a type"}`;
 }
 
-/** The client must see that a body failed: an error answer, or a connection that is cut (RFC 9112 section 8). */
+/** The client must see that a body failed: an error response, or a connection that is cut (RFC 9112 section 8). */
 function showsFailure(chunks: number): LayerRule {
   return async ({ trial, request }) => {
     const body = new FailingStream(chunks, new Error("the stream failed"));
@@ -179,7 +179,7 @@ function destroysStream(send: (input: RuleInput, inner: Run) => Promise<TrialRes
     if (observation.calls === 0) return observation.faults;
     const isDestroyed = await Promise.race([body.whenDestroyed.then(() => true), timeLimit(input.request.signal)]);
     body.destroy();
-    return isDestroyed ? observation.faults : [...observation.faults, `kept a body stream open ${when}`];
+    return isDestroyed ? observation.faults : [...observation.faults, `left a body stream open ${when}`];
   };
 }
 
@@ -200,7 +200,7 @@ function timeLimit(signal: AbortSignal | undefined): Promise<false> {
   });
 }
 
-const TEXT = "an answer from further in";
+const TEXT = "a response from further in";
 
 const nextImmediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -248,7 +248,7 @@ class FailingStream extends Readable {
   }
 
   override _read(): void {
-    // A turn later, so that the chunk before is on its way.
+    // One iteration of the event loop later, so that the previous chunk is on its way.
     setImmediate(() => {
       this.chunks -= 1;
       if (this.chunks >= 0) this.push("chunk of a body\n".repeat(64));

@@ -1,11 +1,11 @@
-/** The promises of `obeysQueue` about what the operators of a queue do: they hold for every store and engine. */
+/** The promises of `obeysQueue` about the work of a queue's operators. They apply to every store and engine. */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { isBefore, waitForAbort, type QueuePromise } from "./obeys-queue-promises.js";
 import { createHandler } from "./queue-trial.js";
 
 export const controlPromises: readonly QueuePromise[] = [
   [
-    "a job with a back-off of its own waits as long as that says",
+    "a job with its own back-off waits as long as the back-off says",
     async (trial) => {
       const failures: number[] = [];
       const waits: unknown[] = [];
@@ -167,7 +167,7 @@ export const controlPromises: readonly QueuePromise[] = [
       await jobs.purge({ olderThanMs: 3_600_000 });
       trial.equal((await dead()).length, 3, "the number of dead letters that are younger");
       await jobs.purge({ keep: 2 });
-      trial.equal(await dead(), ids.slice(0, 2), "the dead letters that are kept");
+      trial.equal(await dead(), ids.slice(0, 2), "the dead letters that remain");
       await trial.options.pass(100);
       trial.equal((await jobs.purge({ olderThanMs: 0 })) >= 2, true, "whether all older ones are removed");
       trial.equal(await dead(), [], "the dead letters that are left");

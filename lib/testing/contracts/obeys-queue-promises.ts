@@ -1,4 +1,4 @@
-/** The promises of `obeysQueue` that hold for every store and engine: what an application sees. */
+/** The promises of `obeysQueue` that an application sees. They apply to every store and engine. */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { inWorkScope, type WorkScope } from "../../lifecycle/work-scope.js";
 import { Job } from "../../jobs/job.js";
@@ -30,7 +30,7 @@ export function waitForAbort(gate: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether fewer than `ms` milliseconds have passed. A process that was stopped looks too late, and cannot tell. */
+/** Whether fewer than `ms` milliseconds have passed. False after a pause of the process, so the caller then skips its check. */
 export function isBefore(trial: QueueTrial, startedAt: number, ms: number): boolean {
   return trial.options.clock.monotonic() - startedAt < ms - CLOCKS_DIFFER_MS;
 }

@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000;
 const IDLE_MS = HOUR_MS;
 const ABSOLUTE_MS = 3 * HOUR_MS;
 const PARALLEL = 25;
-/** Each promise is tried after the times of those before it: a store may still delete what is over by the latest time that it was given. */
+/** Each promise is tried after the times of those before it: a store may delete records that have expired by the latest time that it was given. */
 const TRIAL_MS = 24 * HOUR_MS;
 
 /**
@@ -125,7 +125,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
     },
   ],
   [
-    "updates at the same time lose nothing of each other",
+    "updates at the same time keep the values of each other",
     async (trial) => {
       await trial.create({});
       const names = Array.from({ length: PARALLEL }, (_, at) => `n${at}`);
@@ -238,7 +238,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
   ],
 ];
 
-/** A request that began before the end changes nothing; one that began after it finds no session. */
+/** A request that started before the end has no effect. A request that started after the end finds no session. */
 function endsFor(end: (trial: Trial) => unknown): Rule {
   return async (trial) => {
     await trial.create();

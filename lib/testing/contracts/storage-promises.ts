@@ -108,7 +108,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     async ({ storage, key, equal }) => {
       const large = pattern(11 * 1_048_576 + 3);
       const contents: readonly (readonly [string, () => Parameters<Storage["put"]>[1], Buffer])[] = [
-        ["nothing", () => "", Buffer.alloc(0)],
+        ["an empty text", () => "", Buffer.alloc(0)],
         ["an empty stream", () => Readable.from([]), Buffer.alloc(0)],
         ["bytes", () => pattern(1000), pattern(1000)],
         ["a stream", () => Readable.from(pieces(large, 70_001), { objectMode: false }), large],
@@ -169,11 +169,11 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
         await getCode(storage.put(name, source, options));
         equal(source.destroyed, true, "whether the refused source is closed");
       }
-      equal((await storage.stat(key())) === undefined, true, "whether nothing was stored");
+      equal((await storage.stat(key())) === undefined, true, "whether the file is missing");
     },
   ],
   [
-    "keys of any script, with spaces and signs, are kept as they are",
+    "keys of any script, with spaces and signs, stay unchanged",
     async ({ storage, key, equal }) => {
       const names = [
         " a b ",
@@ -241,7 +241,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
         "the sizes below a prefix",
       );
       equal((await storage.list(key("b"))).files.length, 5, "the number of files of a partial name");
-      equal(await storage.list(key("nothing/")), { files: [] }, "the listing of nothing");
+      equal(await storage.list(key("missing/")), { files: [] }, "the listing of a missing prefix");
     },
   ],
   [
@@ -255,14 +255,14 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
         equal(each?.size, 7, "the size");
       }
       equal(await readText(storage, key("other/moved")), "content", "the content");
-      equal((await storage.stat(key("deep/from"))) === undefined, true, "whether the moved file is gone");
+      equal((await storage.stat(key("deep/from"))) === undefined, true, "whether the moved file is missing");
       const published = await storage.copy(key("copy"), key("copy"), { visibility: "public" });
       equal([published.visibility, published.type], ["public", "text/css"], "the new visibility");
       equal((await storage.stat(key("copy")))?.visibility, "public", "the stored visibility");
     },
   ],
   [
-    "after a failure the old file stands, and nothing else",
+    "after a failure the old file remains, and no other file",
     async ({ storage, key, equal }) => {
       await storage.put(key(), "old");
       equal(await getCode(storage.put(key(), failing())), "SOURCE_FAILED", "the code of a failing source");
@@ -278,7 +278,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     },
   ],
   [
-    "a signal ends the work, and nothing stays behind",
+    "a signal ends the work, and no file stays behind",
     async ({ storage, key, equal }) => {
       const controller = new AbortController();
       const source = endless();
@@ -287,7 +287,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
       controller.abort(Object.assign(new Error("enough"), { code: "ENOUGH" }));
       equal(await put, "ENOUGH", "the code");
       equal(source.destroyed, true, "whether the source is closed");
-      equal((await storage.stat(key())) === undefined, true, "whether nothing was stored");
+      equal((await storage.stat(key())) === undefined, true, "whether the file is missing");
       equal(
         await getCode(storage.stat(key(), { signal: controller.signal })),
         "ENOUGH",

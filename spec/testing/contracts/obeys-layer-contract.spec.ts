@@ -74,7 +74,7 @@ describe("obeysLayerContract", () => {
       { refused: { headers: { "X-Refuse": "1" } } },
     ],
     [
-      "a layer that answers errors",
+      "a layer that responds to errors",
       koa(async (ctx, next) => {
         try {
           await next();
@@ -111,7 +111,7 @@ describe("obeysLayerContract", () => {
         await next();
         await next().catch(() => {});
       }),
-      /when the next one answers, it called next 2 times/,
+      /when the next handler responds, it called next 2 times/,
     ],
     [
       "a layer that calls its inner run twice",
@@ -131,7 +131,7 @@ describe("obeysLayerContract", () => {
         ctx.status = 403;
         return next();
       }),
-      /called next after it had answered with 403: return instead/,
+      /called next after it had responded with 403: return instead/,
     ],
     [
       "a middleware that calls next after it has set a body",
@@ -139,7 +139,7 @@ describe("obeysLayerContract", () => {
         ctx.body = "cached";
         return next();
       }),
-      /called next after it had answered with 200/,
+      /called next after it had responded with 200/,
     ],
     [
       "a middleware that calls next after it has finished",
@@ -159,7 +159,7 @@ describe("obeysLayerContract", () => {
         await next();
         ctx.res.setHeader("X-Late", "1");
       }),
-      /when the answer is written by hand, it called setHeader\(X-Late\) after the head was sent/,
+      /when the response is written by hand, it called setHeader\(X-Late\) after the head was sent/,
     ],
     [
       "a middleware that sets a cookie after next",
@@ -172,17 +172,17 @@ describe("obeysLayerContract", () => {
     [
       "a middleware that swallows exceptions",
       koa(async (_ctx, next) => next().catch(() => {})),
-      /when the next one rejects with an error, it swallowed Error: further in/,
+      /when the next handler rejects with an error, it swallowed Error: further in/,
     ],
     [
       "a middleware that does not await next",
       koa((_ctx, next) => void next().catch(() => {})),
-      /when the next one answers later, it finished before next had: await next/,
+      /when the next handler responds later, it finished before next had: await next/,
     ],
     [
       "a middleware that neither awaits next nor handles its error",
       koa((_ctx, next) => void next()),
-      /when the next one answers later, it finished before next had: await next/,
+      /when the next handler responds later, it finished before next had: await next/,
     ],
     [
       "a middleware that does not await its own continuation of next",
@@ -212,7 +212,7 @@ describe("obeysLayerContract", () => {
           return undefined;
         }
       }),
-      /when the next one throws an error, it swallowed/,
+      /when the next handler throws an error, it swallowed/,
     ],
     [
       "a middleware that wraps exceptions in its own",
@@ -226,7 +226,7 @@ describe("obeysLayerContract", () => {
       /threw Error: wrapped.* in place of/,
     ],
     [
-      "a layer that answers errors with success",
+      "a layer that responds to errors with success",
       koa(async (ctx, next) => {
         try {
           await next();
@@ -234,13 +234,13 @@ describe("obeysLayerContract", () => {
           if (!ctx.headerSent) ctx.body = "all is well";
         }
       }),
-      /it has to be answered as an error/,
+      /it has to become an error response/,
       { respondsToErrors: true },
     ],
     [
       "a middleware that refuses HEAD",
       koa((ctx, next) => (ctx.method === "HEAD" ? Reply.empty(405) : next())),
-      /answered HEAD with 405 .* and GET with 200 text\/plain/,
+      /responded to HEAD with 405 .* and to GET with 200 text\/plain/,
     ],
     [
       "a middleware that ends a failed body as if it were complete",
@@ -259,13 +259,13 @@ describe("obeysLayerContract", () => {
     [
       "a middleware that does not destroy an unread body",
       collecting((body, keep) => new Promise((resolve) => body.on("data", keep).on("close", resolve))),
-      /when the client leaves while the body is sent, it kept a body stream open/,
+      /when the client leaves while the body is sent, it left a body stream open/,
       { limitMs: 300 },
     ],
     [
-      "a middleware that does not answer",
+      "a middleware that does not respond",
       koa(() => new Promise<never>(() => {})),
-      /when the next one answers, it gave no answer[^]*within 100 ms/,
+      /when the next handler responds, it gave no response[^]*within 100 ms/,
       { limitMs: 100 },
     ],
     [
@@ -275,7 +275,7 @@ describe("obeysLayerContract", () => {
         await turn();
         ctx.req.socket.destroy();
       }),
-      /gave no answer/,
+      /gave no response/,
     ],
     ["a middleware that never calls next", koa(() => Reply.empty(503)), /never called next: give a `request`/],
   ];

@@ -30,7 +30,7 @@ const BROKEN: readonly (readonly [string, MemorySessionStore, string])[] = [
         return super.update(key, { set: changes.set, deleted: names.filter((name) => !changes.set.has(name)) }, times);
       }
     })(),
-    "lose nothing of each other: the number of values is",
+    "keep the values of each other: the number of values is",
   ],
   [
     "forgets that a session ended",
