@@ -40,7 +40,7 @@ export function closeTurns(): void {
 
 /**
  * For the hook before each file: waits while another file is alone, or wants to be. A file that runs alone says here that it wants to be. Otherwise a
- * long file could begin between two of them, and the second one would wait for it.
+ * long file could start between two of them, and the second one would wait for it.
  */
 export function besideOthers(): (this: Mocha.Context) => Promise<void> {
   return async function () {
@@ -51,7 +51,7 @@ export function besideOthers(): (this: Mocha.Context) => Promise<void> {
       rmSync(pathOf(String(process.pid)), { force: true });
       while (isTaken()) await pause();
       writeFileSync(pathOf(String(process.pid)), "");
-      // The other side writes its file before it looks for this one, so that one of the two sees the other.
+      // The other side writes its file before it checks this file, so that one of the two sees the other.
     } while (isTaken());
   };
 }

@@ -1,4 +1,4 @@
-/** Every kind of answer of a handler, with its status. A stage that promises something for every answer is tested with each. */
+/** Every kind of result of a handler, with the status of its response. A stage that has a rule for every response is tested with each. */
 import { Readable } from "node:stream";
 import type { Context } from "../../lib/http/request/context.js";
 import { NotFoundError, UnavailableError } from "../../lib/errors/framework-error.js";

@@ -9,7 +9,7 @@ import { stopProcesses } from "./stop-process.js";
 /** Only for the message: a test has its own limit. A busy machine starts a process slowly. */
 const LIMIT_MS = 50_000;
 
-/** A question over HTTP costs both processes more than a look at the output. */
+/** A request over HTTP costs both processes more than a read of the output. */
 const ASK_EVERY = 10;
 
 /** The port and the working directory; the defaults are a free port and the directory of this process. */
@@ -80,7 +80,7 @@ export class Child implements AsyncDisposable {
     await this.until(() => this[where].includes(text), `did not say ${JSON.stringify(text)}`);
   }
 
-  /** Waits until standard error contains "listening", or the readiness probe answers. */
+  /** Waits until standard error contains "listening", or the readiness probe responds. */
   async serves(): Promise<void> {
     let looks = 0;
     const asks = (): boolean | Promise<boolean> => ++looks % ASK_EVERY === 0 && this.isReady();

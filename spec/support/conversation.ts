@@ -5,7 +5,7 @@ import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
 
 /** Longer than a busy machine takes. The timeout of a test is shorter. */
 const LIMIT_MS = 60_000;
-/** A process that was stopped for a moment has its timers before the bytes that arrived. So many turns later it has read them. */
+/** A process that was stopped for a moment runs its timers before it reads the bytes that arrived. This many iterations later it has read them. */
 const TURNS = 20;
 
 export class Conversation implements AsyncDisposable {
@@ -50,7 +50,7 @@ export class Conversation implements AsyncDisposable {
     return this.received;
   }
 
-  /** Waits, in a test that expects no bytes. What this process had to do with earlier bytes is over by then. */
+  /** Waits, in a test that expects no bytes. By then the work of this process on earlier bytes has ended. */
   async quiet(ms: number): Promise<void> {
     await pause(ms);
     for (let turns = 0; turns < TURNS; turns++) await turn();

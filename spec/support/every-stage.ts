@@ -73,7 +73,7 @@ function handle({ method }: Context): string {
   return "a page";
 }
 
-/** Adds the name of the layer to a header of the answer. */
+/** Adds the name of the layer to a header of the response. */
 function visit(ctx: Context, name: string, next: Next): Promise<void> {
   ctx.append("x-layers", name);
   return next();
@@ -93,7 +93,7 @@ export class EveryStage {
   readonly maintenance = new Maintenance();
   readonly metrics = new Metrics();
 
-  /** Opens when a request reaches the handler of `/slow`, which never answers. */
+  /** Opens when a request reaches the handler of `/slow`, which never responds. */
   readonly slowBegun = new Gate();
 
   /** A Koa function, a class and an object. Their order matters. */

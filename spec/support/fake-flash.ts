@@ -1,4 +1,4 @@
-/** A flash without a session: what one visitor's requests leave for each other. `takes` counts what pages took. */
+/** A flash without a session: the values that one visitor's requests leave for each other. `takes` counts the values that pages took. */
 import type { Context } from "../../lib/http/request/context.js";
 import type { FormFields } from "../../lib/http/body/form-fields.js";
 import type { Middleware, Next } from "../../lib/http/middleware.js";
@@ -14,7 +14,7 @@ import {
 export class FakeFlash extends FlashPort {
   content: FlashContent = NO_FLASH;
   takes = 0;
-  /** Whether what a page takes is gone, as behind a session. */
+  /** Whether a value is removed when a page takes it, as with a session. */
   empties = false;
 
   /** Gives every request this flash, as the session stage does. */

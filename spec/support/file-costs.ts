@@ -1,8 +1,8 @@
 /**
- * What each file of specs costs. Processor time decides how long the suite takes: the files run at the same time and share the processors.
+ * The cost of each file of specs. Processor time decides how long the suite takes: the files run at the same time and share the processors.
  * A run of many files prints the sum and the files that cost most. The time of the pages of Chromium is missing, because its first process
- * does not wait for them: a file with a browser costs up to three times what is printed. The time of lent database servers is missing too,
- * because they end after the last file. In one process (`--no-parallel`) mocha does not tell when a file is over, and nothing is printed.
+ * does not wait for them: a file with a browser costs up to three times the printed time. The time of lent database servers is missing too,
+ * because they end after the last file. In one process (`--no-parallel`) mocha does not report the end of a file, and no cost is printed.
  * `SPECS_COSTS_SHOWN=400 npm test` prints all files.
  */
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { fileOf } from "./file-of.js";
 /** The file with one line of JSON for each file of specs. */
 const VARIABLE = "SPECS_COSTS";
 const SPECS = fileURLToPath(new URL("../", import.meta.url));
-/** A run of fewer files prints nothing. */
+/** A run of fewer files prints no costs. */
 const MANY = 20;
 const SHOWN = 10;
 

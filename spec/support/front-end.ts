@@ -1,5 +1,5 @@
 /**
- * The front end of the browser specs: its sources, its build by Vite, and the application that answers with its pages. A build takes about
+ * The front end of the browser specs: its sources, its build by Vite, and the application that renders its pages. A build takes about
  * a second, so a suite makes one.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -74,7 +74,7 @@ const NewEntry = z.object({ name: z.string().min(1, "is empty"), target: z.strin
 const PER_PAGE = 10;
 const PAGES = 3;
 
-/** The server of the front end. It counts what it was asked. */
+/** The server of the front end. It counts its requests. */
 export class FrontEndServer {
   readonly flash = new FakeFlash();
   readonly saved: string[] = [];

@@ -56,7 +56,7 @@ export async function compileGuide(programs: readonly GuideProgram[]): Promise<R
   }
 }
 
-/** An error begins at the start of a line; its further lines are indented. */
+/** An error stands at the start of a line; its further lines are indented. */
 function errorsByProgram(output: string): ReadonlyMap<string, string> {
   const byProgram = new Map<string, string>();
   for (const error of output.split(/^(?=\S)/m)) {

@@ -5,7 +5,7 @@
  */
 
 export interface Lendable {
-  /** Ends the connections of all clients and removes what they have made. Rejects if something is left. */
+  /** Ends the connections of all clients and removes all objects that they have created. Rejects if an object is left. */
   empty(): Promise<void>;
   /** Ends the server for good. */
   end(): Promise<void>;
@@ -29,7 +29,7 @@ export class LentServers<Server extends Lendable> {
     try {
       await server.empty();
     } catch {
-      // A test has ended it, or has made what the emptying does not know.
+      // A test has ended it, or has created an object that the emptying does not know.
       await server.end();
       return;
     }

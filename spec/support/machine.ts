@@ -1,6 +1,6 @@
 /**
  * The programs that specs need and npm does not install: reference tools and servers. `npm test` installs missing programs when it runs as
- * root on Debian; elsewhere it prints what to install. A spec that needs a missing program is pending. With `CI=true` a pending spec fails.
+ * root on Debian; elsewhere it prints the missing programs. A spec that needs a missing program is pending. With `CI=true` a pending spec fails.
  *
  * @example
  * describe("the shared rate limit", () => {
@@ -80,7 +80,7 @@ function mayInstall(): boolean {
   return process.env["npm_lifecycle_event"] === "test" && isRoot && existsSync("/etc/debian_version");
 }
 
-/** Says what it installs before it does. Prints a failure and returns, because the specs are then pending. */
+/** Names the programs before it installs them. Prints a failure and returns, because the specs are then pending. */
 function install(packages: readonly string[]): void {
   console.error(`npm test runs as root on Debian: apt-get installs ${packages.join(", ")}, which specs need`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

@@ -1,5 +1,5 @@
 /**
- * A mail server on a free port of 127.0.0.1 (`smtp-server`), with a certificate for the name `spec`. It keeps what it accepts. The
+ * A mail server on a free port of 127.0.0.1 (`smtp-server`), with a certificate for the name `spec`. It stores the messages that it accepts. The
  * options make it refuse, close or stay silent.
  */
 import { once } from "node:events";
@@ -20,9 +20,9 @@ export interface MailServerOptions {
   readonly password?: string;
   /** The code of the reply to a recipient; 250 without one. Called for each RCPT. */
   readonly reply?: (address: string) => number | undefined;
-  /** The code of the reply to the content, or what happens instead. */
+  /** The code of the reply to the content, or the failure in its place. */
   readonly end?: () => number | "close" | "silence" | undefined;
-  /** Closes the connection when the content begins. */
+  /** Closes the connection when the content starts. */
   readonly closesOnContent?: () => boolean;
   readonly size?: number;
   readonly port?: number;

@@ -78,7 +78,7 @@ export class MariadbServer implements AsyncDisposable {
     return `mysql://owner:${MARIADB_PASSWORD}@127.0.0.1:${this.port}/shop`;
   }
 
-  /** Runs SQL as the owner of everything, past every pool. */
+  /** Runs SQL as the superuser, without a pool. */
   run(sql: string): Promise<readonly Record<string, unknown>[]> {
     return runOn(this.port, sql);
   }

@@ -105,7 +105,7 @@ export class MistakeRuns implements Disposable {
   }
 }
 
-/** A process that says nothing of its mistake is ended. */
+/** A process that does not report its mistake is killed. */
 const LIMIT_MS = 20_000;
 
 function slug({ title }: Mistake): string {

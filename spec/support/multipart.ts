@@ -1,4 +1,4 @@
-/** Multipart forms as bytes, an application that reads them, and what lies in its directory. */
+/** Multipart forms as bytes, an application that reads them, and the files in its directory. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -97,7 +97,7 @@ export class UploadApp implements AsyncDisposable {
     return this.app.post("/", { body: Readable.from(chunks), headers: { "Content-Type": FORM_TYPE } });
   }
 
-  /** A connection on which the spec sends what it likes. */
+  /** A connection on which the spec sends any bytes. */
   connect(): Promise<Conversation> {
     return Conversation.with(Number(new URL(this.app.url).port));
   }

@@ -1,4 +1,4 @@
-/** Visits of pages over a real socket: the application around them, the headers of the Inertia client, and the page object of an answer. */
+/** Visits of pages over a real socket: the application around them, the headers of the Inertia client, and the page object of a response. */
 import { Application } from "../../lib/app/application.js";
 import { AppConfig } from "../../lib/app/config.js";
 import type { ApplicationBuilder } from "../../lib/app/builder.js";

@@ -8,11 +8,11 @@ export const CLIENTS =
 
 export const END_CLIENTS = CLIENTS.replace("pid", "pg_terminate_backend(pid)");
 
-/** The identifiers of objects that `initdb` has not made begin with it. */
+/** The identifiers of objects that `initdb` has not created start here. */
 const FIRST_OID = 16_384;
 
 /**
- * Also where a test has made the database read-only. The schema `public` gets the rights that the server gives it, which are others since
+ * Works also where a test has set the database to read-only. The schema `public` gets the rights that the server gives it, which are others since
  * version 15.
  */
 export const EMPTY = `

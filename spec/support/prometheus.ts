@@ -46,7 +46,7 @@ export class Prometheus implements AsyncDisposable {
     return new Prometheus(spawn("prometheus", flags, { stdio: ["ignore", "ignore", "pipe"] }), folder, port);
   }
 
-  /** Repeats a request to its API until `holds` is true; fails with the last answer. */
+  /** Repeats a request to its API until `holds` is true; fails with the last response. */
   async until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
     const deadline = performance.now() + LIMIT_MS;
     for (;;) {
@@ -87,7 +87,7 @@ export class Prometheus implements AsyncDisposable {
 
   private async ask(path: string): Promise<unknown> {
     const response = await fetch(`http://127.0.0.1:${this.port}/api/v1/${path}`);
-    // Every answer of its API has this form.
+    // Every response of its API has this form.
     const { status, data } = (await response.json()) as { readonly status: string; readonly data: unknown };
     if (status !== "success") throw new Error(`${path}: ${status}`);
     return data;

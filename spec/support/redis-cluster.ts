@@ -1,4 +1,4 @@
-/** A Redis cluster of three primaries for one spec, made by `redis-cli --cluster create`. It needs Redis 7. Disposal kills it. */
+/** A Redis cluster of three primaries for one spec, created by `redis-cli --cluster create`. It needs Redis 7. Disposal kills it. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -35,7 +35,7 @@ export class RedisServer implements AsyncDisposable {
     return `redis://127.0.0.1:${this.port}`;
   }
 
-  /** Stops the process. Its connections stay open without an answer. */
+  /** Stops the process. Its connections stay open without a response. */
   halt(): void {
     if (this.child.pid !== undefined) stopProcesses([this.child.pid]);
   }

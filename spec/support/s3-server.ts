@@ -30,7 +30,7 @@ interface OpenUpload {
   readonly parts: Map<number, Buffer>;
 }
 
-/** An answer that is an error. */
+/** An error response. */
 class Refused extends Error {
   constructor(
     readonly status: number,
@@ -43,7 +43,7 @@ class Refused extends Error {
 export class S3Server implements AsyncDisposable {
   /** The requests that reached the service: method and target. */
   readonly requests: string[] = [];
-  /** Answers a request instead of the service, if set; false lets the request pass. */
+  /** Responds to a request instead of the service, if set; false lets the request pass. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined = undefined;
   private readonly objects = new Map<string, S3Object>();
   private readonly uploads = new Map<string, OpenUpload>();

@@ -9,7 +9,7 @@ import type { IncomingMessage } from "node:http";
 /** The only account. */
 export const CREDENTIALS = { accessKeyId: "SPEC", secretAccessKey: "the key of the specs" } as const;
 
-/** The hash of AWS's package, made of Node's. */
+/** The hash interface of AWS's package, implemented with Node's hash. */
 class Sha256 {
   private readonly hash: ReturnType<typeof createHash>;
 

@@ -1,6 +1,6 @@
 /**
  * Journeys of people with a browser through `samples/links`. They are the same against the built sample and against its development server,
- * so they know nothing of the process: links are made by the API, and each journey has names of its own.
+ * so they have no access to the process: the API creates the links, and each journey has its own names.
  */
 import { expect } from "chai";
 import { Gate } from "./gate.js";
@@ -179,7 +179,7 @@ async function clicksTwice(ada: SampleVisitor): Promise<void> {
   const all = () => ada.page.textContent("#all");
   const before = Number.parseInt((await all()) ?? "", 10);
 
-  // The answer comes after both clicks.
+  // The response comes after both clicks.
   const clicked = new Gate();
   await ada.page.route("**/shorten", (route) => clicked.passed.then(() => route.continue()));
   await ada.enter({ target: TARGET });

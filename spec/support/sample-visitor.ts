@@ -1,5 +1,5 @@
 /**
- * A person with a browser at `samples/links`: a new profile, and what the browser complains about. `close` fails on a complaint, so that no
+ * A person with a browser at `samples/links`: a new profile, and the complaints of the browser. `close` fails on a complaint, so that no
  * journey passes with an error on the console: of the policy, of React, of the client.
  */
 import { readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import type { AxeResults, RunOptions } from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
-/** The client of Inertia 3.7 throws where further rows of a list arrive after the reader has left the page; nothing is lost then. */
+/** The client of Inertia 3.7 throws where further rows of a list arrive after the reader has left the page; no row is lost. */
 const LATE_LIST = /^The page object does not contain a scroll prop named/;
 
 const EVENTS = 40;
@@ -17,7 +17,7 @@ export class SampleVisitor implements AsyncDisposable {
   readonly complaints: string[] = [];
   /** The paths of the documents that were loaded. */
   readonly documents: string[] = [];
-  /** The last requests, answers and lines of the console, for the message of a journey that fails. */
+  /** The last requests, responses and lines of the console, for the message of a journey that fails. */
   private readonly events: string[] = [];
 
   private constructor(
@@ -47,7 +47,7 @@ export class SampleVisitor implements AsyncDisposable {
     return new SampleVisitor(context, await context.newPage(), url);
   }
 
-  /** Goes through a journey. An error tells the place and what happened before it. */
+  /** Goes through a journey. An error names the place and the steps before it. */
   async goes(journey: (visitor: this) => Promise<void>): Promise<void> {
     try {
       await journey(this);
@@ -121,13 +121,13 @@ export class SampleVisitor implements AsyncDisposable {
   }
 
   /**
-   * What axe finds wrong for people with a screen reader, a keyboard, or weak eyes; and whether the page is wider than the window.
+   * The faults that axe finds for people with a screen reader, a keyboard, or weak eyes; and whether the page is wider than the window.
    *
-   * @param rules of axe; those of colours are enough where only the colours differ from an earlier look
+   * @param rules of axe; those of colours are enough where only the colours differ from an earlier check
    */
   async barriers(rules: "all" | "of colours" = "all"): Promise<readonly string[]> {
     if (!(await this.page.evaluate(() => "axe" in globalThis))) await this.page.evaluate(axeSource());
-    // Axe describes the elements of the other results too, unless it is told not to.
+    // Axe describes the elements of the other results too, unless an option excludes them.
     const options: RunOptions = { resultTypes: ["violations"], ...(rules === "all" ? {} : { runOnly: ["cat.color"] }) };
     const found = await this.page.evaluate(async (given) => {
       const { axe } = globalThis as unknown as { readonly axe: { run(options: RunOptions): Promise<AxeResults> } };

@@ -1,4 +1,4 @@
-/** A cache without values. Its scripts give the answer of the spec, and it records the calls of its lifecycle. */
+/** A cache without values. Its scripts return the result that the spec sets, and it records the calls of its lifecycle. */
 import { Cache, type CacheScript } from "../../lib/cache/cache.js";
 import type { CacheEntries, CacheLookup, Claim } from "../../lib/cache/cache-entries.js";
 

@@ -16,7 +16,7 @@ const START_LIMIT_MS = 50_000;
 const EXIT_LIMIT_MS = 800;
 const PAUSE_MS = 10;
 
-/** The file system in memory, where hundreds of files are made in a fraction of the time. */
+/** The file system in memory, where hundreds of files are created in a fraction of the time. */
 const MEMORY = "/dev/shm";
 /** Far more than the servers of a run need. A container may have less. */
 const ENOUGH_BYTES = 2 ** 30;
@@ -24,7 +24,7 @@ const ENOUGH_BYTES = 2 ** 30;
 export interface ServerProgram extends ServerTemplate {
   readonly program: string;
   arguments(folder: string): readonly string[];
-  /** Resolves if the server answers. */
+  /** Resolves if the server responds. */
   connects(): Promise<void>;
   /** Ends the server and its children at once. */
   readonly killSignal: "SIGQUIT" | "SIGKILL";
@@ -115,7 +115,7 @@ export class ServerProcess implements AsyncDisposable {
     await exited;
   }
 
-  /** The connections stay open without an answer. */
+  /** The connections stay open without a response. */
   pause(): void {
     stopProcesses(this.processes());
   }
@@ -175,7 +175,7 @@ function placeOfData(): string {
 /** Those of this process. */
 const all = new Set<ServerProcess>();
 
-/** Waits for the guards, so that nothing is left when the run is over. Where this process is killed meanwhile, they go on. */
+/** Waits for the guards, so that no process is left when the run has ended. If this process is killed meanwhile, they continue. */
 function endAll(): void {
   for (const server of all) server.endAtExit();
   const sleeping = new Int32Array(new SharedArrayBuffer(4));

@@ -31,7 +31,7 @@ interface Ids {
   readonly gid: number;
 }
 
-/** Each look starts two processes, and a process with many loaded files starts others slowly. */
+/** Each check starts two processes, and a process with many loaded files starts others slowly. */
 const known = new Map<string, Ids>();
 
 /** Empty where this process is not root: then the server runs as the user of this process. */
@@ -49,7 +49,7 @@ export function own(user: string, folder: string): void {
   if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
 }
 
-/** The program `cp` keeps the owner, unlike `cpSync`. */
+/** The program `cp` preserves the user of a file, unlike `cpSync`. */
 export function copyTemplate(server: ServerTemplate, to: string): void {
   const from = templateOf(server);
   if (process.platform === "linux") execFileSync("cp", ["-a", from, to]);

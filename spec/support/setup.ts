@@ -12,7 +12,7 @@ import { besideOthers, closeTurns, endTurn, openTurns } from "./alone.js";
 import { beginCost, endCost, openCosts, printCosts } from "./file-costs.js";
 import { prepareMachine } from "./machine.js";
 
-// From Node 22 on, the processes of a run, those that specs start, and those of the next run share what they have compiled.
+// From Node 22 on, the processes of a run, those that specs start, and those of the next run share their compiled code.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("../../compiled", import.meta.url));
 // The types are those of Node 20, which has no such method.
 const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (folder?: string) => unknown };
@@ -55,7 +55,7 @@ interface Counts {
   pending: number;
 }
 
-/** By file; the empty name has what belongs to no file. */
+/** By file; the empty name has the entries that belong to no file. */
 const counts = new Map<string, Counts>();
 let resultsFile: string | undefined;
 
@@ -90,9 +90,9 @@ export const mochaHooks = { beforeAll: [besideOthers(), beginCost], afterAll: [e
 /** The resources that earlier files of this process have left open. They do not fail the files after them. */
 let leftBefore: readonly string[] = [];
 
-/** In one process, mocha would wait for ever for what a file leaves behind. Mocha kills the processes of a parallel run. */
+/** In one process, mocha would wait for ever for the handles that a file leaves behind. Mocha kills the processes of a parallel run. */
 async function leavesNothing(this: Mocha.Context): Promise<void> {
-  // Mocha's own message would not name what is left.
+  // Mocha's own message would not name the handles that are left.
   this.timeout(CLOSING_MS + 60_000);
   const deadline = performance.now() + CLOSING_MS;
   while (leftBehind().length > 0 && performance.now() < deadline)
@@ -102,7 +102,7 @@ async function leavesNothing(this: Mocha.Context): Promise<void> {
   if (left.length > 0) throw new Error(`the file leaves behind: ${left.join(", ")}`);
 }
 
-/** What is open, without what earlier files have left. */
+/** The open handles, without those that earlier files have left. */
 function leftBehind(): readonly string[] {
   const others = [...leftBefore];
   return openResources().filter((name) => {

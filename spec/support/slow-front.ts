@@ -1,5 +1,5 @@
 /**
- * A port in front of a server that is not up yet: it closes the first connections, leaves the last of these without an answer, and passes
+ * A port in front of a server that is not up yet: it closes the first connections, leaves the last of these without a response, and passes
  * all later ones on.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";

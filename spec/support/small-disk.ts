@@ -51,7 +51,7 @@ export class SmallDisk implements Disposable {
   }
 
   private remove(): void {
-    // A server may have files open: the mount is gone at once, and its memory when they are closed.
+    // A server may have files open: the mount is removed at once, and its memory when they are closed.
     execFileSync("umount", ["--lazy", this.root], { stdio: "ignore" });
     rmdirSync(this.root);
   }

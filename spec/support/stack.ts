@@ -37,7 +37,7 @@ export class Stack implements AsyncDisposable {
     readonly port: number,
   ) {}
 
-  /** The return value of the handler is the answer, as for the handler of a route. */
+  /** The return value of the handler becomes the response, as for the handler of a route. */
   static async of(
     layers: readonly Middleware[],
     handler: (ctx: Context) => unknown = () => undefined,

@@ -1,6 +1,6 @@
 /**
  * A probe in each gap between two stages of an application with every stage on. It records the state of the request before the inner
- * stages and the state of the answer after them. A gap has the name of the stage outside it.
+ * stages and the state of the response after them. A gap has the name of the stage outside it.
  */
 import type { ApplicationParts } from "../../lib/app/build.js";
 import { Application } from "../../lib/app/application.js";
@@ -29,7 +29,7 @@ export interface RequestState {
   readonly session: boolean;
 }
 
-/** The answer in a gap, and the records of it so far. */
+/** The response in a gap, and its records so far. */
 export interface AnswerState {
   /** `undefined` if an exception passes. */
   readonly status: number | undefined;

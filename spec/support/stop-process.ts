@@ -34,7 +34,7 @@ function isStopped(stat: string): boolean {
   return /[TtZX]/u.test(stat.charAt(stat.lastIndexOf(")") + 2));
 }
 
-/** Without the event loop: a caller sees no answer between the signal and the stop. */
+/** Without the event loop: a caller sees no response between the signal and the stop. */
 function wait(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
 }

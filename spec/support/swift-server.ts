@@ -30,7 +30,7 @@ export class SwiftServer implements AsyncDisposable {
     readonly url: string,
   ) {}
 
-  /** @throws Error with what the service wrote, if it ends before it is ready */
+  /** @throws Error with the output of the service, if it ends before it is ready */
   static async start(): Promise<SwiftServer> {
     const folder = mkdtempSync(join(tmpdir(), "swift-"));
     const { accessKeyId, secretAccessKey } = SwiftServer.credentials;

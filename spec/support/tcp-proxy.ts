@@ -1,5 +1,5 @@
 /**
- * A proxy between a program and a server over TCP: it delays what passes, or cuts the connection in place of an answer of the server, which
+ * A proxy between a program and a server over TCP: it delays the bytes, or cuts the connection in place of a response of the server, which
  * has done its work by then.
  *
  * @example

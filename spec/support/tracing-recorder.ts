@@ -1,5 +1,5 @@
 /**
- * Records every event and every span with its original values: for specs of what a stage emits. For the text of a log line use
+ * Records every event and every span with its original values: for specs of the events that a stage emits. For the text of a log line use
  * `CaptureSink`.
  */
 import type { TracingLayer } from "../../lib/tracing/registry.js";

@@ -89,7 +89,7 @@ class RunningProgram implements AsyncDisposable {
     return `\`\`\`console\n${text}\`\`\``;
   }
 
-  /** A command that looks at what comes a little later is repeated until it says what is written, or for a while. */
+  /** A command that reads a later result is repeated until its output is the expected one, or for a limited time. */
   private async said(command: string, written: string): Promise<string> {
     const deadline = performance.now() + LOOK_MS;
     for (;;) {
@@ -101,7 +101,7 @@ class RunningProgram implements AsyncDisposable {
 
   private async run(written: string): Promise<string> {
     const command = this.ports.reduce((text, [as, port]) => text.replaceAll(`:${as}`, `:${port}`), written);
-    // The log line of the last answer is in the pipe. One turn of the event loop reads it.
+    // The log line of the last response is in the pipe. One iteration of the event loop reads it.
     await new Promise((resolve) => setImmediate(resolve));
     writeFileSync(join(this.folder, "app.log"), this.child.errors);
     const stdout = await this.shell.run(`cd '${this.folder}'; PID=${this.child.pid}; ${command}`);
@@ -117,7 +117,7 @@ class RunningProgram implements AsyncDisposable {
   }
 }
 
-/** The page with placeholders for everything that changes: dates, durations, ids, nonces and the rest of a quota. */
+/** The page with placeholders for all values that change: dates, durations, ids, nonces and the rest of a quota. */
 export function lasting(page: string): string {
   return (
     page

@@ -1,11 +1,11 @@
-/** The turns of the event loop before the checks slow down. What this process itself does is over by then. */
+/** The iterations of the event loop before the checks slow down. By then the work of this process has ended. */
 const QUICK_TURNS = 50;
 /** The loop of a test that has failed would take a processor from all tests after it in the same process. */
 const LIMIT_MS = 60_000;
 
 /**
- * Checks a condition until it holds, first at each turn of the event loop, then each millisecond, so that another process gets the
- * processor. The timeout of the test is the limit; the loop ends a minute after its begin.
+ * Checks a condition until it holds, first at each iteration of the event loop, then each millisecond, so that another process gets the
+ * processor. The timeout of the test is the limit; the loop ends a minute after its start.
  *
  * @param state the values that the condition reads, for the error
  */

@@ -16,7 +16,7 @@ export class ViteServer implements AsyncDisposable {
     private readonly server: Server,
   ) {}
 
-  /** @param base the path below which Vite serves the sources; it begins and ends with a slash */
+  /** @param base the path below which Vite serves the sources; it starts and ends with a slash */
   static async start(base = "/"): Promise<ViteServer> {
     // Inside the package, where the copy finds its dependencies.
     const directory = await mkdtemp(join(ROOT, "dist/vite-"));

@@ -1,4 +1,4 @@
-/** Turns on the stages that identify, log and count a request and answer its errors. */
+/** Adds the stages that identify, log and count a request and respond to its errors. */
 import type { ApplicationBuilder } from "../../lib/entries/main.js";
 
 export function withObservability(builder: ApplicationBuilder): ApplicationBuilder {
