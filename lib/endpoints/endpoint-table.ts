@@ -47,7 +47,7 @@ export function routes<const Prefix extends string, const T extends Readonly<Rec
   return table as EndpointTable<Prefix, T>;
 }
 
-/** The object with the endpoints of a table, which a controller can be given. @internal */
+/** Returns the object with the endpoints of a table, which a controller can be given. @internal */
 export function registerTable(table: Table): Readonly<Record<string, Endpoint>> {
   const handle = Object.freeze(Object.fromEntries(table.entries));
   tables.set(handle, table);
@@ -55,12 +55,12 @@ export function registerTable(table: Table): Readonly<Record<string, Endpoint>> 
   return handle;
 }
 
-/** The table that `routes` or `resource` returned as this value; `undefined` for anything else. @internal */
+/** Returns the table that `routes` or `resource` returned as this value; `undefined` for any other value. @internal */
 export function findTable(value: object): Table | undefined {
   return tables.get(value);
 }
 
-/** The table that has the endpoint as an entry; `undefined` for an endpoint without a table. @internal */
+/** Returns the table that has the endpoint as an entry; `undefined` for an endpoint without a table. @internal */
 export function findTableOfEntry(entry: Endpoint): Table | undefined {
   return tablesByEntry.get(entry);
 }

@@ -20,14 +20,17 @@ import { setupError } from "../errors/setup-error.js";
 /** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
 
-/** What the CSRF stage needs to know of a route. An endpoint and a `Route` have these options. */
+/** Options of a route for the CSRF stage. An endpoint and a `Route` have these options. */
 export interface RouteOptions {
   /**
    * `"exempt"`: the CSRF stage lets requests without its token pass. Only for a handler that checks a signature over `ctx.bytes()`, as that of
    * a webhook does. The start-up log and `application.graph()` name such routes.
    */
   readonly csrf?: "exempt";
-  /** The clients send a bearer token. The CSRF stage answers 401 with `WWW-Authenticate: Bearer` to a request that it would refuse with 403. */
+  /**
+   * The clients send a bearer token. The CSRF stage responds with 401 and `WWW-Authenticate: Bearer` to a request that it would refuse with
+   * 403.
+   */
   readonly bearer?: boolean;
 }
 
@@ -43,7 +46,7 @@ export interface Endpoint<P extends string = string> extends RouteOptions {
   readonly path: P;
   /** Dotted, unique in the application; `undefined` for a route without a name. */
   readonly name: string | undefined;
-  /** The pages that the handler is declared to answer with. */
+  /** The pages that the handler is declared to render. */
   readonly pages: readonly string[];
   /**
    * The URL, one value per capture in the order of the path, each percent-encoded. It includes the prefix of the controller.
@@ -63,7 +66,7 @@ export interface EndpointOptions extends RouteOptions {
 const ROUTE_OPTIONS: OptionNames<RouteOptions> = { csrf: true, bearer: true };
 const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true, ...ROUTE_OPTIONS };
 
-/** Answers GET, and HEAD unless the template has a route for HEAD. */
+/** Handles GET, and HEAD unless the template has a route for HEAD. */
 export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
   return createEndpoint("GET", path, options);
 }
@@ -92,7 +95,7 @@ export function Options<const P extends string>(path: P, options?: string | Endp
   return createEndpoint("OPTIONS", path, options);
 }
 
-/** Answers every method that has no route of its own at the same template. */
+/** Handles every method that has no route of its own at the same template. */
 export function Any<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
   return createEndpoint("ANY", path, options);
 }
@@ -124,7 +127,7 @@ export function createEndpoint<P extends string>(
   return created;
 }
 
-/** The options that are set. @internal */
+/** Returns the options that are set. @internal */
 export function pickRouteOptions({ csrf, bearer = false }: RouteOptions): RouteOptions {
   return { ...(bearer && { bearer }), ...(csrf !== undefined && { csrf }) };
 }
@@ -148,12 +151,12 @@ function capitalize(method: Method): string {
   return `${method.charAt(0)}${method.slice(1).toLowerCase()}`;
 }
 
-/** Whether one of the constructors above made the value. @internal */
+/** Whether one of the constructors above created the value. @internal */
 export function isEndpoint(value: unknown): value is Endpoint {
   return typeof value === "function" && endpoints.has(value);
 }
 
-/** The name of a route in messages. */
+/** Returns the name of a route in messages: `GET /links/{id}`. */
 export function formatRoute({ method, path }: Pick<Endpoint, "method" | "path">): string {
   return `${method} ${path}`;
 }
@@ -177,12 +180,12 @@ function recordMethod(target: object, method: HandlerMethod): void {
   decorated.set(target, [...(decorated.get(target) ?? []), method]);
 }
 
-/** The decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
+/** Returns the decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
 export function getDecoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
   return collectInherited(getClassChain(controller).map(({ prototype }) => prototype));
 }
 
-/** The decorated static methods, which no instance can handle. */
+/** Returns the decorated static methods, which no instance can handle. */
 export function getDecoratedStatics(controller: AnyClass): readonly HandlerMethod[] {
   return collectInherited(getClassChain(controller));
 }
@@ -207,7 +210,7 @@ export function mount(mounted: Endpoint, path: string): void {
 /** The paths of endpoints with the prefixes of their controllers and groups: more than one where several prefixes have it. */
 const fullPaths = new WeakMap<object, readonly string[]>();
 
-/** The template with all prefixes. Throws `E_ENDPOINT_SHARED` where routes below different prefixes have the endpoint. @internal */
+/** Returns the template with all prefixes. Throws `E_ENDPOINT_SHARED` where routes below different prefixes have the endpoint. @internal */
 export function getFullTemplate(mounted: Endpoint): string {
   const [path = joinPaths("", mounted.path), other] = fullPaths.get(mounted) ?? [];
   if (other === undefined) return path;

@@ -1,6 +1,6 @@
 /**
- * The types of a handler: a function or method of one argument, the `Context`. Its return value is the answer.
- * They tie a handler to its path: a handler that asks for a parameter which its path lacks does not compile.
+ * The types of a handler: a function or method of one argument, the `Context`. Its return value is the response. They tie a handler to its
+ * path: a handler that asks for a parameter which its path lacks does not compile.
  */
 import type { Context } from "../http/request/context.js";
 import type { Names } from "./path.js";
@@ -59,7 +59,7 @@ export type PathOf<E> = E extends { readonly path: infer P extends string } ? P 
 
 type Misfit<H, E> = H extends AnyHandler ? (Handles<H, PathOf<E>> extends true ? false : true) : false;
 
-/** A class and the classes that it extends, the base first. */
+/** Returns a class and the classes that it extends, the base first. */
 export function getClassChain(leaf: AnyClass): readonly AnyClass[] {
   const chain: AnyClass[] = [];
   for (let each: unknown = leaf; hasPrototype(each); each = Object.getPrototypeOf(each)) chain.unshift(each);

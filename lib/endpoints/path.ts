@@ -1,5 +1,5 @@
 /**
- * A path template, parsed once: `/links/{id}`, `/files/{*rest}`. It has names for its captures, makes URLs, compares itself with other
+ * A path template, parsed once: `/links/{id}`, `/files/{*rest}`. It has names for its captures, creates URLs, compares itself with other
  * templates by specificity and translates itself for @koa/router. `Matcher` matches requests.
  *
  * A template starts with `/`. It has no empty, `.` or `..` segment, no `?` and no `#`. A capture fills a whole segment; its name is
@@ -34,7 +34,7 @@ export class PathFault {
 export class Path {
   /** The names of the captures, in order. */
   readonly names: readonly string[];
-  /** Equal for templates that match the same paths: it has no names of captures. */
+  /** Equal for templates that match the same paths: it does not contain the names of captures. */
   readonly shape: string;
 
   private constructor(
@@ -46,7 +46,7 @@ export class Path {
     this.shape = segments.map(formatShape).join("");
   }
 
-  /** The path, or the reason why the text is not a template. */
+  /** Returns the path, or the reason why the text is not a template. */
   static read(template: string): Path | PathFault {
     if (!template.startsWith("/")) return new PathFault(template, "it does not start with a slash");
     if (template === "/") return new Path(template, [ROOT]);
@@ -60,7 +60,7 @@ export class Path {
     return reason === undefined ? new Path(template, segments) : new PathFault(template, reason);
   }
 
-  /** The path; throws `E_ROUTE_PATH` for a text that is not a template. */
+  /** Returns the path; throws `E_ROUTE_PATH` for a text that is not a template. */
   static of(template: string): Path {
     const path = Path.read(template);
     if (path instanceof Path) return path;
@@ -68,8 +68,8 @@ export class Path {
   }
 
   /**
-   * The URL with one value per capture, in order, percent-encoded; the value of a catch-all segment by segment.
-   * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is missing, empty, surplus, `.` or `..`.
+   * Returns the URL with one value per capture, in order, percent-encoded; the value of a catch-all is encoded segment by segment. Throws
+   * `E_ROUTE_PARAM`, naming the parameter, for a value that is missing, empty, surplus, `.` or `..`.
    */
   fill(values: readonly unknown[]): string {
     if (values.length > this.names.length) throw createSurplusError(this.template, this.names.length, values.length);
@@ -81,7 +81,7 @@ export class Path {
     return url;
   }
 
-  /** Below 0 where this path is the more specific one: literal before capture before catch-all, from the left. */
+  /** Returns a number below 0 if this path is the more specific one: literal before capture before catch-all, from the left. */
   compare(other: Path): number {
     for (const [at, segment] of this.segments.entries()) {
       const opposite = other.segments[at];
@@ -92,7 +92,7 @@ export class Path {
     return this.segments.length - other.segments.length;
   }
 
-  /** The template for @koa/router: `{id}` is `:id`, `{*rest}` is `*rest`, and characters with a meaning there are escaped. */
+  /** Returns the template for @koa/router: `{id}` is `:id`, `{*rest}` is `*rest`, and characters with a meaning there are escaped. */
   toKoaRouterPath(): string {
     return this.segments.map(toKoaRouterSegment).join("");
   }
@@ -101,7 +101,7 @@ export class Path {
 const ROOT: PathSegment = { kind: "literal", text: "" };
 const CAPTURE = /^\{(\*?)([A-Za-z_][A-Za-z0-9_]*)\}$/;
 
-/** The segment, or the reason why the text is not a segment. */
+/** Returns the segment, or the reason why the text is not a segment. */
 function readSegment(source: string): PathSegment | string {
   const capture = CAPTURE.exec(source);
   if (capture) return { kind: capture[1] === "*" ? "catch-all" : "capture", text: capture[2] ?? "" };
@@ -145,8 +145,8 @@ function toKoaRouterSegment({ kind, text }: PathSegment): string {
 }
 
 /**
- * The value of a capture as a part of a URL. A catch-all keeps its slashes, but a slash at its start is refused: the URL could begin
- * with `//`, which is another host to a browser.
+ * Returns the value of a capture as a part of a URL. A catch-all keeps its slashes, but a slash at its start is refused: the URL could
+ * start with `//`, which is another host to a browser.
  */
 function fillSegment(template: string, { kind, text: name }: PathSegment, value: unknown): string {
   const text = toParameterText(value);
@@ -197,7 +197,7 @@ function createParameterError(detail: string): FrameworkError {
   return new FrameworkError(detail, { code: "E_ROUTE_PARAM" });
 }
 
-/** The text of a path; throws `E_ROUTE_PATH` for another value, which is often the `undefined` of files that import each other. */
+/** Returns the text of a path. Throws `E_ROUTE_PATH` for another value, which is often the `undefined` of files that import each other. */
 export function requirePathText<P extends string>(given: P, where: string): P {
   if (typeof given === "string") return given;
   const message = `${where} was given ${valueText(given)} for a path: give a text`;
@@ -205,8 +205,9 @@ export function requirePathText<P extends string>(given: P, where: string): P {
 }
 
 /**
- * A prefix and a path with one slash between them: `/admin/` and `users` make `/admin/users`. The path `""` or `/` gives the prefix
- * itself, and the prefix `""` or `/` adds nothing. At most one slash is removed from each side: a doubled slash stays, and the template is refused.
+ * Joins a prefix and a path with one slash between them: `/admin/` and `users` become `/admin/users`. The path `""` or `/` gives the prefix
+ * itself, and the prefix `""` or `/` adds nothing. At most one slash is removed from each side: a doubled slash stays, and the template is
+ * refused.
  */
 export function joinPaths(prefix: string, path: string): string {
   const start = prefix.endsWith("/") ? prefix.slice(0, -1) : prefix;

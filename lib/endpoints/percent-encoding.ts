@@ -13,7 +13,7 @@ const BEYOND_ASCII = /[^\0-\u007f]+/g;
 const NEEDS_DECODING = /[%\0]|[^\0-\u007f]/;
 
 /**
- * The decoded text of a part of a request target. Node gives a raw octet above ASCII as a character: it counts as percent-encoded.
+ * Decodes a part of a request target. Node gives a raw octet above ASCII as a character, which counts as percent-encoded. Returns
  * `undefined` for a malformed encoding, for octets that are not UTF-8 and for NUL.
  */
 export function decodePart(raw: string): string | undefined {
@@ -26,7 +26,7 @@ export function decodePart(raw: string): string | undefined {
   }
 }
 
-/** The decoded text of a segment in source code, where a character above ASCII is the character itself. */
+/** Decodes a segment in source code, where a character above ASCII is the character itself. */
 export function decodeSource(segment: string): string | undefined {
   try {
     return decodePart(segment.replace(BEYOND_ASCII, encodeURIComponent));
@@ -35,7 +35,7 @@ export function decodeSource(segment: string): string | undefined {
   }
 }
 
-/** The canonical spelling of a decoded segment; `undefined` for half of a surrogate pair, which has no UTF-8. */
+/** Returns the canonical spelling of a decoded segment; `undefined` for half of a surrogate pair, which has no UTF-8. */
 export function toCanonicalSegment(text: string): string | undefined {
   try {
     return encodeURIComponent(text).replace(OVERENCODED, decodeURIComponent);
@@ -44,7 +44,7 @@ export function toCanonicalSegment(text: string): string | undefined {
   }
 }
 
-/** The canonical spelling of a request path, segment by segment; `undefined` where it cannot be decoded. */
+/** Returns the canonical spelling of a request path, segment by segment; `undefined` where it cannot be decoded. */
 export function toCanonicalPath(path: string): string | undefined {
   const segments: string[] = [];
   for (const raw of path.split("/")) {

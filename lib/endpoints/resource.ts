@@ -31,8 +31,8 @@ type Actions = typeof ACTIONS;
 export type ResourceAction = keyof Actions;
 
 /**
- * `only` keeps actions, `except` removes actions; where both are given, `except` removes from the actions that `only` keeps. `csrf` and
- * `bearer` are those of every action.
+ * `only` keeps actions, `except` removes actions. Where both are given, `except` removes from the actions that `only` keeps. `csrf` and
+ * `bearer` apply to every action.
  */
 export interface ResourceOptions<Only extends ResourceAction, Except extends ResourceAction> extends RouteOptions {
   readonly only?: readonly Only[];

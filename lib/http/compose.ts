@@ -63,20 +63,20 @@ function wrapLayer(layer: Layer, inner: Run): Run {
   };
 }
 
-/** The steps of stages are no promise for an application. */
+/** Steps of stages are no promise for code of the application, which gets a native one. */
 function toNativePromise(result: void | Promise<void>): void | Promise<void> {
   return result === undefined ? undefined : Promise.resolve(result);
 }
 
-/** Only `aroundLayer` writes it. */
+/** Only `wrapLayer` writes this field. */
 function findStep(ctx: Context): Step | undefined {
   return ctx.layerStep as Step | undefined;
 }
 
 /**
- * The call of one middleware for one request. A middleware may end before its `next()` does: on purpose
- * (`Promise.race([next(), timer])`), or because an `await` is missing. If the request has no answer then, the chain waits for `next()`
- * instead of the middleware. A failure of the rest is reported in each case.
+ * The call of one middleware for one request. A middleware may end before its `next()` does: on purpose (`Promise.race([next(), timer])`),
+ * or because an `await` is missing. If the request has no response then, the chain waits for `next()` instead of the middleware. A failure
+ * of the rest is reported in each case.
  */
 class Step {
   rest: NextPromise | undefined = undefined;
@@ -217,7 +217,10 @@ function rejectSecondCall(): Promise<never> {
 /** The middlewares that were warned about, for each application. */
 const silent = new WeakMap<object, WeakSet<Middleware | KoaMiddleware>>();
 
-/** A middleware without an answer and without a call of `next()` makes a 404. Only a debug build looks for it, once a middleware. */
+/**
+ * A request is a 404 if a middleware neither responds nor calls `next()`. Only a debug build checks this. It warns once for each
+ * middleware.
+ */
 const warnOfSilence = profile === "debug" ? reportSilence : undefined;
 
 function reportSilence(ctx: Context, middleware: Middleware | KoaMiddleware): void {
@@ -226,7 +229,7 @@ function reportSilence(ctx: Context, middleware: Middleware | KoaMiddleware): vo
   if (known.has(middleware)) return;
   silent.set(ctx.app, known.add(middleware));
   const name = getMiddlewareName(middleware);
-  log.warn("a middleware neither answered nor called next(): the answer is a 404", {
+  log.warn("a middleware neither responded nor called next(): the response is a 404", {
     middleware: name,
     ...getRouteField(ctx),
     fix: "write await next(), or return a value",

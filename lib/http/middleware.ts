@@ -13,7 +13,7 @@ import type { Context } from "./request/context.js";
 export type Next = () => Promise<void>;
 
 export interface Middleware {
-  /** A returned value becomes the answer, as from a handler; `undefined` leaves the answer as it is. */
+  /** A returned value becomes the response, as from a handler; `undefined` leaves the response as it is. */
   handle(ctx: Context, next: Next): unknown;
 }
 
@@ -53,7 +53,7 @@ export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Makes a promise of a thenable of unknown origin: its own `then` may forget failures, and may return anything. */
+/** Turns a thenable of unknown origin into a promise: its own `then` may forget failures, and may return anything. */
 export function toPromise(value: Promise<unknown>): Promise<unknown> {
   return value instanceof Promise ? value : Promise.resolve(value);
 }

@@ -1,7 +1,7 @@
 /**
- * What the stages do after an asynchronous handler, as one list of steps. Each stage waits for its inner run with one call of `then`, and
- * a native promise for each of these calls would cost more than the steps do. The list has one native promise, which starts it; the
- * steps run one after the other in the same turn, until one of them returns a promise.
+ * The steps of the stages after an asynchronous handler, as one list. Each stage waits for its inner run with one call of `then`, and a
+ * native promise for each of these calls would cost more than the steps do. The list has one native promise, which starts it. The steps run
+ * one after the other in the same microtask, until one of them returns a promise.
  *
  * Only for code that calls `then` once, as stages do: a second call adds a step after the first, and does not branch off. Code of the
  * application gets native promises.
@@ -27,7 +27,7 @@ export function after<T>(
 }
 
 class Steps implements Promise<unknown> {
-  /** In pairs: what runs after a value, and what runs after an error. */
+  /** In pairs: the step after a value, and the step after an error. */
   private readonly steps: Continuation[] = [];
   private next = 0;
   private isWaiting = true;
@@ -57,7 +57,7 @@ class Steps implements Promise<unknown> {
     failed?: ((thrown: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     this.add(done, failed);
-    // `await` calls `then` a turn later: the steps so far may be over.
+    // `await` calls `then` in a later microtask, when the steps so far may have run.
     if (!this.isWaiting) this.run();
     return this as Promise<unknown> as Promise<A | B>;
   }

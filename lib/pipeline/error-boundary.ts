@@ -1,7 +1,7 @@
 /**
  * The two places that catch errors; every application has both. `errorBoundary` stands between the application's own layers and the
- * framework's stages: an error with a status becomes an answer, an unhandled error passes. `lastResortHandler` stands outside every stage:
- * an error that reaches it becomes a 500, and it sends every answer, once. It replaces Koa's error handler, which would remove the
+ * framework's stages: an error with a status becomes a response, an unhandled error passes. `lastResortHandler` stands outside every stage:
+ * an error that reaches it becomes a 500, and it sends every response, once. It replaces Koa's error handler, which would remove the
  * headers that are set.
  */
 import { Deferred, settleBody } from "../http/response/returned-value.js";
@@ -17,12 +17,12 @@ import { discardBody } from "../http/response/body-stream.js";
 
 const lastResortLog = tracing.target("framework::http::last_resort");
 
-/** Handles a value that a stage further out turns into the answer. It does nothing if that stage is on. */
+/** Handles a value that a stage further out turns into the response. It does nothing if that stage is on. */
 export type DeferredHandler = (ctx: Context, deferred: Deferred) => void;
 
 export function errorBoundary(inner: Run, handleDeferred: DeferredHandler): Run {
   return (ctx) => {
-    // The client left while a stage waited: the application must not begin to work for it.
+    // The client left while a stage waited: the application must not start to work for it.
     if (ctx.isClientGone) return undefined;
     let result: void | Promise<void>;
     try {
@@ -97,7 +97,7 @@ function fail(ctx: Context, thrown: unknown): void {
     if (ctx.headIsSent) ctx.finish();
     else send(ctx);
   } catch (error) {
-    // The answer to an error failed too, for example by a header that Node refuses.
+    // The response to an error failed too, for example by a header that Node refuses.
     lastResortLog.error("response failed", { error });
     notifyErrorListeners(ctx, error);
     ctx.raw.destroy();

@@ -18,7 +18,7 @@ export interface StageRow extends Stage {
 type AnyMiddleware = Middleware | KoaMiddleware;
 
 export interface ChainOptions {
-  /** Goes around the application's own layers, and makes answers of errors with a status. */
+  /** Goes around the application's own layers, and turns errors with a status into responses. */
   readonly boundary: (inner: Run) => Run;
   /** Goes into the slot of maintenance while the application starts, and refuses every request. */
   readonly gate?: AnyMiddleware | undefined;
@@ -34,7 +34,7 @@ export class Pipeline {
     return this;
   }
 
-  /** Sets a slot to on that has no layer in the chain: data, the router, its fallback. */
+  /** Sets a slot to on that has no layer in the chain: a slot of data, the router, or its fallback. */
   enable(slot: Slot): this {
     return this.put(slot);
   }
@@ -61,7 +61,7 @@ export class Pipeline {
     return compose(stageLayers, boundary(compose(applicationLayers, router)));
   }
 
-  /** The fallback of the router. It calls `inner` if it has no answer, or if the application has no fallback. */
+  /** The fallback of the router. It calls `inner` if it has no response, or if the application has no fallback. */
   composeFallback(inner: Run): Run {
     return compose(this.getLayers("staticFiles"), inner);
   }

@@ -6,7 +6,7 @@
  * ```
  *  request ─▶ 1 2 │ 3 4 beside │ 5 6 7 │ 8 9 │ 10 11 12 13 14 15 │ 16 17 │ 18 19 20 │ 21 │ 22 ─▶ handler
  *                                                                                        └─ 23 when nothing matches
- *  answer  ◀─ the same way back: every stage further out sees a refusal by an inner stage, counts it and adds its headers
+ *  response ◀─ the same way back: every stage further out sees a refusal by an inner stage, counts it and adds its headers
  * ```
  */
 
@@ -16,18 +16,18 @@ export type StageKind = "layer" | "beside" | "data" | "router" | "fallback";
 const ROWS = [
   [1, "devProxy", "layer", "the front end's dev server is asked before any other stage"],
   [2, "proxy", "layer", "rewrites the target before anything routes, logs or limits by it"],
-  [3, "health", "beside", "answers from its own state; nothing below can refuse it"],
+  [3, "health", "beside", "responds from its own state; nothing below can refuse it"],
   [4, "uagEndpoint", "beside", "the unified application graph (UAG) for tools, in debug builds only"],
   [5, "compression", "layer", "sees the final body"],
   [6, "securityHeaders", "layer", "outside every refusal, so 413, 408, 429 and 500 carry the headers"],
-  [7, "cors", "layer", "answers a preflight before anything below runs"],
+  [7, "cors", "layer", "responds to a preflight before anything below runs"],
   [8, "requestId", "layer", "outside the admission stages, so their refusals carry the id too"],
   [8, "traceContext", "layer", "inside the id; its span surrounds the access line, which carries the trace"],
   [9, "accessLog", "layer", "outside every refusal, so 500, 413, 408 and 429 are logged"],
   [9, "metrics", "layer", "outside every refusal, so 500, 413, 408 and 429 are counted"],
-  [10, "catchPanic", "layer", "an unhandled error becomes a 500 that every stage further out sees as an answer"],
-  [11, "errorMapping", "layer", "gives a problem body to every error answer without a body"],
-  [12, "bodyLimit", "layer", "refuses an upload before a byte of it is kept"],
+  [10, "catchPanic", "layer", "an unhandled error becomes a 500 that every stage further out sees as a response"],
+  [11, "errorMapping", "layer", "gives a problem body to every error response without a body"],
+  [12, "bodyLimit", "layer", "refuses an upload before a byte of it is stored"],
   [13, "timeout", "layer", "a slow handler cannot hold a connection open"],
   [14, "maintenance", "layer", "outside session and CSRF: nothing is loaded for a request that is refused"],
   [15, "rateLimit", "layer", "inside maintenance, outside the session: a flood of requests costs no store access"],
@@ -47,7 +47,7 @@ export interface Stage {
   readonly number: number;
   readonly slot: Slot;
   readonly kind: StageKind;
-  /** Why it stands where it stands. */
+  /** The reason why the stage stands where it stands. */
   readonly why: string;
 }
 

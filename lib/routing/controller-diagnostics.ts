@@ -34,7 +34,7 @@ export function diagnoseController(controller: AnyClass, methods: readonly Handl
 }
 
 /**
- * Endpoints that two methods handle below different prefixes, so that `.url()` could mean either. A method that several controllers
+ * Finds endpoints that two methods handle below different prefixes, so that `.url()` could mean either. A method that several controllers
  * inherit is one method with a route below each of their prefixes: only its `.url()` is refused.
  */
 export function findSharedEndpoints(controllers: readonly AnyClass[]): readonly Diagnostic[] {

@@ -1,10 +1,10 @@
 /**
- * The routes of a controller, the middleware classes that the container has to build for them, and the diagnostics of the controller and
- * its endpoints. Read once, when the application is built, before any instance exists.
+ * The routes of a controller, the middleware classes that the container has to create for them, and the diagnostics of the controller and
+ * its endpoints. The plan is read once, when the application is built, before any instance exists.
  *
  * @example
  * const plan = ControllerPlan.of(LinksController);
- * const routes = new Routes([plan.group((made) => container.resolve(made))]).middleware(...moduleMiddleware);
+ * const routes = new Routes([plan.group((target) => container.resolve(target))]).middleware(...moduleMiddleware);
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { diagnoseController } from "./controller-diagnostics.js";
@@ -47,7 +47,7 @@ export class ControllerPlan {
     return listMiddlewareClasses([...getClassMiddleware(this.controller), ...methodInputs]);
   }
 
-  /** The routes, in the form that the builder makes of a `RouteGroup`. The first request asks `instanceOf` for the controller. */
+  /** Returns the routes, in the form that the builder gives a `RouteGroup`. The first request asks `getInstance` for the controller. */
   group(getInstance: GetInstance): RouteGroup {
     const source = findControllerSource(this.controller);
     const prefix = source !== undefined && "prefix" in source ? source.prefix : "";
@@ -67,12 +67,12 @@ export class ControllerPlan {
   }
 }
 
-/** The classes in a list of middleware, each once, in their order. */
+/** Returns the classes in a list of middleware, each once, in their order. */
 export function listMiddlewareClasses(inputs: readonly MiddlewareInput[]): readonly MiddlewareClass[] {
   return [...new Set(inputs.filter(isMiddlewareClass))];
 }
 
-/** A handler that calls the method on the one instance. */
+/** Creates a handler that calls the method on the one instance. */
 function createHandler(controller: AnyClass, key: string | symbol, getInstance: GetInstance): Handler {
   let method: Handler | undefined;
   return (ctx) => {

@@ -1,6 +1,6 @@
 /**
- * A class whose methods answer requests: of a table, of a resource, or of endpoints written above the methods, below a prefix.
- * The container of the application builds one instance. `ControllerPlan` reads the routes of the class.
+ * A class whose methods handle requests: of a table, of a resource, or of endpoints written above the methods, below a prefix. The
+ * container of the application creates one instance. `ControllerPlan` reads the routes of the class.
  *
  * @example
  * @Controller(links)
@@ -18,10 +18,12 @@ import { findTableOfEntry, findTable, type Table } from "../endpoints/endpoint-t
 import { joinPaths } from "../endpoints/path.js";
 import { getClassChain, type AnyClass, type FitsTable } from "../endpoints/handler.js";
 
-/** The argument of `@Controller`: a prefix, a table, or something that is neither. */
+/** The argument of `@Controller`: a prefix, a table, or a value that is neither. */
 export type ControllerSource = { readonly prefix: string } | { readonly table: Table } | { readonly unknown: string };
 
-/** A prefix without captures: `.url()` of an endpoint would not ask for them. Else a type whose text gives the reason. */
+/**
+ * A prefix without captures: `.url()` of an endpoint would not ask for them. For other prefixes it is a type whose text gives the reason.
+ */
 type Plain<P extends string> = P extends `${string}{${string}`
   ? "a prefix captures nothing: give routes(name, prefix, …), or write the capture into the endpoints"
   : P;
@@ -41,14 +43,14 @@ export function Controller(source: string | object = ""): (target: AnyClass) => 
   };
 }
 
-/** The argument of the class's own decorator; `undefined` for a class without the decorator. @internal */
+/** Returns the argument of the class's own decorator; `undefined` for a class without the decorator. @internal */
 export function findControllerSource(controller: AnyClass): ControllerSource | undefined {
   return sources.get(controller);
 }
 
 /**
- * Which method of a controller handles which endpoint: by decorator, in a resource also by name. In the order of the table, without
- * a table in the order of the methods.
+ * Returns the methods of a controller with the endpoints that they handle: by decorator, in a resource also by name. They come in the order
+ * of the table, without a table in the order of the methods.
  */
 export function getHandlerMethods(controller: AnyClass): readonly HandlerMethod[] {
   const source = findControllerSource(controller);
@@ -75,14 +77,14 @@ function toControllerSource(source: string | object): ControllerSource {
   return table === undefined ? { unknown: `{ ${Object.keys(Object(source)).join(", ")} }` } : { table };
 }
 
-/** Makes the URLs of the endpoints those of their routes. */
+/** Gives the endpoints the URLs of their routes. */
 function mountAll(target: AnyClass, prefix: string): void {
   for (const { endpoint } of getDecoratedMethods(target)) {
     if (findTableOfEntry(endpoint) === undefined) mount(endpoint, joinPaths(prefix, endpoint.path));
   }
 }
 
-/** The methods without a decorator of their own that have the name of an action. */
+/** Returns the methods without a decorator of their own that have the name of an action. */
 function findMethodsByName(controller: AnyClass, { entries }: Table): readonly HandlerMethod[] {
   const decorated = new Set(getDecoratedMethods(controller).map(({ key }) => key));
   return [...entries]

@@ -1,5 +1,5 @@
 /**
- * The @koa/router of a collection: it has the routes of the collection, and the application may add routes to it. The application does not
+ * The @koa/router of a collection. It has the routes of the collection, and the application may add routes to it. The application does not
  * match its own routes with this router, which tries one route after another. It asks the router last, for the added routes.
  */
 import { METHODS } from "node:http";
@@ -26,7 +26,7 @@ export class KoaRouter {
     return this.router.stack.length > this.registered.size;
   }
 
-  /** The router with exactly these routes, the most specific first, and the added routes after them. */
+  /** Returns the router with exactly these routes, the most specific first, and the added routes after them. */
   withRoutes(routes: readonly Route[]): Router {
     const { stack } = this.router;
     const added = stack.filter((layer) => !this.registered.has(layer));
@@ -56,7 +56,7 @@ function createRouter(): Router {
   return new koaRouter.Router({ sensitive: true, strict: true });
 }
 
-/** HEAD before the GET that would answer it too, ANY after every method of its template. */
+/** Puts HEAD before the GET that would handle it too, and ANY after every method of its template. */
 function compareSpecificity(left: Route, right: Route): number {
   return left.path.compare(right.path) || getRank(left) - getRank(right);
 }
@@ -66,7 +66,7 @@ function getRank({ method }: Route): number {
   return method === "ANY" ? 2 : 1;
 }
 
-/** A returned value is an answer, as it is in the pipeline; Koa itself ignores it. */
+/** A returned value is a response, as it is in the pipeline; Koa itself ignores it. */
 function toKoaMiddleware(step: FrameworkMiddleware): RouterMiddleware {
   return async (koaContext, next) => {
     // Koa passes its own context or ours; both have every member of Koa's that a step uses.

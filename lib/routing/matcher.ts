@@ -1,10 +1,10 @@
 /**
- * From the method and the raw path of a request, without its query, to a `Match`. Built once from all routes. The cost does not depend
- * on the number of routes, and a match allocates only its parameters, when they are asked for.
+ * Finds the `Match` for the method and the raw path of a request, without its query. It is built once from all routes. The cost does not
+ * depend on the number of routes, and a match allocates only its parameters, when they are asked for.
  *
- * The most specific template that has the method answers: literal before capture before catch-all, segment by segment from the left,
- * in any order of declaration. Letter case and slashes are significant. Literals are compared in canonical percent encoding. Captures
- * are decoded after the match and are never empty.
+ * The most specific template that has the method is matched: literal before capture before catch-all, segment by segment from the left, in
+ * any order of declaration. Letter case and slashes are significant. Literals are compared in canonical percent encoding. Captures are
+ * decoded after the match and are never empty.
  *
  * @example
  * const matcher = new Matcher([new BoundRoute("GET", Path.of("/links/{id}"), show)]);
@@ -16,7 +16,7 @@ import type { Method } from "../endpoints/endpoint.js";
 import type { Path, PathSegment } from "../endpoints/path.js";
 import { toCanonicalPath, decodePart } from "../endpoints/percent-encoding.js";
 
-/** The route that answers a request, or the reason why there is none. Every match exists before the request: none is allocated. */
+/** The route that handles a request, or the reason why there is none. Every match exists before the request: none is allocated. */
 export type Match =
   | BoundRoute
   /** The path cannot be decoded: 400. */
@@ -44,8 +44,8 @@ export class BoundRoute {
   }
 
   /**
-   * The decoded parameters of a request path that this route has matched. They inherit nothing, so a capture may have any name.
-   * `undefined` for a template without captures.
+   * Returns the decoded parameters of a request path that this route has matched. They inherit nothing, so a capture may have any name.
+   * Returns `undefined` for a template without captures.
    */
   params(path: string): Params | undefined {
     if (this.captures.length === 0) return undefined;
@@ -66,7 +66,7 @@ export class BoundRoute {
 export class Matcher {
   private readonly root = new SegmentNode();
 
-  /** Of two routes with the same method and template the first one answers; `build()` refuses such routes. */
+  /** Of two routes with the same method and template the first one is matched; `build()` refuses such routes. */
   constructor(routes: Iterable<BoundRoute>) {
     for (const route of routes) this.root.ensureTemplate(route.path.segments).add(route);
   }
@@ -108,7 +108,7 @@ function createCharacterTable(characters: string): Uint8Array {
   return table;
 }
 
-/** Whether the text is its own canonical spelling, which most paths are: then nothing is decoded. */
+/** Whether the text is its own canonical spelling. Most paths are, and then nothing is decoded. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -119,7 +119,7 @@ function isPlain(text: string): boolean {
 
 interface Capture {
   readonly name: string;
-  /** The number of literals between the capture before (or the start) and this one. */
+  /** The number of literals between the previous capture, or the start, and this one. */
   readonly skip: number;
   readonly isCatchAll: boolean;
 }
@@ -137,7 +137,7 @@ function listCaptures(segments: readonly PathSegment[]): readonly Capture[] {
   return captures;
 }
 
-/** All instances have one hidden class until parameters are added; objects from `Object.create(null)` are slow dictionaries. */
+/** All instances have one hidden class until parameters are added. Objects from `Object.create(null)` are slow dictionaries. */
 const OwnParams = createEmptyClass();
 
 function createEmptyClass(): new () => Record<string, string> {
@@ -158,7 +158,7 @@ class TemplateRoutes {
     else if (!this.byMethod.has(route.method)) this.byMethod.set(route.method, route);
   }
 
-  /** The route for the method: GET answers HEAD, and `ANY` answers every method without a route. */
+  /** Returns the route for the method: GET handles HEAD, and `ANY` handles every method without a route. */
   findRoute(method: string): BoundRoute | undefined {
     const route = this.byMethod.get(method) ?? (method === "HEAD" ? this.byMethod.get("GET") : undefined);
     return route ?? this.any;
@@ -170,7 +170,7 @@ class TemplateRoutes {
 }
 
 /**
- * A node of the tree of segments that holds the templates. A search hashes the characters of a segment in the path itself, so it
+ * A node of the tree of segments that contains the templates. A search hashes the characters of a segment in the path itself, so it
  * allocates nothing. It enters a node at most once, so the size of the tree bounds it. Paths are in canonical spelling.
  */
 class SegmentNode {
@@ -184,7 +184,7 @@ class SegmentNode {
   /** `text` is the literal that leads to this node. */
   constructor(private readonly text = "") {}
 
-  /** The routes of a template, made where there are none. `at` is the segment after this node. */
+  /** Returns the routes of a template, and adds it where it is missing. `at` is the segment after this node. */
   ensureTemplate(segments: readonly PathSegment[], at = 0): TemplateRoutes {
     const segment = segments[at];
     if (segment === undefined) return (this.routes ??= new TemplateRoutes());
@@ -193,7 +193,7 @@ class SegmentNode {
     return child.ensureTemplate(segments, at + 1);
   }
 
-  /** The most specific route that has the method. `start` is the index of the next segment in the path. */
+  /** Finds the most specific route that has the method. `start` is the index of the next segment in the path. */
   find(method: string, path: string, start: number): BoundRoute | undefined {
     let hash = 0;
     let end = start;
@@ -210,7 +210,7 @@ class SegmentNode {
     return start < path.length ? this.catchAll?.findRoute(method) : undefined;
   }
 
-  /** Every template that matches the path, with any method. */
+  /** Lists every template that matches the path, with any method. */
   *listMatching(path: string, start: number): Generator<TemplateRoutes> {
     const slash = path.indexOf("/", start);
     const end = slash === -1 ? path.length : slash;
@@ -227,7 +227,7 @@ class SegmentNode {
     return end === path.length ? this.routes?.findRoute(method) : this.find(method, path, end + 1);
   }
 
-  /** The child node for the segment between `start` and `end`. */
+  /** Finds the child node for the segment between `start` and `end`. */
   private findLiteral(path: string, start: number, end: number, hash: number): SegmentNode | undefined {
     let child = this.literals?.get(hash);
     while (child !== undefined && (child.text.length !== end - start || !path.startsWith(child.text, start))) {

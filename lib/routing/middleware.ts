@@ -1,7 +1,7 @@
 /**
  * Middleware of controllers: `@Middleware(...)` on a method covers that route, on a class every route of the class. It runs after the
- * match, inside the middleware of the module, and never on 404, 405 or the answer to OPTIONS. The interface of the same name is the
- * contract of a middleware; `middleware(fn)` makes a class of a function.
+ * match, inside the middleware of the module, and never on 404, 405 or the response to OPTIONS. The interface of the same name is the
+ * contract of a middleware; `middleware(fn)` turns a function into a class.
  *
  * @example
  * @Injectable()
@@ -30,18 +30,18 @@ import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../h
 import { getClassChain, type AnyClass } from "../endpoints/handler.js";
 import { setupError } from "../errors/setup-error.js";
 
-/** `handle(ctx, next)`. A returned value other than `undefined` is the answer, as from a handler. */
+/** `handle(ctx, next)`. A returned value other than `undefined` is the response, as from a handler. */
 export type Middleware = MiddlewareContract;
 
-/** A class whose instances are middleware: the container builds one instance. */
+/** A class whose instances are middleware. The container creates one instance. */
 export type MiddlewareClass = abstract new (...args: never[]) => MiddlewareContract;
 
 /** Accepted wherever a middleware is: an instance, a class for the container, or a function written for Koa. */
 export type MiddlewareInput = MiddlewareContract | MiddlewareClass | KoaMiddleware;
 
 /**
- * Decorates a method or a class. The first in the list, or the uppermost decorator, is the outermost. The container of the
- * application builds one instance of each class.
+ * Decorates a method or a class. The first in the list, or the uppermost decorator, is the outermost. The container of the application
+ * creates one instance of each class.
  */
 export function Middleware(
   ...middleware: readonly MiddlewareInput[]
@@ -60,7 +60,7 @@ export function Middleware(
 export type PlainMiddlewareClass = new () => MiddlewareContract;
 
 /**
- * A middleware class from a function. Its name is the given name, or that of the function, in PascalCase: `signedIn` becomes
+ * Creates a middleware class from a function. Its name is the given name, or that of the function, in PascalCase: `signedIn` becomes
  * `SignedIn`. Throws `E_MIDDLEWARE_NAME` where there is neither.
  */
 export function middleware(handle: (ctx: Context, next: Next) => unknown, name?: string): PlainMiddlewareClass;
@@ -98,29 +98,29 @@ function recordMiddleware(target: object, key: string | symbol | undefined, inpu
   decorated.set(target, byKey);
 }
 
-/** The middleware of a class and of its bases, the base outermost. */
+/** Returns the middleware of a class and of its bases, the base outermost. */
 export function getClassMiddleware(controller: AnyClass): readonly MiddlewareInput[] {
   return getClassChain(controller).flatMap((each) => decorated.get(each)?.get(undefined) ?? []);
 }
 
-/** The middleware of a method and of the methods that it overrides, the base outermost. */
+/** Returns the middleware of a method and of the methods that it overrides, the base outermost. */
 export function getMethodMiddleware(controller: AnyClass, key: string | symbol): readonly MiddlewareInput[] {
   return getClassChain(controller).flatMap(({ prototype }) => decorated.get(prototype)?.get(key) ?? []);
 }
 
-/** Whether a value is one of the three: a class or an object has `handle`, a function needs none. */
+/** Whether a value is middleware: a class or an object has `handle`, a function needs none. */
 export function isMiddleware(input: unknown): input is MiddlewareInput {
   if (describeBareUse(input) !== undefined) return false;
   if (isClass(input)) return typeof getHandle(input.prototype) === "function";
   return typeof input === "function" || typeof getHandle(input) === "function";
 }
 
-/** Whether the container has to build it. A function written for Koa has no `handle` on its prototype. */
+/** Whether the container has to create the instance. A function written for Koa has no `handle` on its prototype. */
 export function isMiddlewareClass(input: MiddlewareInput): input is MiddlewareClass {
   return typeof input === "function" && typeof getHandle(input.prototype) === "function";
 }
 
-/** The diagnostic for a value in a list of middleware that is not middleware. */
+/** Returns the diagnostic for a value in a list of middleware that is not middleware. */
 export function describeInvalidMiddleware(input: unknown, where: string): Diagnostic {
   const what = describeBareUse(input) ?? `${describeToken(input)} is not middleware`;
   return { code: "E_MIDDLEWARE_INVALID", what, where, fix: MIDDLEWARE_FIX };
@@ -134,10 +134,10 @@ function getHandle(value: unknown): unknown {
   return (value as { readonly handle?: unknown } | null | undefined)?.handle;
 }
 
-/** From a class to its one instance: the application's container, or plain construction where there is no application. */
+/** Returns the one instance of a class: from the application's container, or by plain construction where there is no application. */
 export type GetInstance = <T extends object>(target: abstract new (...args: never[]) => T) => T;
 
-/** Builds each class once, without arguments; throws `E_MIDDLEWARE_INJECTION` for a class whose constructor has parameters. */
+/** Creates each class once, without arguments. Throws `E_MIDDLEWARE_INJECTION` for a class whose constructor has parameters. */
 export function createInstanceCache(): GetInstance {
   const instances = new Map<AnyClass, object>();
   return <T extends object>(target: abstract new (...args: never[]) => T): T => {

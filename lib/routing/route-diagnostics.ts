@@ -7,7 +7,7 @@ import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
 import { Path } from "../endpoints/path.js";
 import type { Route, RouteDescriptor } from "./route.js";
 
-/** The paths below this one are kept for endpoints of the framework. */
+/** The paths below this one are reserved for endpoints of the framework. */
 const RESERVED = "/_framework";
 
 export function diagnoseRoutes(routes: readonly Route[]): readonly Diagnostic[] {
@@ -22,26 +22,29 @@ export function diagnoseRoutes(routes: readonly Route[]): readonly Diagnostic[] 
   ];
 }
 
-/** The routes with exactly one of the paths of the health endpoints, which answer before any route. */
+/** Finds routes with exactly one of the paths of the health endpoints, which respond before any route. */
 export function findHealthCollisions(routes: readonly Route[], healthPaths: readonly string[]): Diagnostic[] {
   return routes.flatMap(({ pathOrFault: path, descriptor }) => {
     if (!(path instanceof Path) || !healthPaths.includes(path.shape)) return [];
-    const what = `the route ${formatRoute(descriptor)} has the health path ${path.shape}, which answers before it`;
+    const what = `the route ${formatRoute(descriptor)} has the health path ${path.shape}, which responds before it`;
     const fix = "give the route another path, or move the health endpoints with .healthPrefix(path)";
     return [{ code: "E_ROUTE_HEALTH", what, where: descriptor.handler, fix }];
   });
 }
 
-/** The routes with the path of the graph, where the application has moved it out of the reserved paths. */
+/** Finds routes with the path of the graph, where the application has moved it out of the reserved paths. */
 export function findGraphCollisions(routes: readonly Route[], graphPath: string | undefined): Diagnostic[] {
   return routes.flatMap(({ pathOrFault: path, descriptor }) => {
     if (!(path instanceof Path) || path.shape !== graphPath || isReserved(path)) return [];
-    const what = `the route ${formatRoute(descriptor)} has the path of .uagEndpoint(…), which answers before it`;
+    const what = `the route ${formatRoute(descriptor)} has the path of .uagEndpoint(…), which responds before it`;
     return [{ code: "E_ROUTE_RESERVED", what, where: descriptor.handler, fix: "give one of the two another path" }];
   });
 }
 
-/** The paths with a pattern of other routers. It is literal text here, so the route does not match the paths that it seems to match. */
+/**
+ * Finds paths with a pattern of other routers. The pattern is literal text here, so the route does not match the paths that it seems to
+ * match.
+ */
 export function findForeignPatterns(routes: readonly Route[]): readonly Warning[] {
   const suspected = routes.filter(({ descriptor }) => FOREIGN_PATTERN.test(descriptor.path.replaceAll("{*", "{")));
   if (suspected.length === 0) return [];
@@ -67,7 +70,7 @@ function isReserved({ shape }: Path): boolean {
   return shape === RESERVED || shape.startsWith(`${RESERVED}/`);
 }
 
-/** The compiler refuses these. Files that import each other give `undefined`, and plain JavaScript gives anything. */
+/** The compiler refuses these values. Files that import each other give `undefined`, and plain JavaScript gives anything. */
 function diagnoseMiddleware({ descriptor, around }: Route): Diagnostic[] {
   return around
     .filter((input) => !isMiddleware(input))
@@ -84,7 +87,7 @@ function diagnoseMiddleware({ descriptor, around }: Route): Diagnostic[] {
 function findDuplicates(routes: readonly Route[]): Diagnostic[] {
   return findRepeated(routes, getRequestKey, (first, second) => ({
     code: "E_ROUTE_DUPLICATE",
-    what: `${formatRoute(second)} answers the same requests as ${formatRoute(first)}`,
+    what: `${formatRoute(second)} handles the same requests as ${formatRoute(first)}`,
     where: `${first.handler} and ${second.handler}`,
     fix: "remove one of the two, or give it another method or path; the names of parameters do not tell routes apart",
   }));
@@ -107,7 +110,7 @@ function findRepeatedNames(routes: readonly Route[]): Diagnostic[] {
   }));
 }
 
-/** The URL function of an endpoint asks for the captures of the endpoint's own path. */
+/** The URL function of an endpoint only asks for the captures of the endpoint's own path. */
 function findEndpointsBelowCaptures(routes: readonly Route[]): Diagnostic[] {
   return routes.flatMap(({ endpoint, descriptor: { path, handler } }) => {
     if (endpoint === undefined || path.split("{").length === endpoint.path.split("{").length) return [];
@@ -130,7 +133,7 @@ function findEndpointsOfSeveralPaths(routes: readonly Route[]): Diagnostic[] {
   });
 }
 
-/** A diagnostic for each route whose key an earlier route has. */
+/** Returns a diagnostic for each route whose key an earlier route has. */
 function findRepeated(
   routes: readonly Route[],
   getKey: (route: Route) => string | undefined,
@@ -146,7 +149,7 @@ function findRepeated(
   });
 }
 
-/** The same for two routes that would answer the same requests. */
+/** Equal for two routes that would handle the same requests. */
 function getRequestKey({ method, pathOrFault: path }: Route): string | undefined {
   return path instanceof Path ? `${method} ${path.shape}` : undefined;
 }

@@ -55,7 +55,7 @@ export class RouteGroup {
     return this;
   }
 
-  /** The warnings of the tables in the group. @internal */
+  /** Returns the warnings of the tables in the group. @internal */
   warnings(): readonly Warning[] {
     const groups = this.members.filter((member) => member instanceof RouteGroup);
     return [...this.tableWarnings, ...groups.flatMap((group) => group.warnings())];
@@ -72,7 +72,7 @@ export class RouteGroup {
     return this.middleware(...layers);
   }
 
-  /** The routes below a prefix, with more middleware around them. @internal */
+  /** Returns the routes below a prefix, with more middleware around them. @internal */
   flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     const start = prefix === "" ? this.prefix : joinPaths(prefix, this.prefix);
     const around = [...outer, ...this.around];
@@ -81,8 +81,8 @@ export class RouteGroup {
 }
 
 /**
- * A copy of the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is not a list, and for a member that is
- * neither route nor group: plain JavaScript can give both, and here the stack names the line.
+ * Copies the members of a collection or a group. Throws `E_ROUTES_INVALID` for a value that is not a list, and for a member that is neither
+ * route nor group. Plain JavaScript can give both, and the stack of this error names the line.
  */
 export function checkMembers(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
   if (!Array.isArray(given)) throw createRoutesError(`${describeToken(given)} is not a list of routes`);

@@ -77,7 +77,7 @@ export class Route {
     return createDeclaredRoute("OPTIONS", path, handler, options);
   }
 
-  /** Answers every method that has no route of its own at the same template. */
+  /** Handles every method that has no route of its own at the same template. */
   static any<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
     return createDeclaredRoute("ANY", path, handler, options);
   }
@@ -120,7 +120,7 @@ export class Route {
     return this.middleware(...layers);
   }
 
-  /** This route below a prefix, with more middleware around its own: a copy, which later calls do not change. @internal */
+  /** Returns this route below a prefix, with more middleware around its own: a copy, which later calls do not change. @internal */
   flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     const path = prefix === "" ? this.declared.path : joinPaths(prefix, this.declared.path);
     const around = [...outer, ...this.ownMiddleware];

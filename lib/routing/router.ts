@@ -1,6 +1,6 @@
 /**
- * The router stage: finds the route of a request, gives the context its parameters, runs its middleware and handler, and turns the
- * returned value into the answer. A request without a route goes to routes that the application added to a @koa/router, then to the
+ * The router stage. It finds the route of a request, gives the context its parameters, runs its middleware and handler, and turns the
+ * returned value into the response. A request without a route goes to routes that the application added to a @koa/router, then to the
  * fallback; else it is a 404.
  */
 import { BadRequestError } from "../errors/framework-error.js";
@@ -13,7 +13,7 @@ import type { Handler } from "../endpoints/handler.js";
 import { BoundRoute, Matcher } from "./matcher.js";
 import type { Route } from "./route.js";
 
-/** Runs for a request without a route; calls `fallback` if it has no answer. */
+/** Runs for a request without a route; calls `fallback` if it has no response. */
 export type UnmatchedHandler = (ctx: Context, fallback: Run) => void | Promise<void>;
 
 export interface RouterOptions {
@@ -40,7 +40,7 @@ export function dispatch(routes: readonly BoundRoute[], options: RouterOptions =
   };
 }
 
-/** The route with its chain composed. `middleware` is the route's own, outermost first, with instances in place of classes. */
+/** Returns the route with its chain composed. `middleware` is the route's own, outermost first, with instances in place of classes. */
 export function bindRoute(
   { method, path, handler }: Route,
   middleware: readonly (Middleware | KoaMiddleware)[],

@@ -1,8 +1,8 @@
 /**
- * A collection of routes and groups. An application is given collections, and its own collection makes URLs from the names of routes.
+ * A collection of routes and groups. An application is given collections, and its own collection returns URLs for the names of routes.
  *
- * Its middleware covers every route that is present at the call. A route that is merged later is not covered, and the application
- * logs a warning at start. A route that is added to `router()` runs after all routes of the collection.
+ * Its middleware covers every route that is present at the call. A route that is merged later is not covered, and the application logs a
+ * warning at start. A route that is added to `router()` runs after all routes of the collection.
  *
  * @example
  * const routes = new Routes([Route.get("/", home), new RouteGroup("/links", [Route.get("/{id}", show).name("links.show")])]);
@@ -32,7 +32,7 @@ import { setupError } from "../errors/setup-error.js";
 
 type Member = Route | RouteGroup | Routes;
 
-/** A middleware of the collection. It covers the first `reach` members: those that were present at the call. */
+/** A middleware of the collection. It covers the first `memberCount` members: those that were present at the call. */
 interface CollectionMiddleware {
   readonly input: MiddlewareInput;
   readonly memberCount: number;
@@ -88,8 +88,8 @@ export class Routes {
   }
 
   /**
-   * The path of a named route, its parameters in the order of the template, each percent-encoded.
-   * Throws `NotFoundError` with `E_ROUTE_NAME` for an undeclared name, `E_ROUTE_PARAM` for a parameter that does not fit.
+   * Returns the path of a named route, its parameters in the order of the template, each percent-encoded. Throws `NotFoundError` with
+   * `E_ROUTE_NAME` for an undeclared name, `E_ROUTE_PARAM` for a parameter that does not fit.
    */
   urlFor(name: string, params: readonly PathParameter[] = []): string {
     return this.table().urlFor(name, params);
@@ -101,12 +101,12 @@ export class Routes {
     throw new NotFoundError(`${formatRoute(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
   }
 
-  /** The route that the request would get; `undefined` where no route matches. @internal */
+  /** Finds the route of a request; `undefined` where no route matches. @internal */
   find(method: string, path: string): RouteDescriptor | undefined {
     return this.table().find(method, path);
   }
 
-  /** The options of the route that the request would get; without such a route, or without options, `undefined`. @internal */
+  /** Finds the options of the route of a request; `undefined` without such a route, or without options. @internal */
   optionsFor(method: string, path: string): RouteOptions | undefined {
     return this.table().optionsFor(method, path);
   }
@@ -122,8 +122,8 @@ export class Routes {
   }
 
   /**
-   * A @koa/router with these routes, in order of specificity, and their middleware. The framework's answers to errors and its rules
-   * for JSON are not part of it. The application may add routes to it. A second call gives the same router.
+   * Returns a @koa/router with these routes, in order of specificity, and their middleware. The framework's responses to errors and its
+   * rules for JSON are not part of it. The application may add routes to it. A second call returns the same router.
    */
   router(): RoutesRouter {
     this.koaRouter ??= new KoaRouter((target) => this.getInstance(target));
@@ -141,7 +141,7 @@ export class Routes {
     return [...own, ...this.collections().flatMap((each) => each.routersWithAddedRoutes())];
   }
 
-  /** Whether there are such routers. It is cheap: every request without a route asks for it. @internal */
+  /** Whether there are such routers. The check is cheap, since every request without a route needs it. @internal */
   get hasAddedRoutes(): boolean {
     return this.koaRouter?.hasAddedRoutes === true || this.collections().some((each) => each.hasAddedRoutes);
   }
@@ -170,7 +170,7 @@ export class Routes {
     });
   }
 
-  /** Fixes the routes: later changes throw `E_ROUTES_SEALED`. `instanceOf` gives `router()` the middleware instances. @internal */
+  /** Fixes the routes: later changes throw `E_ROUTES_SEALED`. `getInstance` gives `router()` the middleware instances. @internal */
   seal(getInstance: GetInstance = this.getInstance): this {
     this.getInstance = getInstance;
     this.sealed ??= new RouteTable(this.flatten());

@@ -27,7 +27,7 @@ describe("a table", () => {
     ]);
   });
 
-  it("makes URLs, the parameters of its prefix first", () => {
+  it("returns URLs, with the parameters of its prefix first", () => {
     expect(links.show.url("red", 7)).to.equal("/teams/red/links/7");
     expect(links.index.url("red")).to.equal("/teams/red/links");
   });

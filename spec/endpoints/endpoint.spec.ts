@@ -20,7 +20,7 @@ describe("an endpoint", () => {
     expect(Get("/", {}).pages).to.deep.equal([]);
   });
 
-  it("has a constructor for every method", () => {
+  it("has a constructor for every HTTP method", () => {
     const made = [Get("/"), Post("/"), Put("/"), Patch("/"), Delete("/"), Head("/"), Options("/"), Any("/")];
 
     expect(made.map(({ method }) => method)).to.deep.equal([
@@ -35,14 +35,14 @@ describe("an endpoint", () => {
     ]);
   });
 
-  it("makes its URL", () => {
+  it("returns its URL", () => {
     const show = Get("/teams/{team}/{*rest}");
 
     expect(show.url("red team", "a/b?")).to.equal("/teams/red%20team/a/b%3F");
     expect(errorOf(() => show.url("..", "x"))).to.include({ code: "E_ROUTE_PARAM" });
   });
 
-  it("with an invalid path fails when it makes a URL, not when it is declared", () => {
+  it("with an invalid path fails when its URL is asked for, not when it is declared", () => {
     const broken = Get("/links/");
 
     expect(errorOf(() => broken.url())).to.include({ code: "E_ROUTE_PATH" });

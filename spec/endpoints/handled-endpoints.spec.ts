@@ -45,7 +45,7 @@ function home(): string {
 }
 
 describe("a route of an endpoint", () => {
-  it("answers at the URL of the endpoint, and has its name", async () => {
+  it("handles requests to the URL of the endpoint, and has its name", async () => {
     const show = Get("/links/{id}", "links.show");
     const go = Post("/go");
     await using app = await testApp(
@@ -110,7 +110,7 @@ describe("a route of an endpoint", () => {
 describe("the routes of a table", () => {
   const links = table("links", "/teams/{team}/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
 
-  it("answer at its URLs, each by the handler of its entry", async () => {
+  it("handle requests to the URLs of the table, each by the handler of its entry", async () => {
     const group = RouteGroup.of(links, {
       index: ({ params }) => `links of ${params.team}`,
       show: ({ params }) => `${params.team} ${params.id}`,
@@ -132,7 +132,7 @@ describe("the routes of a table", () => {
     });
   });
 
-  it("are those of a resource", async () => {
+  it("may be the routes of a resource", async () => {
     const photos = resource("photos", "/photos", { only: ["index", "show"] });
     await using app = await testApp(serving(RouteGroup.of(photos, { index: () => "all", show: photo })));
 
@@ -187,7 +187,7 @@ describe("the routes of a table", () => {
 });
 
 describe("a list of routes", () => {
-  it("tells how an endpoint and a table get their handlers", () => {
+  it("says in its error how an endpoint and a table get their handlers", () => {
     expect(listed(Get("/x"))).to.contain("member 1, an endpoint without a handler: write Route.of(endpoint, handler)");
     expect(listed(table("t", "/t", { index: Get("/") }))).to.contain(
       "member 1, a table without handlers: write RouteGroup.of(table, { index: handler, … })",

@@ -22,7 +22,7 @@ describe("Path", () => {
       ["/a b", []],
     ];
     for (const [source, names] of accepted) {
-      it(`accepts ${source}`, () => {
+      it(`accepts the template ${source}`, () => {
         const path = Path.read(source);
 
         expect(path).to.be.instanceOf(Path);
@@ -64,7 +64,7 @@ describe("Path", () => {
       ["/\ud800", /percent-encoded/],
     ];
     for (const [source, reason] of refused) {
-      it(`refuses "${source}"`, () => {
+      it(`refuses the template "${source}"`, () => {
         const fault = Path.read(source);
 
         expect(fault).to.be.instanceOf(PathFault);
@@ -72,7 +72,7 @@ describe("Path", () => {
       });
     }
 
-    it("throws an error with the template and the reason where no fault is asked for", () => {
+    it("reports the template and the reason, which Path.of throws as an error", () => {
       const error = errorOf(() => Path.of("/links/"));
 
       expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_ROUTE_PATH");
@@ -99,7 +99,7 @@ describe("Path", () => {
       ["/%61/{id}", [1], "/a/1"],
     ];
     for (const [source, values, url] of filled) {
-      it(`makes ${url} of ${source}`, () => {
+      it(`fills ${source} to ${url}`, () => {
         expect(Path.of(source).fill(values)).to.equal(url);
       });
     }
@@ -122,7 +122,7 @@ describe("Path", () => {
       ["/{*rest}", ["a/../b"], 'the parameter "rest" of "/{*rest}" is "..", which clients resolve before they ask'],
     ];
     for (const [source, values, detail] of refused) {
-      it(`refuses: ${detail}`, () => {
+      it(`refuses a value: ${detail}`, () => {
         const error = errorOf(() => Path.of(source).fill(values));
 
         expect(error).to.be.instanceOf(FrameworkError).and.include({ code: "E_ROUTE_PARAM", status: 500, detail });
@@ -130,7 +130,7 @@ describe("Path", () => {
     }
   });
 
-  describe("forKoaRouter", () => {
+  describe("toKoaRouterPath", () => {
     const translated: readonly (readonly [template: string, koa: string])[] = [
       ["/", "/"],
       ["/links/{id}", "/links/:id"],
@@ -139,7 +139,7 @@ describe("Path", () => {
       ["/g!/h*/i\\j", "/g\\!/h\\*/i%5Cj"],
     ];
     for (const [source, koa] of translated) {
-      it(`translates ${source} to ${koa}`, () => {
+      it(`translates ${source} to ${koa} for @koa/router`, () => {
         expect(Path.of(source).toKoaRouterPath()).to.equal(koa);
       });
     }
@@ -156,7 +156,7 @@ describe("Path", () => {
       ["/{a}/{b}/c", "/{a}/{*b}"],
     ];
     for (const [specific, general] of ordered) {
-      it(`puts ${specific} before ${general}`, () => {
+      it(`puts the path ${specific} before ${general}`, () => {
         expect(Path.of(specific).compare(Path.of(general))).to.be.below(0);
         expect(Path.of(general).compare(Path.of(specific))).to.be.above(0);
       });
@@ -169,7 +169,7 @@ describe("Path", () => {
       expect(left.shape).to.equal(right.shape);
     });
 
-    it("is a total order", () => {
+    it("is a total order of paths", () => {
       fc.assert(
         fc.property(template(), template(), template(), (...sources) => {
           const [a, b, c] = sources.toSorted((left, right) => Path.of(left).compare(Path.of(right)));
@@ -199,7 +199,7 @@ describe("Path", () => {
       ["/admin//", "users", "/admin//users"],
     ];
     for (const [prefix, path, whole] of joined) {
-      it(`makes ${whole} of "${prefix}" and "${path}"`, () => {
+      it(`joins "${prefix}" and "${path}" to ${whole}`, () => {
         expect(joinPaths(prefix, path)).to.equal(whole);
       });
     }

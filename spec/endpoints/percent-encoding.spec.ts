@@ -32,7 +32,7 @@ describe("percent encoding of paths", () => {
     ["/\ud800", undefined],
   ];
   for (const [raw, canonical] of rows) {
-    it(`${canonical === undefined ? "refuses" : `spells ${canonical} for`} ${JSON.stringify(raw)}`, () => {
+    it(`${canonical === undefined ? "refuses" : `gives the canonical path ${canonical} for`} ${JSON.stringify(raw)}`, () => {
       expect(toCanonicalPath(raw)).to.equal(canonical);
     });
   }

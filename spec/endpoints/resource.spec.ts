@@ -35,7 +35,7 @@ describe("a resource", () => {
     ["an empty except", resource("p", "/p", { only: ["show"], except: [] }), ["show"]],
   ];
   for (const [title, table, actions] of rows) {
-    it(`keeps with ${title}: ${actions.join(", ") || "nothing"}`, () => {
+    it(`has with ${title} the actions: ${actions.join(", ") || "none"}`, () => {
       expect(Object.keys(table)).to.deep.equal(actions);
     });
   }

@@ -147,7 +147,7 @@ describe("a middleware that ends before its next()", () => {
     }
   }
 
-  it("loses no error with a status", async () => {
+  it("loses no error with a status of the rest", async () => {
     await using app = await layered(forgetfulAndSlow, () => Promise.reject(new NotFoundError("no such thing")));
 
     const response = await app.get("/");
@@ -156,14 +156,14 @@ describe("a middleware that ends before its next()", () => {
     expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited forgetfulAndSlow"]);
   });
 
-  it("is not reported if the rest is synchronous", async () => {
+  it("is not reported as unawaited if the rest is synchronous", async () => {
     await using app = await layered(forgetful, () => "answered");
 
     expect(await (await app.get("/")).text()).to.equal("answered");
     expect(toldBy(app)).to.deep.equal([]);
   });
 
-  it("is reported once if an outer middleware waits", async () => {
+  it("is reported once as unawaited if an outer middleware waits", async () => {
     const routes = new Routes([Route.get("/", laterPanic)]);
     await using app = await appOf(routes, (_ctx: Context, next: Next) => next(), forgetful);
 
@@ -222,7 +222,7 @@ describe("a middleware that waits for its next()", () => {
     }
   }
 
-  it("may catch a failure", async () => {
+  it("may catch a failure of the rest", async () => {
     await using app = await layered(async (_ctx: Context, next: Next) => next().catch(() => {}), laterPanic);
 
     expect((await app.get("/")).status).to.equal(404);
@@ -246,14 +246,14 @@ describe("a middleware that waits for its next()", () => {
   });
 });
 
-/** Answers instead of a rest that takes too long. */
+/** Responds instead of a rest that takes too long. */
 const racing: (isTooLate: Promise<void>) => KoaMiddleware = (isTooLate) =>
   async function hurried(ctx: Context, next) {
     const isMissed = await Promise.race([next(), isTooLate.then(() => true)]);
     if (isMissed === true) ctx.status = 503;
   };
 
-const ANSWERING: readonly (readonly [title: string, of: (isTooLate: Promise<void>) => KoaMiddleware])[] = [
+const RESPONDING: readonly (readonly [title: string, of: (isTooLate: Promise<void>) => KoaMiddleware])[] = [
   ["after a race that it lost", racing],
   [
     "without waiting",
@@ -279,8 +279,8 @@ async function patient(_ctx: Context, next: Next): Promise<void> {
   await Promise.race([next(), turn()]);
 }
 
-describe("a middleware that has answered before its next() ends", () => {
-  for (const [title, of] of ANSWERING) {
+describe("a middleware that has responded before its next() ends", () => {
+  for (const [title, of] of RESPONDING) {
     const ends: readonly (readonly [title: string, work: Handler, told: readonly string[]])[] = [
       ["is followed by no event if the rest returns late", () => "late", []],
       ["is followed by an error event if the rest throws late", panic, ["ERROR late failure"]],
@@ -312,7 +312,7 @@ describe("a middleware that has answered before its next() ends", () => {
     }
   }
 
-  it("does not hide an unhandled error that was thrown before its answer", async () => {
+  it("does not hide an unhandled error that was thrown before its response", async () => {
     await using app = await layered(answering, panic);
 
     expect(await (await app.get("/")).text()).to.equal("answered");
@@ -327,7 +327,7 @@ describe("a middleware that has answered before its next() ends", () => {
     expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
   });
 
-  it("makes the chain wait if it lost the race and has no answer", async () => {
+  it("makes the chain wait if it lost the race and has no response", async () => {
     await using app = await layered(patient, async () => turns().then(() => "answered"));
 
     expect(await (await app.get("/")).text()).to.equal("answered");
@@ -381,7 +381,7 @@ describe("a layer of the application that waits for its inner run", () => {
     }
   }
 
-  it("may catch a failure of it, also a synchronous one", async () => {
+  it("may catch a failure of its inner run, also a synchronous one", async () => {
     const catching = new OwnLayer((ctx, inner) => {
       try {
         return inner(ctx);
@@ -411,7 +411,7 @@ describe("a layer of the application that ends before its inner run", () => {
     expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
   });
 
-  it("is followed by an error event if it has answered, and the inner run fails late", async () => {
+  it("is followed by an error event if it has responded, and the inner run fails late", async () => {
     const goOn = new Gate();
     const answeringLayer = new OwnLayer((ctx, inner) => {
       void inner(ctx);
@@ -425,7 +425,7 @@ describe("a layer of the application that ends before its inner run", () => {
     expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
   });
 
-  it("is followed by an error event if it begins its inner run later, and that fails at once", async () => {
+  it("is followed by an error event if it starts its inner run later, and that fails at once", async () => {
     const lateLayer = new OwnLayer((ctx, inner) => {
       ctx.status = 503;
       setImmediate(() => void inner(ctx));

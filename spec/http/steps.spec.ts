@@ -52,7 +52,7 @@ const WORKS = [
 
 describe("the steps after a promise", () => {
   for (const [outcome, work] of WORKS)
-    it(`call what a chain of native promises calls, with the same values, after ${outcome}`, async () => {
+    it(`call the functions that a chain of native promises calls, with the same values, after ${outcome}`, async () => {
       await assert(
         asyncProperty(
           PAIRS.filter(({ length }) => length > 0),
@@ -75,7 +75,7 @@ describe("the steps after a promise", () => {
     expect(ended).to.deep.equal(["finally"]);
   });
 
-  it("are called also if they are added after the work is over", async () => {
+  it("are called also if they are added after the work has ended", async () => {
     const steps = after(Promise.resolve());
     await new Promise((resolve) => setImmediate(resolve));
 

@@ -25,7 +25,7 @@ const C = middleware((_ctx, next) => next(), "c");
 const koa = async (_ctx: unknown, next: Next): Promise<void> => next();
 
 describe("ControllerPlan", () => {
-  it("makes the routes of a table, as the builder would", () => {
+  it("returns the routes of a table, as the builder would", () => {
     @Controller(links)
     class LinksController {
       @links.create create() {}
@@ -132,7 +132,7 @@ describe("ControllerPlan", () => {
     expect(new Set(made)).to.deep.equal(new Set([Counting]));
   });
 
-  describe("inheritance", () => {
+  describe("with inheritance", () => {
     @Middleware(A)
     class Base {
       @links.index @Middleware(B) index(): string {
@@ -151,14 +151,14 @@ describe("ControllerPlan", () => {
       @links.create create() {}
     }
 
-    it("keeps the endpoints of the base and calls what overrides them", () => {
+    it("keeps the endpoints of the base class and calls the overriding methods", () => {
       const plan = ControllerPlan.of(Derived);
 
       expect(plan.diagnostics).to.deep.equal([]);
       expect(flat(plan).map(({ handler }) => handler(ctx))).to.deep.equal(["derived", "base", undefined]);
     });
 
-    it("keeps the middleware of the base, outermost", () => {
+    it("keeps the middleware of the base class, outermost", () => {
       const [index, show] = flat(ControllerPlan.of(Derived));
 
       expect(index?.around).to.deep.equal([A, C, B, C]);
@@ -275,7 +275,7 @@ describe("ControllerPlan", () => {
       ],
     ];
     for (const [controller, codes, what, where] of rows) {
-      it(`report ${controller.name}: ${codes.join(", ")}`, () => {
+      it(`report ${codes.join(", ") || "nothing"} for ${controller.name}`, () => {
         const { diagnostics } = ControllerPlan.of(controller);
 
         expect(diagnostics.map(({ code }) => code)).to.deep.equal(codes);
@@ -284,7 +284,7 @@ describe("ControllerPlan", () => {
       });
     }
 
-    it("name the entry without a method, and the fix", () => {
+    it("name the entry of a table without a method, and the fix", () => {
       const diagnostic = ControllerPlan.of(Incomplete).diagnostics[1];
 
       expect(diagnostic).to.deep.equal({
@@ -295,7 +295,7 @@ describe("ControllerPlan", () => {
       });
     });
 
-    it("report a value that is not middleware", () => {
+    it("report a value in @Middleware that is not middleware", () => {
       // The value of an import in a cycle of files.
       const missing = undefined as unknown as typeof A;
       @Controller("/x")
@@ -327,7 +327,7 @@ describe("ControllerPlan", () => {
   });
 
   describe("an endpoint that controllers with different prefixes have", () => {
-    it("has no URL, which could be either of two", () => {
+    it("has no URL, since the URL could be either of two", () => {
       const show = Get("/{id}");
       class Base {
         @show show() {}
@@ -347,7 +347,7 @@ describe("ControllerPlan", () => {
       expect(findSharedEndpoints([OfA, OfB])).to.deep.equal([]);
     });
 
-    it("is a diagnostic where each of them decorates a method of its own with it", () => {
+    it("is a diagnostic where each controller decorates a method of its own with the endpoint", () => {
       const show = Get("/{id}");
       @Controller("/a")
       class Left {

@@ -59,7 +59,7 @@ describe("the @koa/router of a collection", () => {
     ["PUT /nowhere", 404, "Not Found"],
   ];
   for (const [line, status, body] of rows) {
-    it(`answers ${line} with ${status} ${body}`, async () => {
+    it(`responds to ${line} with ${status} ${body}`, async () => {
       const [method = "", path = ""] = line.split(" ");
 
       const response = await fetch(base + path, { method });
@@ -68,7 +68,7 @@ describe("the @koa/router of a collection", () => {
     });
   }
 
-  it("runs the middleware, outermost first", async () => {
+  it("runs the middleware of the routes, outermost first", async () => {
     const response = await fetch(`${base}/in`);
 
     expect(response.headers.get("x-order")).to.equal("all, first, koa, first");
@@ -92,20 +92,20 @@ describe("the @koa/router of a collection", () => {
     expect(await taken.text()).to.equal("own");
   });
 
-  it("prefers a HEAD route to the GET that would answer", async () => {
+  it("prefers a HEAD route to the GET that would handle HEAD", async () => {
     const response = await fetch(`${base}/links/7`, { method: "HEAD" });
 
     expect(response.headers.get("x-head")).to.equal("own");
   });
 
-  it("applies a reply", async () => {
+  it("applies a Reply to Koa's context", async () => {
     const response = await fetch(`${base}/a:b(c)`);
 
     expect(response.headers.get("location")).to.equal("/x");
     expect(response.headers.get("content-type")).to.equal("application/json");
   });
 
-  it("keeps an answer that the handler has written itself", async () => {
+  it("keeps a response that the handler has written itself", async () => {
     const response = await fetch(`${base}/nothing`, { method: "POST" });
 
     expect(response.status).to.equal(202);
@@ -155,7 +155,7 @@ describe("middleware classes of a router", () => {
     expect(response.headers.get("x-value")).to.equal("built");
   });
 
-  it("that need injection are refused without an application", async () => {
+  it("are refused without an application if they need injection", async () => {
     const routes = Routes.of(Route.get("/x", () => "x").middleware(Needing));
 
     const response = await answerOf(routes, "/x");

@@ -98,7 +98,7 @@ describe("Matcher", () => {
     ["constructor /links", "method-not-allowed: GET, HEAD, OPTIONS, POST"],
   ];
   for (const [request, outcome] of rows) {
-    it(`answers ${JSON.stringify(request)} with ${outcome}`, () => {
+    it(`finds ${outcome} for ${JSON.stringify(request)}`, () => {
       const [method = "", path = ""] = request.split(" ", 2);
 
       const match = matcher.match(method, path);
@@ -156,7 +156,7 @@ describe("Matcher", () => {
     );
   });
 
-  it("does not depend on the order of declaration", () => {
+  it("does not depend on the order in which routes are declared", () => {
     const shuffled = table().chain((routes) =>
       fc.tuple(fc.constant(routes), fc.shuffledSubarray(routes, { minLength: routes.length })),
     );

@@ -32,7 +32,7 @@ describe("middleware(fn)", () => {
     expect(middleware(passing).name).to.equal("Passing");
   });
 
-  it("makes a class whose instances call the function", () => {
+  it("returns a class whose instances call the function", () => {
     const seen: unknown[] = [];
     const Recording = middleware((...args) => seen.push(args), "recording");
     // The class gives the function its own arguments, so any value serves.
@@ -45,14 +45,14 @@ describe("middleware(fn)", () => {
   });
 
   for (const name of ["", "---"]) {
-    it(`refuses the name "${name}"`, () => {
+    it(`refuses "${name}" as the name of the class`, () => {
       const error = errorOf(() => middleware(() => undefined, name));
 
       expect(error).to.include({ code: "E_MIDDLEWARE_NAME" });
     });
   }
 
-  it("refuses an anonymous function", () => {
+  it("refuses an anonymous function without a name for the class", () => {
     expect(errorOf(() => middleware(() => undefined))).to.include({ code: "E_MIDDLEWARE_NAME" });
   });
 });

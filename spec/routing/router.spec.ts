@@ -72,7 +72,7 @@ const ANSWERS: readonly (readonly [method: string, target: string, answer: RegEx
 
 describe("the router of an application", () => {
   for (const [method, target, answer] of ANSWERS) {
-    it(`answers ${method} ${target} with ${answer.source.split("[^]*", 1)[0]}`, async () => {
+    it(`responds to ${method} ${target} with ${answer.source.split("[^]*", 1)[0]}`, async () => {
       await using app = await served(ROUTES());
 
       const text = await raw(app.port, target, method);
@@ -100,7 +100,7 @@ describe("the router of an application", () => {
     expect(order).to.deep.equal(["collection", "group", "route"]);
   });
 
-  it("answers with the value that a middleware returns, and 404 if it neither answers nor calls next", async () => {
+  it("sends the value that a middleware returns, and 404 if it neither responds nor calls next", async () => {
     const routes = new Routes([
       Route.get("/returned", () => "handler").middleware(() => ({ by: "middleware" })),
       Route.get("/dropped", () => "handler").middleware(async () => {}),

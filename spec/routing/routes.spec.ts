@@ -29,7 +29,7 @@ describe("Routes", () => {
     expect(descriptors.every(Object.isFrozen)).to.equal(true);
   });
 
-  it("has a constructor for every method", () => {
+  it("has a static method of Route for every HTTP method", () => {
     const routes = Routes.of(
       Route.get("/x", home),
       Route.post("/x", home),
@@ -53,13 +53,13 @@ describe("Routes", () => {
     const d = marker("d");
     const e = marker("e");
 
-    it("of a route reaches that route only", () => {
+    it("of a route covers that route only", () => {
       const routes = Routes.of(Route.get("/x", home).middleware(a), Route.get("/y", home));
 
       expect(around(routes)).to.deep.equal({ "/x": [a], "/y": [] });
     });
 
-    it("of a group reaches each of its routes and no sibling", () => {
+    it("of a group covers each of its routes and no sibling", () => {
       const routes = Routes.of(
         new RouteGroup("/in", [Route.get("/x", home), Route.get("/y", home)]).middleware(a),
         new RouteGroup("/by", [Route.get("/x", home)]),
@@ -69,7 +69,7 @@ describe("Routes", () => {
       expect(around(routes)).to.deep.equal({ "/in/x": [a], "/in/y": [a], "/by/x": [], "/out": [] });
     });
 
-    it("of a collection reaches the routes present at the call, not routes merged afterwards", () => {
+    it("of a collection covers the routes present at the call, not routes merged afterwards", () => {
       const other = Routes.of(Route.get("/late", home).middleware(c)).middleware(b);
       const routes = Routes.of(Route.get("/x", home)).middleware(a).merge(other);
 
@@ -77,7 +77,7 @@ describe("Routes", () => {
       expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
     });
 
-    it("of a collection reaches routes that were merged before", () => {
+    it("of a collection covers routes that were merged before", () => {
       const routes = Routes.of(Route.get("/x", home))
         .merge(Routes.of(Route.get("/early", home)))
         .middleware(a);
@@ -86,7 +86,7 @@ describe("Routes", () => {
       expect(routes.uncovered()).to.deep.equal([]);
     });
 
-    it("of a merged collection does not reach what that collection merged afterwards", () => {
+    it("of a merged collection does not cover routes that this collection merged afterwards", () => {
       const inner = Routes.of(Route.get("/x", home))
         .middleware(a)
         .merge(Routes.of(Route.get("/late", home)));
@@ -96,7 +96,7 @@ describe("Routes", () => {
       expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
     });
 
-    it("leaves a route uncovered once, where two collections leave it out", () => {
+    it("leaves a route uncovered, which is reported once where two collections leave it out", () => {
       const inner = Routes.of(Route.get("/x", home))
         .middleware(a)
         .merge(Routes.of(Route.get("/late", home)));
@@ -117,7 +117,7 @@ describe("Routes", () => {
       expect(around(routes)).to.deep.equal({ "/o/i/x": [koa, e, d, c, koa, a, b] });
     });
 
-    it("counts where a collection has its group or its route already", () => {
+    it("of a group or a route counts, even if a collection has that group or route already", () => {
       const route = Route.get("/x", home);
       const group = new RouteGroup("/g", [route]);
       const routes = Routes.of(group);
@@ -136,7 +136,7 @@ describe("Routes", () => {
       Route.get("/", home),
     ).merge(Routes.of(Route.get("/about", home).name("about")));
 
-    it("are listed with their templates, in name order, as a snapshot", () => {
+    it("are listed with their path templates, in name order, as a snapshot", () => {
       const named = routes.named();
 
       expect(named).to.deep.equal([
@@ -147,20 +147,20 @@ describe("Routes", () => {
       expect(named).not.to.equal(routes.named());
     });
 
-    it("become URLs, parameters in the order of the template", () => {
+    it("become URLs, with the parameters in the order of the template", () => {
       expect(routes.urlFor("links.show", ["red team", 7])).to.equal("/teams/red%20team/links/7");
       expect(routes.urlFor("files", ["a/b c"])).to.equal("/files/a/b%20c");
       expect(routes.urlFor("about")).to.equal("/about");
     });
 
-    it("that no route has are not found", () => {
+    it("are not found if no route has them", () => {
       const error = errorOf(() => routes.urlFor("links.shwo", [7]));
 
       expect(error).to.be.instanceOf(NotFoundError);
       expect(error).to.include({ code: "E_ROUTE_NAME", status: 404, detail: 'no route is named "links.shwo"' });
     });
 
-    it("refuse parameters that do not fit", () => {
+    it("refuse parameters that do not fit the template", () => {
       expect(errorOf(() => routes.urlFor("links.show", ["red"]))).to.include({ code: "E_ROUTE_PARAM", status: 500 });
       expect(errorOf(() => routes.urlFor("about", [1]))).to.include({ code: "E_ROUTE_PARAM" });
     });
@@ -180,11 +180,11 @@ describe("Routes", () => {
       ["E_ROUTE_HEALTH", "home"],
       ["E_ROUTE_HEALTH", "remove"],
     ]);
-    expect(diagnostics[0]?.what).to.equal("the route GET /up has the health path /up, which answers before it");
+    expect(diagnostics[0]?.what).to.equal("the route GET /up has the health path /up, which responds before it");
   });
 
   describe("diagnostics", () => {
-    it("are none for valid routes", () => {
+    it("of valid routes are none", () => {
       const routes = Routes.of(
         Route.get("/x", home),
         Route.any("/x", remove),
@@ -197,7 +197,7 @@ describe("Routes", () => {
       expect(routes.diagnostics()).to.deep.equal([]);
     });
 
-    it("do not depend on the source text of a handler", () => {
+    it("of routes do not depend on the source text of a handler", () => {
       // A handler of several paths may read a parameter that only some of them have; the cast says so to the compiler.
       const ofBoth = (({ params }: Context<"slug">) => params.slug) as () => string;
 
@@ -216,21 +216,21 @@ describe("Routes", () => {
         "two routes for the same requests, with parameters of other names",
         Routes.of(Route.get("/l/{id}", home)).merge(Routes.of(Route.get("/l/{slug}", remove))),
         "E_ROUTE_DUPLICATE",
-        "GET /l/{slug} answers the same requests as GET /l/{id}",
+        "GET /l/{slug} handles the same requests as GET /l/{id}",
         "home and remove",
       ],
       [
         "two spellings of one literal",
         Routes.of(Route.get("/caf\u00e9", home), Route.get("/caf%c3%a9", remove)),
         "E_ROUTE_DUPLICATE",
-        "GET /caf%c3%a9 answers the same requests as GET /caf\u00e9",
+        "GET /caf%c3%a9 handles the same requests as GET /caf\u00e9",
         "home and remove",
       ],
       [
         "two routes for any method",
         Routes.of(Route.any("/x", home), Route.any("/x", remove)),
         "E_ROUTE_DUPLICATE",
-        "ANY /x answers the same requests as ANY /x",
+        "ANY /x handles the same requests as ANY /x",
         "home and remove",
       ],
       [
@@ -256,7 +256,7 @@ describe("Routes", () => {
       ],
     ];
     for (const [title, routes, code, what, where] of rows) {
-      it(`report ${title}`, () => {
+      it(`of routes report ${title}`, () => {
         const diagnostics = routes.diagnostics();
 
         expect(diagnostics).to.have.length(1);
@@ -273,7 +273,7 @@ describe("Routes", () => {
     });
   });
 
-  it("cannot be merged into itself", () => {
+  it("cannot be merged into the same collection", () => {
     const inner = new Routes();
     const outer = new Routes().merge(inner);
 
@@ -281,7 +281,7 @@ describe("Routes", () => {
     expect(errorOf(() => inner.merge(outer))).to.include({ code: "E_ROUTES_CYCLE" });
   });
 
-  it("cannot be changed after it is sealed", () => {
+  it("cannot be changed after they are sealed", () => {
     const routes = Routes.of(Route.get("/x", home)).seal();
 
     expect(errorOf(() => routes.merge(new Routes()))).to.include({ code: "E_ROUTES_SEALED" });

@@ -1,4 +1,4 @@
-/** The request whose failure is reported: its route for the log, and standard error where the process has no log. */
+/** The report of a failed request: its route for the log, and standard error where the process has no log. */
 import { currentSubscriber } from "../../tracing/flow.js";
 import type { Exchange } from "../request/exchange.js";
 
@@ -7,7 +7,7 @@ export function getRouteField({ matchedRoute }: Exchange): { readonly route?: st
   return matchedRoute === undefined ? {} : { route: `${matchedRoute.method} ${matchedRoute.path.template}` };
 }
 
-/** Prints the failure where `run()` is the process and nothing listens to events. */
+/** Prints the failure if `run()` started the process and no subscriber receives its events. */
 export function reportUnlogged(ctx: Exchange, message: string, thrown: unknown): void {
   if (currentSubscriber() !== undefined) return;
   const { route } = getRouteField(ctx);

@@ -1,13 +1,13 @@
 /**
- * The answers that take the place of a handler's: a refusal by a stage, and the answer to an error with a status. All of them have the
- * same head and body, whichever stage answers. Not for answers that a handler returns, nor for unhandled errors.
+ * The responses that take the place of a handler's: refusals by stages, and responses to errors with a status. All of them have the same
+ * head and body, whichever stage responds. Not for responses that a handler returns, nor for unhandled errors.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { PROBLEM_CONTENT_TYPE, Problem } from "../../errors/problem.js";
 import type { Context } from "../request/context.js";
 import { Extension } from "../request/extension.js";
 
-/** The problem that answers a request, and the error that it was made of; a stage that refuses has no error. */
+/** The problem in a response, and the error behind it. A stage that refuses has no error. */
 export interface Refusal {
   readonly problem: Problem;
   readonly body: string;
@@ -16,15 +16,15 @@ export interface Refusal {
 
 const LastRefusal = new Extension<Refusal>("refusal");
 
-/** The refusal whose problem is the body now; `undefined` for any other body, and without one. @internal */
+/** Returns the refusal whose problem is the current body; `undefined` for any other body, and without one. @internal */
 export function findRefusal(ctx: Context): Refusal | undefined {
   const refusal = LastRefusal.find(ctx);
   return refusal?.body === ctx.payload ? refusal : undefined;
 }
 
 /**
- * Answers with a status alone, to which the error mapping stage gives a body, or with a problem. Headers that are set stay. The caller
- * has made sure that the head is not sent. @internal
+ * Responds with a problem, or with a status alone, to which the error mapping stage adds a body. Headers that are set stay. The caller
+ * makes sure that the head is not sent. @internal
  */
 export function refuse(ctx: Context, refusal: number | Problem, error?: unknown): void {
   ctx.deferred = undefined;
@@ -45,8 +45,10 @@ const BODY_HEADERS =
   /^(?:content-(?!security-policy)|transfer-encoding$|etag$|last-modified$|cache-control$|expires$|accept-ranges$|location$)/i;
 
 /**
- * Answers an error with its status, headers and problem. The caller has made sure that the head is not sent. `forMapper` is the value that
- * an error mapper of the application gets. @internal
+ * Responds to an error with its status, headers and problem. The caller makes sure that the head is not sent.
+ *
+ * @param forMapper the value that an error mapper of the application gets
+ * @internal
  */
 export function refuseWithError(
   ctx: Context,

@@ -1,6 +1,6 @@
 /**
- * Tells errors with a status (`FrameworkError`, Koa's `HttpError`, the reasons of `ctx.signal`) from unhandled errors. The first kind
- * is answered with its status, the second with a 500. Not for start-up errors.
+ * Tells errors with a status (`FrameworkError`, Koa's `HttpError`, the reasons of `ctx.signal`) from unhandled errors. The response to the
+ * first kind has the status of the error, the response to the second is a 500. Not for start-up errors.
  */
 import type Koa from "koa";
 import { ClientGoneError, FrameworkError } from "../../errors/framework-error.js";
@@ -9,7 +9,9 @@ import packages from "../packages.cjs";
 
 const { HttpError } = packages.Koa;
 
-/** The error with a status; `undefined` for an unhandled error, and for a value that throws when it is looked at. @internal */
+/**
+ * Returns the error with a status; `undefined` for an unhandled error, and for a value whose members throw when they are read. @internal
+ */
 export function toFrameworkError(ctx: Exchange, thrown: unknown): FrameworkError | undefined {
   try {
     return (
@@ -37,8 +39,8 @@ function findErrorWithStatus(thrown: unknown): FrameworkError | undefined {
 }
 
 /**
- * Whether a failure follows from a client that left while its body was read, or while the application wrote the answer. A malformed body
- * counts too, since Node then ends the connection. Each way of reading reports this by an error of its own. Errors of the language stay
+ * Whether a failure follows from a client that left while its body was read, or while the application wrote the response. A malformed body
+ * counts too, since Node then ends the connection. Each way of reading reports this with an error of its own. Errors of the language stay
  * faults of the program. The exception is the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
  */
 function isClientGoneFailure({ isClientGone, headIsSent, connection, incoming }: Exchange, thrown: unknown): boolean {
@@ -73,7 +75,10 @@ function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
 
 let assertPrototype: object | undefined;
 
-/** The prototype of the errors of `ctx.assert`. They come from another copy of the package than those of `ctx.throw`; nothing exports it. */
+/**
+ * Returns the prototype of the errors of `ctx.assert`. They come from another copy of the package than those of `ctx.throw`; nothing
+ * exports it.
+ */
 function getAssertPrototype(): object {
   if (assertPrototype !== undefined) return assertPrototype;
   try {
@@ -85,12 +90,16 @@ function getAssertPrototype(): object {
   return assertPrototype ?? HttpError.prototype;
 }
 
-/** The error that an application's mapper gets: Koa's own for `ctx.throw` and `ctx.assert`, else the error with a status. @internal */
+/**
+ * Returns the error that an application's mapper gets: Koa's own for `ctx.throw` and `ctx.assert`, else the error with a status. @internal
+ */
 export function getErrorForMapper(error: FrameworkError, thrown: unknown): unknown {
   return error.cause === thrown && isKoaHttpError(thrown) ? thrown : error;
 }
 
-/** Whether a failure repeats what the framework knows: it ended the request itself, or the client did. @internal */
+/**
+ * Whether a failure only repeats the end of a request that the framework knows: it ended the request itself, or the client did. @internal
+ */
 export function isKnownFailure(ctx: Exchange, thrown: unknown): boolean {
   const error = toFrameworkError(ctx, thrown);
   if (error === undefined) return false;

@@ -1,6 +1,6 @@
 /**
- * Turns a thrown error with a status into the answer, and logs it. The error boundary does this for the application, and a stage for the
- * code of the application that it calls itself. An unhandled error passes on to the stage that catches all of them.
+ * Turns a thrown error with a status into the response, and logs it. The error boundary does this for the application, and a stage does it
+ * for code of the application that it calls itself. An unhandled error is thrown again, for the stage that catches all of them.
  */
 import {
   ClientGoneError,
@@ -20,13 +20,13 @@ import { toFrameworkError } from "./thrown-error.js";
 const errorLog = tracing.target("framework::http::error");
 
 /**
- * Answers an error with a status. Any other value, and an error for an answer that cannot be replaced any more, is thrown again.
+ * Responds to an error with a status. Throws any other value again, and an error whose response can no longer be replaced.
  * @internal
  */
 export function respondToThrown(ctx: Context, thrown: unknown): void {
   const error = toFrameworkError(ctx, thrown);
   const { headIsSent } = ctx;
-  // An answer that is decided or begun cannot be replaced. If the client has left, an answer that was cut off is not a failure.
+  // A response that is decided or sent cannot be replaced. If the client has left, a response that was cut off is not a failure.
   if (error === undefined || !ctx.mayChange || (headIsSent && !(error instanceof ClientGoneError))) throw thrown;
   report(ctx, error);
   if (error.status >= 500) {
@@ -42,7 +42,7 @@ function report(ctx: Context, error: FrameworkError): void {
   if (status >= 500) errorLog.error(error.detail ?? "error", { ...fields, error, stack: error.stack });
   else if (error instanceof ClientGoneError && error.cause !== undefined)
     errorLog.debug("request refused", { ...fields, error: error.cause });
-  // In a debug build a developer sees at once what does not fit. In a release build the log shows nothing of a request's body.
+  // In a debug build the log names the fields that do not fit. In a release build it shows nothing of a request's body.
   else if (error instanceof ValidationError && profile === "debug")
     errorLog.info("request refused", { ...fields, reason: formatReason(error) });
   else errorLog.debug("request refused", fields);
@@ -59,7 +59,7 @@ function formatReason({ errors }: ValidationError): string {
     const texts = fields.map(([path, faults]) => `${path || "body"}: ${faults.map(getMessage).join(", ")}`);
     return texts.join("; ").slice(0, MAX_REASON_LENGTH);
   } catch {
-    // A caller without a compiler may pass any value. The answer is still a 422.
+    // A caller without a compiler may pass any value. The response is still a 422.
     return UNREADABLE_FIELD;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The answer to an unhandled error, a 500 that holds nothing of the error, and the log of failures that come too late for an answer.
+ * The response to an unhandled error, a 500 that contains nothing of the error, and the log of failures that come too late for a response.
  */
 import { describeThrown } from "../../errors/thrown-value.js";
 import { Problem } from "../../errors/problem.js";
@@ -12,12 +12,13 @@ import { KoaApplication, notifyErrorListeners } from "../koa/koa-application.js"
 import { refuse } from "./refuse.js";
 import { toFrameworkError, isKnownFailure } from "./thrown-error.js";
 
-/** Answers instead of the generic problem; returns whether it did. */
+/** Responds in place of the generic problem; returns whether it did. */
 export type UnhandledErrorResponder = (ctx: Context, thrown: unknown) => boolean;
 
 /**
- * Logs an unhandled error and answers 500 with nothing of the error in it, on `head`: the headers as they were when the request came to
- * the stage that answers. Once the head is sent it can only end the connection, so that the client sees a body that is cut off. @internal
+ * Logs an unhandled error and responds with a 500 that contains nothing of the error. `head` has the headers at the time when the request
+ * came to the stage that responds; they are restored first. Once the head is sent, the function can only end the connection, so that the
+ * client sees a body that is cut off. @internal
  */
 export function respondToUnhandledError(
   ctx: Context,
@@ -38,7 +39,7 @@ export function respondToUnhandledError(
   if (respond?.(ctx, thrown) !== true) refuse(ctx, new Problem(500));
 }
 
-/** Logs a failure of work that the chain no longer waits for, since the answer is decided. @internal */
+/** Logs a failure of work for which the chain no longer waits, since the response is decided. @internal */
 export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
   if (isKnownFailure(ctx, thrown)) return;
   if (toFrameworkError(ctx, thrown) === undefined) report(ctx, "late failure", thrown, log);

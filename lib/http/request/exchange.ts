@@ -143,7 +143,7 @@ export abstract class Exchange extends ResponseState {
 
   /** @internal */
   abort(reason: Error): void {
-    if (this.phase !== "over") this.stopHandler(reason);
+    if (this.phase !== "closed") this.stopHandler(reason);
   }
 
   private stopHandler(reason: Error): void {
@@ -163,7 +163,7 @@ export abstract class Exchange extends ResponseState {
 
   /** @internal */
   clientGone(): void {
-    if (this.phase === "over") return;
+    if (this.phase === "closed") return;
     this.endReason = "client gone";
     this.stopHandler(new ClientGoneError());
     this.clientGoneListener?.clientGone();

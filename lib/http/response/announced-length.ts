@@ -1,25 +1,25 @@
 /**
- * Compares a body with its `Content-Length`. If bytes are missing, the client reads the next answer as the rest of this one; if there are
- * too many, it reads them as the next answer. Both end the connection (RFC 9110 section 8.6). Only for streams, and for bodies behind a
- * head that the application wrote: the framework counts any other body itself.
+ * Compares a body with its `Content-Length` (RFC 9110 section 8.6). If bytes are missing, the client reads the next response as the rest of
+ * this one. If there are too many, the client reads the surplus as the next response. Both end the connection. Only for streams, and for
+ * bodies behind a head that the application wrote: the framework counts the bytes of any other body itself.
  */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { FrameworkError } from "../../errors/framework-error.js";
 
-/** In bytes; `undefined`: no bound. */
+/** Bounds of the length of a body, in bytes. `undefined` means no bound. */
 export interface LengthBounds {
   readonly min: number | undefined;
   readonly max: number | undefined;
 }
 
-/** The `Content-Length` of a written head; `undefined` if there is none, or if Node sends the body in chunks. */
+/** Returns the `Content-Length` of a written head; `undefined` if it has none, or if Node sends the body in chunks. */
 export function getAnnouncedLength(raw: ServerResponse): number | undefined {
   const length = raw.chunkedEncoding ? NaN : Number(raw.getHeader("Content-Length"));
   return Number.isNaN(length) ? undefined : length;
 }
 
-/** The error of a body of `length` bytes; `undefined` for one within `bounds`. */
+/** Returns the error of a body of `length` bytes; `undefined` for a length within `bounds`. */
 export function findLengthError(length: number, { min = 0, max = Infinity }: LengthBounds): FrameworkError | undefined {
   if (length > max) return new FrameworkError(`the body is longer than its Content-Length of ${max} bytes`, CODE);
   if (length < min) return new FrameworkError(`the body has ${length} bytes of the ${min} in its Content-Length`, CODE);
@@ -29,8 +29,8 @@ export function findLengthError(length: number, { min = 0, max = Infinity }: Len
 const CODE = { code: "E_BODY_LENGTH" } as const;
 
 /**
- * Calls `cut` before a byte too many is written, and before an end that comes too early. To be called after `pipeline`: the listeners of
- * this check are put before those of the pipeline.
+ * Calls `cut` before a byte too many is written, and before an end that comes too early. Call it after `pipeline`: it puts its listeners
+ * before those of the pipeline.
  */
 export function checkLength(stream: Readable, { min, max }: LengthBounds, cut: (error: Error) => void): void {
   let sent = 0;

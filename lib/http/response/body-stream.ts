@@ -1,6 +1,7 @@
 /**
- * Streams as bodies: how to tell them from other values, how to keep their failures, and how to make each of them sendable. A stream is
- * known by its methods, since it may come from another copy of the stream package or an old kind; its state may be missing then.
+ * Streams as bodies: how to recognise them, how to keep an early error from ending the process, and how to make each of them sendable. A
+ * stream is recognised by its methods, since its class may come from another copy of the stream package or be of the old kind. The
+ * properties of its state may then be missing.
  */
 import { toBytes, discardIterable, isAsyncIterable } from "./iterable-stream.js";
 import { isBytes, isWebStream } from "./web-values.js";
@@ -30,8 +31,8 @@ export function discardBody(body: unknown): void {
 }
 
 /**
- * Adds a listener for errors. Stages may wait between the moment a stream becomes the body and the moment it is read; an error in that
- * time would end the process. The reader still sees the failure later.
+ * Adds a listener for errors that does nothing. Stages may wait between the moment a stream becomes the body and the moment it is read.
+ * Without a listener, an error in that time would end the process. The reader of the stream still sees the failure.
  */
 export function ignoreEarlyErrors(stream: Readable): void {
   stream.on("error", ignore);
@@ -39,7 +40,7 @@ export function ignoreEarlyErrors(stream: Readable): void {
 
 function ignore(): void {}
 
-/** The error of a stream that failed or was destroyed before its end. */
+/** Returns the error of a stream that failed or was destroyed before its end; `undefined` for any other stream. */
 export function findStreamError(stream: Readable): Error | undefined {
   const { errored, destroyed, readableEnded }: Partial<Readable> = stream;
   if (errored !== undefined && errored !== null) return errored;
@@ -48,9 +49,9 @@ export function findStreamError(stream: Readable): Error | undefined {
 }
 
 /**
- * A stream of text and bytes. Node checks the chunks of its own byte streams; any other stream gets one in front that checks them,
- * because a wrong chunk would be an exception inside Node, which ends the process. It reads nothing before it is read. Every body that is
- * a stream passes here before the socket or an encoder reads it.
+ * Returns a stream of text and bytes. Node checks the chunks of its own byte streams. For any other stream, another one in front of it
+ * checks the chunks, because a wrong chunk would be an exception inside Node, which ends the process. The stream in front reads nothing
+ * before it is read itself. Every body that is a stream passes here before the socket or an encoder reads it.
  * @throws TypeError for a stream that can only be written to
  */
 export function toSendable(stream: Readable): Readable {
@@ -90,10 +91,7 @@ class SendableStream extends Transform {
   override _transform(chunk: unknown, _encoding: BufferEncoding, done: TransformCallback): void {
     if (typeof chunk === "string" || chunk instanceof Uint8Array) done(null, chunk);
     else if (isBytes(chunk)) done(null, toBytes(chunk));
-    else
-      done(
-        new TypeError(`a stream that was answered with gave a chunk that is neither text nor bytes: ${typeof chunk}`),
-      );
+    else done(new TypeError(`a stream that is the body gave a chunk that is neither text nor bytes: ${typeof chunk}`));
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {

@@ -1,6 +1,6 @@
 /**
  * The conditions that a request makes about a representation (RFC 9110 section 13), its ranges (section 14), and dates in headers. Static
- * files and the downloads of a storage answer by them.
+ * files and the downloads of a storage use them.
  */
 import type { IncomingHttpHeaders } from "node:http";
 
@@ -15,8 +15,8 @@ export interface Validators {
 }
 
 /**
- * The status that the conditions of a request lead to: 200 send the file, 304 the client has it, 412 a precondition fails. A condition
- * that cannot be read is ignored.
+ * Returns the status that follows from the conditions of a request: 200 to send the file, 304 if the client has it, 412 if a precondition
+ * fails. A condition that cannot be read is ignored.
  */
 export function evaluateConditions(headers: IncomingHttpHeaders, file: Validators): 200 | 304 | 412 {
   if (!meetsPreconditions(headers, file)) return 412;
@@ -79,8 +79,8 @@ export function readHttpDate(text: string): number | undefined {
 }
 
 /**
- * The time of a file in whole seconds, as `Last-Modified` may say it: never later than now, where the clock of the writer ran ahead (RFC 9110
- * section 8.8.2.1).
+ * Returns the modification time of a file in whole seconds, for `Last-Modified`. It is never later than now, even if the clock of the
+ * writer ran ahead (RFC 9110 section 8.8.2.1).
  */
 export function toModifiedSeconds(timeMs: number, nowMs = Date.now()): number {
   return Math.floor(Math.min(timeMs, nowMs) / 1000);
@@ -104,8 +104,9 @@ export interface Section {
 const ONE_RANGE = /^bytes=(\d*)-(\d*)$/i;
 
 /**
- * Reads `Range` for a file (RFC 9110 section 14): the requested section, or `undefined` for the whole file. Several ranges get the
- * whole file, because with them a small request could make the server send more than the file. So does a header that cannot be read.
+ * Reads `Range` for a file (RFC 9110 section 14). Returns the requested section, or `undefined` for the whole file. Several ranges get the
+ * whole file, because with them a small request could make the server send more than the file. A header that cannot be read gets the whole
+ * file too.
  */
 export function readRange(header: string | undefined, size: number): Section | "unsatisfiable" | undefined {
   const [, from, to] = ONE_RANGE.exec(header ?? "") ?? [];

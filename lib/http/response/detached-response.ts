@@ -1,7 +1,7 @@
 /**
- * Node's response after a stage has answered in the handler's place. The handler may hold the response still, and so may work that it
- * started. From now on the response ignores them, and appears closed to them, so that a stream that is piped into it stops. The framework
- * writes the answer through a proxy of its own.
+ * Node's response after a stage has responded in the handler's place. The handler may still have the response, and so may work that it
+ * started. From then on the response ignores their writes and appears closed to them, so that a stream that is piped into it stops. The
+ * framework writes through a proxy of its own.
  */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
@@ -24,18 +24,18 @@ const WRITES = [
   "writeProcessing",
 ] as const;
 
-/** Has `raw` ignore all writes but those through the returned response. Callbacks of ignored writes get `reason`. */
+/** Makes `raw` ignore all writes except those through the returned proxy. Callbacks of ignored writes get `reason`. */
 export function detachResponse(raw: ServerResponse, reason: Error): ServerResponse {
   const writer = new DetachedWriter(reason);
   for (const name of WRITES) ignoreMethod(raw, name, writer);
   for (const name of ["statusCode", "statusMessage"]) ignoreProperty(raw, name, writer);
   raw.on("pipe", (source: Readable) => void (writer.isWriting || source.destroy()));
-  // Later, since a listener may throw.
+  // A listener may throw, so the event is emitted in a later microtask.
   if (!raw.headersSent) queueMicrotask(() => raw.emit("close"));
   return new Proxy(raw, writer);
 }
 
-/** Writes that start here reach the response, also those that Node's own or patched methods make on the way. */
+/** Passes writes on to the response, with those that Node's own or patched methods make during them. */
 class DetachedWriter implements ProxyHandler<ServerResponse> {
   isWriting = false;
 

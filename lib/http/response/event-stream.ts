@@ -1,8 +1,8 @@
 /**
  * Server-sent events (WHATWG HTML section 9.2): the values of an async iterable as an event stream. For `Reply.events`.
  *
- * The stream ends in order when the drain begins, so that the drain does not wait for it: the browser connects again, to another
- * instance. It also ends when `ctx.signal` aborts. A comment every 15 seconds keeps proxies from closing a silent connection.
+ * The stream ends in order when the drain starts, so that the drain does not wait for it: the browser connects again, to another instance.
+ * It also ends when `ctx.signal` aborts. A comment every 15 seconds keeps proxies from closing a silent connection.
  */
 import type { Readable } from "node:stream";
 import type { Context } from "../request/context.js";
@@ -27,13 +27,13 @@ export interface ServerSentEvent {
 /** A text is the data of an event. */
 export type EventIterable = AsyncIterable<string | ServerSentEvent>;
 
-/** The events; or a function that makes them for a client that has seen the events up to `lastEventId`. */
+/** The events, or a function that returns them for a client that has seen the events up to `lastEventId`. */
 export type EventSource = EventIterable | ((lastEventId: string | undefined) => EventIterable);
 
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ":\n\n";
 
-/** The body of a reply before it has a request. */
+/** The body of an event-stream reply before its request is known. */
 export class EventBody {
   constructor(readonly source: EventSource) {
     if (typeof source !== "function" && !isAsyncIterable(source)) throw createSourceError("was given", source);
@@ -60,7 +60,7 @@ function createSourceError(how: string, value: unknown): TypeError {
   return new TypeError(`Reply.events ${how} ${kind}: give an async iterable, or an async function* that makes one`);
 }
 
-/** Browsers send it in UTF-8; Node reads fields as Latin-1. */
+/** Browsers send `Last-Event-ID` in UTF-8. Node reads header fields as Latin-1. */
 function readLastEventId({ incoming }: Context): string | undefined {
   const field = incoming.headers["last-event-id"];
   return field === undefined ? undefined : Buffer.from(String(field), "latin1").toString();
@@ -113,8 +113,8 @@ const MEMBERS: ReadonlySet<string> = new Set(["event", "data", "id", "retry"]);
 const LINE_END = /\r\n|\r|\n/;
 
 /**
- * The text of one event.
- * @throws TypeError for what an event stream cannot say
+ * Returns the text of one event.
+ * @throws TypeError for a value that an event stream cannot express
  */
 export function formatEvent(value: unknown): string {
   if (typeof value === "string") return `${formatDataLines(value)}\n`;
@@ -146,7 +146,7 @@ function formatRetry(retry: unknown): string {
   return `retry: ${Number(retry)}\n`;
 }
 
-/** A browser drops an event without data, so a name alone has empty data. */
+/** An event that has only a name gets empty data, because a browser drops an event without data. */
 function formatData(event: unknown, data: unknown): string {
   if (data === undefined) return event === undefined ? "" : formatDataLines("");
   return formatDataLines(typeof data === "string" ? data : toJsonText(data));

@@ -1,6 +1,6 @@
 /**
- * Writes the head of an answer: status line and fields, as one text with a small body where Node allows it. Also the checks of a status and
- * its message.
+ * Writes the head of a response: status line and fields, as one text together with a small body where Node allows it. It also checks a
+ * status and its message.
  */
 import { channel } from "node:diagnostics_channel";
 import {
@@ -13,30 +13,33 @@ import {
 } from "node:http";
 import type { GivenHeaders } from "./response-head.js";
 
-// Node holds a composed head as text until it sends it, and more text can be appended. That is cheaper than Node's own calls:
-// - Node checks each character of every header line; lines of checked pieces need no check.
-// - Node writes head and body as two pieces; a small text is appended to the head: one piece, one write.
+// Node stores a composed head as text until it sends it, and more text can be appended. That is cheaper than Node's own calls:
+// - Node checks each character of every header line. Lines that consist of checked pieces need no check.
+// - Node writes head and body as two pieces. A small text is appended to the head, and both go out in one write.
 //
-// Node's getters do not see headers that are written in this way. On a server of the framework `OwnResponse` reads them from the text; on
-// other servers a response that something listens to is left to Node.
+// Node's getters do not see headers that are written in this way. On a server of the framework `OwnResponse` reads them from the text. On
+// other servers Node writes the head of a response that has listeners.
 //
-// A response with methods of another origin, or with a length that Node checks, is left to Node. Methods that were put on Node's own
-// class before this file was loaded are not recognized: such an `end` does not see a small body.
+// Node also writes the head of a response with methods of another origin, or with a length that Node checks. Methods that were put on
+// Node's own class before this file was loaded are not recognised: such an `end` does not see a small body.
 
 /** In bytes. Above this, joining the two pieces costs as much as it saves. */
 const MAX_JOINED_BYTES = 8192;
 
-// For comparison only.
+// Node's own methods, only for comparison.
 const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map((name): unknown =>
   Reflect.get(ServerResponse.prototype, name),
 );
 
-/** Node's private name for a composed head, `null` before. Without it, everything goes through Node. */
+/** `_header` is Node's private name for a composed head; it is `null` before. Without it, Node writes every head. */
 interface Composed {
   _header?: unknown;
 }
 
-/** Node's private name for the headers that were set, `null` before the first. Without it, Node writes them. */
+/**
+ * The key of Node's private table of the headers that were set; the table is `null` before the first. Without the key, Node writes the
+ * headers.
+ */
 const HEADERS_SYMBOL = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
   ({ description }) => description === "kOutHeaders",
 );
@@ -49,7 +52,7 @@ const NODE_HEADERS = new Set(
 /** Publishes each response that is out; observers read its headers. */
 const finishChannel = channel("http.server.response.finish");
 
-/** Whether something listens for the end of a response, and may then read its headers or listen to its request. */
+/** Whether a listener waits for the end of a response, and may then read its headers or listen to its request. */
 export function isWatched(raw: ServerResponse): boolean {
   // Node's server has one listener for `finish`.
   return finishChannel.hasSubscribers || raw.listenerCount("finish") > 1 || raw.listenerCount("close") > 0;
@@ -64,10 +67,10 @@ Object.setPrototypeOf(HeaderTable.prototype, null);
 export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   /** The getter of Node's class. */
   declare readonly _header?: unknown;
-  /** The headers of the application in the text. */
+  /** The headers of the application that the text contains. */
   given: GivenHeaders | undefined = undefined;
 
-  /** Node makes a table in the form of a dictionary, which is slower to make and to read. */
+  /** Node's own table is a dictionary, which is slower to create and to read. */
   override setHeader(name: string, value: number | string | readonly string[]): this {
     if (getHeaderTable(this) === null) setHeaderTable(this, new HeaderTable());
     return super.setHeader(name, value);
@@ -94,7 +97,7 @@ export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage
     return typeof this._header === "string" && super.getHeaderNames().length === 0;
   }
 
-  /** The fields of the head, with those that Node has added. No name is there twice. */
+  /** Returns the fields of the head, with those that Node has added. No name occurs twice. */
   private parseHead(): OutgoingHttpHeaders {
     const text = String(this._header);
     // Without a prototype, as in Node, so that `constructor` is not a header.
@@ -112,8 +115,8 @@ export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage
 }
 
 /**
- * Whether `writeHead` may write the head of this response. Code that replaced a method, or listens to the response of another server,
- * expects that it finds the headers on the response.
+ * Whether `writeHead` may write the head of this response as text. Code that has replaced a method, or that listens to the response of
+ * another server, expects to find the headers on the response.
  */
 export function acceptsTextHead(raw: ServerResponse): boolean {
   return (
@@ -125,8 +128,8 @@ export function acceptsTextHead(raw: ServerResponse): boolean {
 }
 
 /**
- * Takes the headers that were set off a response that `takesText`. Returns `undefined` if none was set, and `null` if Node has to write
- * them.
+ * Removes the headers that were set from a response that `acceptsTextHead`, and returns them. Returns `undefined` if none was set, and
+ * `null` if Node has to write them.
  */
 export function takeSetHeaders(raw: ServerResponse): GivenHeaders | undefined | null {
   const given = getHeaderTable(raw);
@@ -137,7 +140,7 @@ export function takeSetHeaders(raw: ServerResponse): GivenHeaders | undefined | 
   return given;
 }
 
-/** Whether headers have the form of Node, and Node only joins them. */
+/** Whether the headers have Node's form, and Node would only join them. */
 function areJoinable(headers: unknown): headers is GivenHeaders {
   if (typeof headers !== "object") return false;
   const given = headers as Readonly<Record<string, unknown>>;
@@ -157,14 +160,14 @@ function setHeaderTable(raw: object, table: object | null): void {
   if (HEADERS_SYMBOL !== undefined) (raw as Record<symbol, unknown>)[HEADERS_SYMBOL] = table;
 }
 
-/** Writes the head of a response that `takesText`: `pairs` through Node, which acts on some of them, and `lines` behind them. */
+/** Writes the head of a response that `acceptsTextHead`: `pairs` through Node, which acts on some of them, and `lines` behind them. */
 export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHeader[], lines: string): void {
   raw.writeHead(raw.statusCode, pairs);
   const composed = raw._header;
   if (lines !== "" && typeof composed === "string") raw._header = `${composed.slice(0, -2)}${lines}\r\n`;
 }
 
-/** Ends an answer whose head is written. @param length of the body, in bytes */
+/** Ends a response whose head is written. @param length of the body, in bytes */
 export function endResponse(raw: ServerResponse, body: string | Uint8Array | undefined, length: number): void {
   if (body === undefined) raw.end();
   else if (typeof body === "string" && length <= MAX_JOINED_BYTES && appendToHead(raw, body, length)) raw.end();
@@ -177,7 +180,7 @@ export function flushHead(raw: ServerResponse): void {
   else raw.flushHeaders();
 }
 
-/** Ends an answer whose head is written, and perhaps sent. */
+/** Ends a response whose head is written, and perhaps sent. */
 export function endWithBody(raw: ServerResponse, body: string | Uint8Array): void {
   raw.end(typeof body === "string" && isWrittenInUtf8(raw) ? Buffer.from(body) : body);
 }
@@ -185,8 +188,8 @@ export function endWithBody(raw: ServerResponse, body: string | Uint8Array): voi
 const NOT_ASCII = /[\u0080-\uffff]/;
 
 /**
- * Whether Node writes a composed head in UTF-8 if it is flushed alone or sent with a text: it joins the two. Before bytes it writes the head
- * in Latin-1.
+ * Whether a composed head has characters beyond ASCII. Node writes such a head in UTF-8 if the head is flushed alone or sent with a text,
+ * because Node joins the two. Before bytes Node writes the head in Latin-1.
  */
 function isWrittenInUtf8({ _header: head }: ServerResponse & Composed): boolean {
   return typeof head === "string" && NOT_ASCII.test(head);
@@ -201,7 +204,7 @@ function appendToHead(raw: ServerResponse, body: string, length: number): boolea
   return true;
 }
 
-/** False if this version of Node allows no other text. */
+/** Returns false if this version of Node allows no other text. */
 function replaceHead(raw: Composed, text: string | null): boolean {
   try {
     raw._header = text;
@@ -211,7 +214,7 @@ function replaceHead(raw: Composed, text: string | null): boolean {
   }
 }
 
-/** Whether a response has the class and the methods of Node: others may treat head and body in another way. */
+/** Whether a response has Node's class and methods. Other methods may treat head and body differently. */
 function isUnpatched(raw: ServerResponse): raw is ServerResponse & Composed {
   const prototype: unknown = Object.getPrototypeOf(raw);
   return (
@@ -223,7 +226,7 @@ function isUnpatched(raw: ServerResponse): raw is ServerResponse & Composed {
   );
 }
 
-// The checks below run before stages see an answer: Node checks only when the head is written.
+// The checks below run before stages see a response. Node checks only when the head is written.
 
 /** Whether a status ends a request: one below 200 announces another head, and there is none above 599 (RFC 9110 section 15). */
 export function isFinalStatus(code: number): boolean {
@@ -241,7 +244,7 @@ export function checkStatusMessage(text: string): void {
   validateHeaderValue("status message", text);
 }
 
-/** Answers that never have a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
+/** Whether a response with this status never has a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */
 export function isEmptyStatus(code: number): boolean {
   return code === 204 || code === 205 || code === 304;
 }

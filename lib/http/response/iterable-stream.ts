@@ -1,6 +1,6 @@
 /**
- * An async iterable as the body of an answer: text and bytes as they are, other values as JSON lines. It asks the iterator for the next
- * value only when the client has taken those before, and calls the iterator's `return` when the body is not read to its end.
+ * An async iterable as the body of a response: text and bytes as they are, other values as JSON lines. It asks the iterator for the next
+ * value only when the client has taken the values before it, and calls the iterator's `return` when the body is not read to its end.
  */
 import { Readable } from "node:stream";
 import { FrameworkError } from "../../errors/framework-error.js";
@@ -25,14 +25,14 @@ export function discardIterable(iterable: AsyncIterable<unknown>): void {
 }
 
 export class IterableStream extends Readable {
-  /** Follows from the first value. */
+  /** The media type, which follows from the first value. */
   inferredType: string | undefined = undefined;
   private readonly values: AsyncIterator<unknown>;
   private isReading = false;
-  /** The iterator gives no more values, or is not asked for more. */
+  /** Whether the iterator has ended, or is not asked for more values. */
   isEnded = false;
 
-  /** @param decidesType whether the first value decides the media type of the answer */
+  /** @param decidesType whether the first value decides the media type of the response */
   constructor(
     source: AsyncIterable<unknown>,
     readonly decidesType = false,
@@ -48,12 +48,12 @@ export class IterableStream extends Readable {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    // Does not wait for the iterator: it may be at work for a long time.
+    // This does not wait for the iterator, which may work for a long time.
     this.stopReading();
     done(error);
   }
 
-  /** Ends the body in order, before the iterator does. */
+  /** Ends the body in order, before the iterator has ended. */
   protected finish(): void {
     if (this.isEnded) return;
     this.stopReading();
@@ -67,9 +67,7 @@ export class IterableStream extends Readable {
     this.inferredType ??= isTextOrBytes ? (typeof item === "string" ? TEXT : BYTES) : JSON_LINES;
     // A text between JSON lines would not belong to any line.
     if (isTextOrBytes === (this.inferredType === JSON_LINES))
-      throw new TypeError(
-        "an async iterable that was answered with mixes text or bytes with other values; give one kind",
-      );
+      throw new TypeError("an async iterable that is the body mixes text or bytes with other values; give one kind");
     return isTextOrBytes ? item : `${toJsonText(item)}\n`;
   }
 
@@ -107,7 +105,7 @@ function closeIterator(iterator: AsyncIterator<unknown>): void {
   }
 }
 
-/** The answer is over; an error of the framework repeats what it knows. */
+/** The response is closed. An error of the framework is not logged: the framework raised it itself. */
 function reportLate(error: unknown): void {
   if (!(error instanceof FrameworkError)) log.warn("late failure", { error });
 }

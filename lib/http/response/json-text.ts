@@ -1,6 +1,6 @@
 /**
- * The JSON text of an answer. `JSON.stringify` silently makes `{}`, or an object of internal members, of a map, an error, a promise or a
- * `Response`. They are refused here, wherever in the value they are.
+ * The JSON text of a response. For a map, an error, a promise or a `Response`, `JSON.stringify` silently returns `{}` or an object of
+ * internal members. Such values are refused here, wherever they occur in the value.
  */
 import { types } from "node:util";
 import { hasMethod, isBlob, isBytes, describeKind, getTag } from "./web-values.js";
@@ -30,26 +30,26 @@ const WITH_JSON: ReadonlySet<string> = new Set(["Object", "Array", "Arguments", 
 const QUERY = "query that was not executed";
 const ADD_EXECUTE = "add .execute()";
 
-/** For a value inside of a returned one. */
+/** The fixes for values inside a returned value, by kind. */
 const MEMBER_FIXES: ReadonlyMap<string, string> = new Map([
   ["Promise", "await it first"],
   [QUERY, ADD_EXECUTE],
 ]);
 
-/** An empty object between the marks of JSON. A text may hold the same characters, so that it is only a hint. */
+/** An empty object in JSON. A string may contain the same characters, so a match is only a hint. */
 const EMPTY_OBJECT = /[:,[]\{\}[,\]}]/;
 
 /** @throws TypeError for a value that is not JSON, and for one that holds such a value; it names the kind, never the content. */
 export function toJsonText(value: unknown): string {
   const isObject = typeof value === "object" && value !== null;
-  // Nearly every answer is a literal, which needs no further call.
+  // Nearly every returned value is a literal, which needs no further call.
   if (isObject && Object.getPrototypeOf(value) !== Object.prototype && !isPlain(value)) rejectWithoutJson(value);
   const text = stringify(value);
   if (text === undefined)
     throw new TypeError(
       `a handler returned a ${typeof value}, which cannot be sent; return an object, an array or text`,
     );
-  // After the text is made: a value with a cycle has been refused then.
+  // `stringify` has refused values with a cycle, so this check ends.
   if (isObject) checkMembers(value, text === "{}" || EMPTY_OBJECT.test(text));
   return text;
 }
@@ -77,7 +77,7 @@ function findBigint(value: unknown, path: string, seen: Set<object>): string | u
   return undefined;
 }
 
-/** Whether `value` is an object literal or an array of this realm, as nearly all answers are. */
+/** Whether `value` is an object literal or an array of this realm, as nearly all returned values are. */
 export function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === Array.prototype;
@@ -91,9 +91,9 @@ function rejectWithoutJson(value: object): void {
 }
 
 /**
- * Looks at the members that JSON shows. It is on the way of every answer, so it calls nothing for texts and numbers.
+ * Checks the members that JSON shows. It runs for every JSON response, so it makes no call for texts and numbers.
  *
- * @param hasEmptyObject whether the text has an empty object: only then a `toJSON` is called a second time to see what it came from
+ * @param hasEmptyObject whether the text has an empty object: only then a `toJSON` is called a second time, to check its result
  */
 function checkMembers(value: object, hasEmptyObject: boolean): void {
   if (Array.isArray(value)) {

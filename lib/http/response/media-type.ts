@@ -7,8 +7,8 @@ export const JSON_TYPE = "application/json";
 export const BYTES = "application/octet-stream";
 
 /**
- * The media types of texts, which are worth compressing, beside `text/*`. Not in the list: types that are compressed already, types
- * that must not be held back (event streams, gRPC), and unknown types.
+ * The media types of texts, which are worth compressing, beside `text/*`. Not in the list: types that are compressed already, types that
+ * must not be buffered (event streams, gRPC), and unknown types.
  */
 const COMPRESSIBLE: ReadonlySet<string> = new Set([
   "application/ecmascript",

@@ -1,6 +1,6 @@
 /**
  * Gives Node's response to the application. From then on the application may write the head by hand, so stages add their headers when Node
- * writes it: they are on these answers too. After a stage has answered in the handler's place, see `detached-response`.
+ * writes it: they are on these responses too. For the response after a stage has responded in the handler's place see `detached-response`.
  */
 import type { ServerResponse } from "node:http";
 import type { Exchange } from "../request/exchange.js";
@@ -22,7 +22,7 @@ export function exposeResponse(exchange: Exchange): void {
   // The overloads of writeHead are passed through as they come.
   raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
     const [requestedStatus, ...rest] = args;
-    // Node truncates it too.
+    // Node truncates the status too.
     const status = Math.trunc(requestedStatus);
     const reason = typeof rest[0] === "string" ? rest[0] : raw.statusMessage;
     // Node refuses other statuses, so stages must not see them.

@@ -1,9 +1,9 @@
 /**
- * An answer as a value: status, headers and body, made by a handler, a middleware or a stage and applied to the context by the
- * framework. Return one where a plain string or object does not say enough.
+ * A response as a value: status, headers and body. A handler, a middleware or a stage returns it, and the framework applies it to the
+ * context. Return one where a plain string or object does not say enough.
  *
- * What no head can say is a programming error and throws where the reply is made, a `TypeError`: a status other than 200 to 599, and a
- * header or media type with a line break or with characters beyond Latin-1.
+ * A status other than 200 to 599, and a header or media type with a line break or with characters beyond Latin-1, cannot be sent. Such a
+ * value is a programming error and throws a `TypeError` where the reply is created.
  *
  * @example
  * return Reply.created(links.show.url(link.id), link);
@@ -50,8 +50,8 @@ export class Reply {
   }
 
   /**
-   * Server-sent events from an async iterable, or from a function of the client's `Last-Event-ID` that makes one: `text/event-stream`,
-   * `Cache-Control: no-store`, a comment every 15 seconds. The stream ends in order when the drain begins.
+   * Server-sent events from an async iterable, or from a function that gets the client's `Last-Event-ID` and returns one:
+   * `text/event-stream`, `Cache-Control: no-store`, a comment every 15 seconds. The stream ends in order when the drain starts.
    *
    * @throws TypeError for a value that is neither
    *

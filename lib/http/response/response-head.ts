@@ -1,6 +1,6 @@
 /**
- * The head of an answer at the moment it is sent. Stages that promise a header on every answer add it here, also to refusals, to the answer
- * of the last-resort handler and to a head that is written by hand.
+ * The head of a response at the moment it is sent. Stages that promise a header on every response add it here. Refusals, responses of the
+ * last-resort handler and heads that are written by hand then have it too.
  */
 import type { ServerResponse } from "node:http";
 import type { Exchange } from "../request/exchange.js";
@@ -12,11 +12,11 @@ export interface HeadCompleter {
 export interface ResponseHead {
   has(name: string): boolean;
   get(name: string): string | undefined;
-  /** Adds the header, or replaces it. The value must be one that a header may hold; it is not checked. */
+  /** Adds the header, or replaces it. The value must be valid in a header; it is not checked. */
   set(name: string, value: string): void;
-  /** Adds all pairs `[name, value, name, value, …]` that are not there yet. */
+  /** Adds those of the pairs `[name, value, name, value, …]` whose names are not set yet. */
   addMissing(pairs: readonly string[]): void;
-  /** Removes all headers whose name begins with `prefix`. @param prefix in lower case */
+  /** Removes all headers whose name starts with `prefix`. @param prefix in lower case */
   removeByPrefix(prefix: string): void;
 }
 
@@ -24,7 +24,7 @@ export interface ResponseHead {
 export type GivenHeaders = Record<string, readonly [name: string, value: string | number]>;
 
 /**
- * The head of an answer as text: the headers of the application, which Node has checked, and those that stages add. The names that stages
+ * The head of a response as text: the headers of the application, which Node has checked, and those that stages add. The names that stages
  * use are constants with one spelling. Their values are constants, numbers, or checked by parsers. So the text needs no check.
  */
 export class TextHead implements ResponseHead {

@@ -1,9 +1,9 @@
 /**
- * The answer to one request, before it becomes a head and bytes: status, body, media type, and how far it has come. `Exchange` adds
- * the request to it, and `Context` the public accessors; all three are one object. Not for applications, which use `Context`.
+ * The state of the response to one request before it becomes a head and bytes: status, body, media type and phase. `Exchange` adds the
+ * request to it, and `Context` adds the public accessors; all three are one object. Applications use `Context`.
  *
- * The answer stays here until the end (`send`), so that it costs one write. Status and headers that were set live on Node's
- * response. Body and type follow them there as soon as the application asks for Node's response or for Koa's.
+ * The response stays here until `send` writes it, so that it costs one write. Status and headers that were set are on Node's response at
+ * once. Body and media type are copied there as soon as the application asks for Node's response or for Koa's.
  */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
@@ -13,46 +13,46 @@ import { detachResponse } from "./detached-response.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import { isBlob, isBytes, isResponse, isWebStream } from "./web-values.js";
 
-/** A copy of the headers, so that they can be restored; `undefined` if there were none. */
+/** A copy of the headers, from which they can be restored. `undefined` if none was set. */
 export type HeadSnapshot = Readonly<Record<string, number | string | string[] | undefined>> | undefined;
 
 /**
- * How far an answer has come.
- * - `open`: the handler and the stages may write it;
- * - `decided`: a stage has answered in the handler's place, only stages may write it;
- * - `sent`: the head is out;
- * - `over`: the answer is handed over, or the client has left.
+ * The phase of a response.
+ * - `open`: the handler and the stages may change it;
+ * - `decided`: a stage has responded in the handler's place, and only stages may change it;
+ * - `sent`: the head is sent;
+ * - `closed`: Node has the whole response, or the client has left.
  */
-export type Phase = "open" | "decided" | "sent" | "over";
+export type Phase = "open" | "decided" | "sent" | "closed";
 
 /**
- * Who writes Node's response.
- * - `framework`: nothing else holds it;
- * - `shared`: the application holds it too, and may write the head or the whole answer;
- * - `by hand`: the application alone (Koa's `ctx.respond = false`).
+ * The writer of Node's response.
+ * - `framework`: the application does not have the response;
+ * - `shared`: the application has it too, and may write the head or the whole response;
+ * - `by hand`: the application alone writes it (Koa's `ctx.respond = false`).
  */
 export type Writer = "framework" | "shared" | "by hand";
 
-/** Why an answer is over. */
+/** The reason why a response is closed. */
 export type EndReason = "handed over" | "client gone";
 
 export abstract class ResponseState {
   /** The body. `settleBody` turns it into text, bytes or a Node stream. @internal */
   payload: unknown = undefined;
-  /** The body, where other answers share its bytes. An application that asks for it gets a copy. @internal */
+  /** The body, if other responses share its bytes. An application that reads the body gets a copy. @internal */
   sharedBytes: Uint8Array | undefined = undefined;
-  /** The media type that follows from the body. A `Content-Type` that was set goes before it. @internal */
+  /** The media type that follows from the body. A `Content-Type` that was set takes precedence. @internal */
   inferredType: string | undefined = undefined;
-  /** A returned value that an outer stage turns into the answer: a redirect, a page. @internal */
+  /** A returned value that an outer stage turns into the response: a redirect, a page. @internal */
   deferred: unknown = undefined;
-  /** An error that a callback reported through Koa's `onerror`; the error boundary throws it. @internal */
+  /** An error that a callback reported through Koa's `onerror`. The error boundary throws it. @internal */
   lateError: { readonly error: unknown } | undefined = undefined;
-  /** The status that was set. `undefined` if none was set: then Node's response has 404, or 200 with a body. @internal */
+  /** The status that was set. Where it is `undefined`, Node's response has 404, or 200 with a body. @internal */
   givenStatus: number | undefined = undefined;
 
   protected endReason: EndReason | undefined = undefined;
   private writer: Writer = "framework";
-  /** Why a stage has answered in the handler's place. */
+  /** The reason why a stage has responded in the handler's place. */
   private decisionReason: Error | undefined = undefined;
 
   /** Node's response as the application sees it, once the framework writes through another object. */
@@ -75,7 +75,7 @@ export abstract class ResponseState {
     this.givenStatus = code;
   }
 
-  /** Puts a body in place of the one before, which is destroyed if it was a stream. @internal */
+  /** Replaces the body. A stream that was the body before is destroyed. @internal */
   setBody(value: unknown, type = this.chooseType(value)): void {
     const { raw } = this;
     const before = this.payload;
@@ -95,20 +95,23 @@ export abstract class ResponseState {
     if (this.isShared) this.mirror();
   }
 
-  /** As in Koa, a body in place of another keeps its type, unless it becomes JSON: mostly it is the same body, changed or encoded. */
+  /**
+   * As in Koa, a new body keeps the media type of the body before it, unless the new body is JSON. It is mostly the same body, changed or
+   * encoded.
+   */
   private chooseType(value: unknown): string | undefined {
     const type = inferType(value);
     return this.inferredType === undefined || type === JSON_TYPE ? type : this.inferredType;
   }
 
-  /** The body for the application, which may change it. @internal */
+  /** Returns the body for the application, which may change it: shared bytes are copied first. @internal */
   getMutablePayload(): unknown {
     const { sharedBytes } = this;
     if (sharedBytes !== undefined && this.payload === sharedBytes) this.payload = Buffer.from(sharedBytes);
     return this.payload;
   }
 
-  /** Removes body and type. The status stays. @internal */
+  /** Removes the body and the headers that describe it. The status stays. @internal */
   clearBody(): void {
     const before = this.payload;
     if (before !== undefined) discard(before, undefined);
@@ -118,7 +121,7 @@ export abstract class ResponseState {
     for (const name of BODY_HEADERS) if (raw.hasHeader(name)) raw.removeHeader(name);
   }
 
-  /** Whether there is anything to send: a body, a status, a deferred value, or a head that was written by hand. @internal */
+  /** Whether there is a response to send: a body, a status, a deferred value, or a head that was written by hand. @internal */
   get hasResponse(): boolean {
     if (this.payload !== undefined || this.givenStatus !== undefined) return true;
     return this.deferred !== undefined || this.headIsSent;
@@ -143,7 +146,7 @@ export abstract class ResponseState {
     raw.statusMessage = "";
   }
 
-  /** Writes type and length onto Node's response, where Koa's accessors look for them. @internal */
+  /** Copies media type and length to Node's response, where Koa's accessors read them. @internal */
   mirror(): void {
     const { raw, payload } = this;
     if (this.headIsSent) return;
@@ -153,7 +156,7 @@ export abstract class ResponseState {
     if (length !== undefined) raw.setHeader("Content-Length", length);
   }
 
-  /** A type that the application set stays. The type of the previous body is removed. */
+  /** A `Content-Type` that the application set stays. The type of the previous body is replaced. */
   private mirrorType(): void {
     const { raw, inferredType } = this;
     if (inferredType === undefined) return;
@@ -167,17 +170,17 @@ export abstract class ResponseState {
 
   /** Computed, because only Node knows whether the head is sent: the application may have written it by hand. @internal */
   get phase(): Phase {
-    if (this.endReason !== undefined) return "over";
+    if (this.endReason !== undefined) return "closed";
     if (this.headIsSent) return "sent";
     return this.decisionReason === undefined ? "open" : "decided";
   }
 
-  /** Whether the application may still change the answer. False once a stage has answered in its place. @internal */
+  /** Whether the application may still change the response. False once a stage has responded in its place. @internal */
   get mayChange(): boolean {
     return this.decisionReason === undefined;
   }
 
-  /** Whether a status or a header that the application sets counts. @internal */
+  /** Whether a status or a header that the application sets has an effect. @internal */
   get headMayChange(): boolean {
     return this.mayChange && !this.headIsSent;
   }
@@ -187,38 +190,41 @@ export abstract class ResponseState {
     return this.raw.headersSent;
   }
 
-  /** The client left before the answer was handed over. @internal */
+  /** Whether the client left before Node had the whole response. @internal */
   get isClientGone(): boolean {
     return this.endReason === "client gone";
   }
 
-  /** Nothing that the handler still does reaches the client: a stage has answered in its place, or the client has left. @internal */
+  /** Whether later work of the handler cannot reach the client: a stage has responded in its place, or the client has left. @internal */
   get isAbandoned(): boolean {
     return !this.mayChange || this.isClientGone;
   }
 
-  /** The application holds Node's response: its head is completed when Node writes it. @internal */
+  /** Whether the application has Node's response. The head is then completed when Node writes it. @internal */
   get isShared(): boolean {
     return this.writer !== "framework";
   }
 
-  /** The application alone writes the answer. @internal */
+  /** Whether the application alone writes the response. @internal */
   get isWrittenByHand(): boolean {
     return this.writer === "by hand";
   }
 
-  /** The application has got Node's response. @internal */
+  /** Records that the application has Node's response. @internal */
   share(): void {
     this.writer = "shared";
     this.detachIfDecided();
   }
 
-  /** The application, which has got Node's response, writes the answer alone. @internal */
+  /** Records that the application, which has Node's response, writes it alone. @internal */
   leaveToApplication(): void {
     this.writer = "by hand";
   }
 
-  /** Takes the answer from its handler: nothing that the handler writes from now on changes it. Stages may change it still. @internal */
+  /**
+   * Decides the response in the handler's place. Later writes of the handler have no effect; stages may still change the response.
+   * @internal
+   */
   decide(reason: Error): void {
     this.decisionReason = reason;
     this.deferred = undefined;
@@ -232,10 +238,10 @@ export abstract class ResponseState {
   }
 }
 
-// In lower case, as Node keeps them: it need not change the case.
+// In lower case, as Node stores them, so that Node need not convert them.
 const BODY_HEADERS = ["content-type", "content-length", "transfer-encoding"] as const;
 
-/** The length of a body that is text or bytes already. @internal */
+/** Returns the length in bytes of a body that is text, bytes or a blob; `undefined` for any other body. @internal */
 export function getBodyLength(payload: unknown): number | undefined {
   if (typeof payload === "string") return Buffer.byteLength(payload);
   if (payload instanceof Uint8Array) return payload.byteLength;
@@ -246,19 +252,19 @@ function inferType(value: unknown): string | undefined {
   if (typeof value === "string") return TEXT;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object") {
-    // The headers of a response name the type and go before this one.
+    // The headers of a fetch `Response` name its type and take precedence.
     if (isBytes(value) || isStreamLike(value) || isResponse(value)) return BYTES;
     if (isBlob(value)) return value.type === "" ? BYTES : value.type;
   }
   return JSON_TYPE;
 }
 
-/** A body whose value does not tell its length. */
+/** Whether the value is a body of unknown length. */
 function isStreamLike(value: unknown): boolean {
   return isStream(value) || isWebStream(value) || isAsyncIterable(value);
 }
 
-/** Middleware written for Koa knows bytes as a `Buffer`, and takes any other object for JSON. */
+/** Middleware written for Koa expects bytes as a `Buffer`, and takes any other object for JSON. */
 function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -274,8 +280,8 @@ function discard(before: unknown, after: unknown): void {
 }
 
 /**
- * A stream that replaces another one nearly always reads from it. When the new stream ends or fails, the old one is destroyed, which `pipe`
- * does not do.
+ * A stream that replaces another one nearly always reads from it. When the new stream closes, the old one is destroyed, which `pipe` does
+ * not do.
  */
 function follow(before: Readable, after: Readable): void {
   before.once("error", (error) => after.destroy(error));

@@ -1,6 +1,6 @@
 /**
- * Makes the value that a handler or a middleware returned the answer on the context. Text stays text, bytes stay bytes, and any other
- * value becomes JSON. That happens inside the pipeline, so that the error boundary catches the errors of a `toJSON`.
+ * Turns the value that a handler or a middleware returned into the response on the context. Text stays text, bytes stay bytes, and any
+ * other value becomes JSON. This happens inside the pipeline, so that the error boundary catches the errors of a `toJSON`.
  */
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
@@ -16,16 +16,16 @@ import { trimWhitespace } from "./field-value.js";
 import { checkFinalStatus } from "./head.js";
 import { readChunks, getSetCookies, isBlob, isBytes, isResponse, isWebStream, type WebResponse } from "./web-values.js";
 
-/** A returned value that an outer stage turns into the answer: a redirect, a page. */
+/** A returned value that an outer stage turns into the response: a redirect, a page. */
 export abstract class Deferred {
-  /** Its name in the message about a missing stage. */
+  /** The name of the value in the message about a missing stage. */
   abstract readonly kind: string;
 
-  /** Writes the part of the answer that is known at once, so that the application's own layers see it. @internal */
+  /** Writes the part of the response that is known at once, so that the application's own layers see it. @internal */
   abstract announce(ctx: Context): void;
 }
 
-/** Applies what a handler returned. `undefined` and `null` leave what was written to the context. @internal */
+/** Applies a returned value. `undefined` and `null` leave the response as it was written to the context. @internal */
 export function respondWith(ctx: Context, value: unknown): void {
   if (!ctx.mayChange) {
     const body: unknown = value instanceof Reply || isResponse(value) ? value.body : value;
@@ -40,17 +40,17 @@ export function respondWith(ctx: Context, value: unknown): void {
   } else if (typeof value === "object") {
     respondWithObject(ctx, value);
   } else if (typeof value !== "boolean" || (!ctx.headIsSent && ctx.payload === undefined)) {
-    // Neither boolean is an answer: the one that `res.write` returns, and the one by which koa2-swagger-ui says that it has set `ctx.body`.
+    // A boolean is no response beside a body: `res.write` returns one, and koa2-swagger-ui returns one after it has set `ctx.body`.
     respondWithJson(ctx, value);
   }
 }
 
 function respondWithObject(ctx: Context, value: object): void {
-  // Nearly every object is data; a literal with one of these may be a stream or an iterable.
+  // Nearly every object is data. A literal with one of these members may be a stream or an iterable.
   if (isPlain(value) && !("pipe" in value) && !(Symbol.asyncIterator in value)) respondWithJson(ctx, value);
   else if (value instanceof Reply) applyReply(ctx, value);
   else if (value instanceof Deferred) defer(ctx, value);
-  // `pipe` and `end` return the response: the application writes the answer.
+  // `pipe` and `end` return Node's response: the application writes it by hand.
   else if (value === ctx.raw) ctx.respond = false;
   else if (value instanceof Uint8Array || isStream(value) || isWebStream(value) || isBlob(value)) ctx.setBody(value);
   else if (isBytes(value)) ctx.setBody(toBytes(value));
@@ -68,7 +68,7 @@ function respondWithJson(ctx: Context, value: unknown): void {
   ctx.setBody(toJsonText(value), JSON_TYPE);
 }
 
-/** Puts a reply in place of what was there; headers of the same name are replaced, others stay. @internal */
+/** Replaces the response with a reply. Headers of the same name are replaced, others stay. @internal */
 export function applyReply(ctx: Context, reply: Reply): void {
   const { raw } = ctx;
   if (ctx.headIsSent) {
@@ -88,7 +88,7 @@ function openBody(ctx: Context, { body }: Reply): unknown {
   return isAsyncIterable(body) && !isStream(body) ? new IterableStream(body) : body;
 }
 
-/** Headers about the connection of the other response. */
+/** Headers that describe the connection of a fetched response. */
 const CONNECTION_HEADERS = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade)$/;
 
 function respondWithFetchResponse(ctx: Context, response: WebResponse): void {
@@ -100,7 +100,7 @@ function respondWithFetchResponse(ctx: Context, response: WebResponse): void {
   checkFinalStatus(response.status);
   ctx.setStatus(response.status);
   const coding = response.headers.get("content-encoding") ?? undefined;
-  // A response that the application made has no URL, and its body is in the coding of its headers.
+  // A `Response` that the application created has no URL, and its body is in the coding of its headers.
   const isDecoded = (response.url ?? "") !== "" && coding !== undefined && isDecodedByFetch(coding);
   const connectionNames = parseConnectionNames(response.headers.get("connection") ?? undefined);
   for (const [name, value] of response.headers) {
@@ -158,12 +158,12 @@ function toNodeStream(body: ReadableStream): Readable {
 }
 
 /**
- * A stream that fails before its first byte can still become a 500, so the answer waits this long for the first chunk, the end or an
- * error. It does not wait for event streams, whose first event may come much later.
+ * In milliseconds. A stream that fails before its first byte can still become a 500, so the response waits this long for the first chunk,
+ * the end or an error. It does not wait for event streams, whose first event may come much later.
  */
 const FIRST_CHUNK_MS = 100;
 
-/** Makes the returned value the answer. For a stream it waits a short time for the first chunk. */
+/** Turns the returned value into the response. For a stream it waits a short time for the first chunk. */
 export function respondWithReturned(ctx: Context, value: unknown): void | Promise<void> {
   respondWith(ctx, value);
   if (typeof ctx.payload !== "object") return undefined;
@@ -174,7 +174,7 @@ export function respondWithReturned(ctx: Context, value: unknown): void | Promis
 function waitForFirstChunk(ctx: Context, stream: Readable): void | Promise<void> {
   const decidesType = stream instanceof IterableStream && stream.decidesType && !ctx.headIsSent;
   if (stream.readableEnded || ctx.incoming.method === "HEAD") {
-    // The head of a GET would say what only its body decides (RFC 9110 section 9.3.2).
+    // The media type would follow from the body of a GET, so the response to HEAD has none (RFC 9110 section 9.3.2).
     if (decidesType) ctx.inferredType = undefined;
     return undefined;
   }
@@ -182,13 +182,15 @@ function waitForFirstChunk(ctx: Context, stream: Readable): void | Promise<void>
   if (failure !== undefined) throw failure;
   if (stream.readableLength > 0 || ctx.headIsSent || isEventStream(ctx)) return undefined;
   if (decidesType) return waitForFirstValue(ctx, stream);
-  // The handler has answered in time, so no deadline counts during the wait.
+  // The handler has returned in time, so no deadline counts during the wait.
   const { activeTimeout: timeKeeper } = ctx;
   ctx.activeTimeout = stream;
   return waitForStart(ctx, stream, FIRST_CHUNK_MS).finally(() => (ctx.activeTimeout = timeKeeper));
 }
 
-/** Without a type that was set, the first value decides it, so that the answer waits for it as for a handler: a deadline counts. */
+/**
+ * Where no media type is set, the first value decides it. The response then waits for that value as for a handler, and a deadline counts.
+ */
 async function waitForFirstValue(ctx: Context, stream: IterableStream): Promise<void> {
   ctx.onClientGone({ clientGone: () => void stream.destroy() });
   await waitForStart(ctx, stream);
@@ -206,7 +208,7 @@ function isEventStream({ raw, inferredType }: Context): boolean {
   return /^text\/event-stream(?:$|[ \t;])/i.test(String(raw.getHeader("Content-Type") ?? inferredType));
 }
 
-/** Resolves with the first chunk, the end, or after the time, if one is given. Rejects with the error of the stream. */
+/** Resolves at the first chunk, at the end, or after `limitMs` if it is given. Rejects with the error of the stream. */
 function waitForStart(ctx: Context, stream: Readable, limitMs?: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -1,5 +1,5 @@
 /**
- * Sends the answer: turns what the context holds into a head and bytes. The last-resort handler calls it once for each request, after
+ * Sends the response: turns the state of the context into a head and bytes. The last-resort handler calls it once for each request, after
  * every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged and ends the connection, so
  * that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
  */
@@ -58,7 +58,10 @@ function sendResponse(ctx: Context): void {
   else sendWhole(ctx, carriesBody ? (payload as string | Uint8Array | undefined) : undefined, length ?? 0, lingers);
 }
 
-/** Takes body headers off an answer without a body. Only a 205 says its length, which is 0 (RFC 9110 section 15.3.6). */
+/**
+ * Removes the headers of the body from a response without a body, and returns the length to send. Only a 205 says its length, which is 0
+ * (RFC 9110 section 15.3.6).
+ */
 function removeBodyHeaders(ctx: Context): number | undefined {
   const { raw } = ctx;
   ctx.inferredType = undefined;
@@ -70,7 +73,7 @@ function removeBodyHeaders(ctx: Context): number | undefined {
 
 function sendWhole(ctx: Context, body: string | Uint8Array | undefined, length: number, lingers: boolean): void {
   if (lingers) lingerAfterResponse(ctx);
-  // The application may have put an `end` of its own on a response that it holds.
+  // The application may have put an `end` of its own on a response that it has.
   if (ctx.isShared && body !== undefined) endWithBody(ctx.raw, body);
   else endResponse(ctx.raw, body, length);
   endRequest(ctx);
@@ -117,7 +120,7 @@ function endAfterHead(ctx: Context, body: string | Uint8Array, bounds: LengthBou
   raw.destroy();
 }
 
-/** Whether no byte of the body is written behind the head. Node has no public name for it. */
+/** Whether no byte of the body is written behind the head. `_headerSent` is Node's private name; there is no public one. */
 function isOnlyHeadWritten(raw: ServerResponse & { readonly _headerSent?: boolean }): boolean {
   return raw._headerSent === false;
 }
@@ -132,7 +135,7 @@ function pipeBody(ctx: Context, stream: Readable, bounds: LengthBounds): void {
     }
     isReported = true;
   };
-  // The pipeline reports it too, but newer Nodes close the connection first, and the client seems to have left.
+  // The pipeline reports the failure too, but newer Nodes close the connection first, and the client seems to have left.
   const failure = findStreamError(stream);
   if (failure === undefined) stream.once("error", report);
   else report(failure);
@@ -148,16 +151,19 @@ function pipeBody(ctx: Context, stream: Readable, bounds: LengthBounds): void {
   if (bounds.max !== undefined) checkLength(stream, bounds, cut);
 }
 
-/** A stream may be made of the request body, even if nothing reads that yet. So the rest of it is known only when the stream ends. */
+/**
+ * The stream may read from the request body, even if it has not started to. So the rest of the request body is known only when the stream
+ * ends.
+ */
 function lingerAfterStream(ctx: Context, stream: Readable): void {
   if (ctx.incoming.destroyed) lingerAfterResponse(ctx);
   else stream.once("end", () => void (ctx.incoming.complete || lingerAfterResponse(ctx)));
 }
 
-/** @param length `undefined`: unknown, and Node frames the body itself */
+/** @param length in bytes; `undefined` if it is unknown, and Node frames the body itself */
 function sendHead(ctx: Context, length: number | undefined, lingers: boolean): void {
   const { raw, connection } = ctx;
-  // Node discards every answer behind one that closes the connection, so of pipelined requests only the last may close it. In HTTP/2 no
+  // Node discards every response behind one that closes the connection, so of pipelined requests only the last may close it. In HTTP/2 no
   // header closes the connection (RFC 9113 section 8.2.2).
   const closes =
     lingers || (connection.registry.isDraining && connection.stream === undefined && connection.isLastRequest(ctx));
@@ -205,8 +211,8 @@ function setFraming(raw: ServerResponse, length: number | undefined): void {
 }
 
 /**
- * Headers of the application may ask for chunks or tell a length, and nothing else about the framing: a client that reads the body
- * otherwise takes its rest as the next answer. Chunks exclude a length (RFC 9112 section 6.2), and HTTP/1.0 has none.
+ * Removes framing headers that the application set wrongly. They may ask for chunks or give a length. With any other framing a client would
+ * read the rest of the body as the next response. Chunks exclude a length (RFC 9112 section 6.2), and HTTP/1.0 has no chunks.
  */
 function removeWrongFraming(raw: ServerResponse): void {
   const length = raw.getHeader("Content-Length");
@@ -221,13 +227,16 @@ function removeWrongFraming(raw: ServerResponse): void {
 
 const ONLY_DIGITS = /^\d+$/;
 
-/** The application writes the answer: the request is in flight until Node has closed the answer. */
+/** The application writes the response. The request is in flight until Node has closed the response. */
 function finishWhenClosed(ctx: Context): void {
   if (ctx.raw.writableFinished || ctx.raw.destroyed) finishClosed(ctx);
   else finished(ctx.raw, { readable: false }, () => finishClosed(ctx));
 }
 
-/** A body that was set is not sent. If a reader stopped in the request body, the rest is discarded: the next request is behind it. */
+/**
+ * Discards a body that was set, which is not sent. If the application stopped reading the request body, the rest of it is discarded too,
+ * because the next request follows it.
+ */
 function finishClosed(ctx: Context): void {
   const { incoming, connection, payload } = ctx;
   discardBody(payload);
@@ -238,20 +247,23 @@ function finishClosed(ctx: Context): void {
   ctx.finish();
 }
 
-/** Ends a request without a body that nothing else holds: nothing can be read from it. */
+/** Ends a request without a body, from which nothing can be read, unless other code has the request or the response. */
 function endRequest({ incoming, raw, requestIsShared, isShared }: Context): void {
   if (!(incoming instanceof FrameworkRequest) || requestIsShared || isShared) return;
   if (!hasBody(incoming) && !isWatched(raw)) incoming.endUnobserved();
 }
 
-/** Whether the answer closes the connection because the rest of the body is large. A small rest is discarded, and the connection stays. */
+/**
+ * Whether the response has to close the connection because the unread rest of the request body is large. A small rest is discarded, and the
+ * connection stays open.
+ */
 function mustLinger(ctx: Context): boolean {
   if (!isSmallBody(ctx.incoming)) return true;
   ctx.raw.once("finish", () => keepAliveAfterResponse(ctx));
   return false;
 }
 
-/** Whether another request may wait behind the rest of a body. In HTTP/2 none does. */
+/** Whether a part of the request body is unread, and the next request may wait behind it. In HTTP/2 none does. */
 function hasUnreadBody({ incoming, connection }: Context): boolean {
   return connection.stream === undefined && hasBody(incoming) && !incoming.complete;
 }

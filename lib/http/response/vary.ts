@@ -1,5 +1,5 @@
 /**
- * Adds field names to `Vary` (RFC 9110 section 12.5.5). A stage does this if its answer depends on a request header: compression, CORS,
+ * Adds field names to `Vary` (RFC 9110 section 12.5.5). A stage does this if its response depends on a request header: compression, CORS,
  * static files. Names are compared without regard to case and never repeated; a `*` stays alone.
  *
  * @example
@@ -34,8 +34,8 @@ export function mergeVary(current: string | undefined, names: string): string {
 }
 
 /**
- * Adds the same names to the `Vary` of many answers. Most answers have one of a few values already, so the results are remembered:
- * merging again would cost more than the rest of the stage.
+ * Adds the same names to the `Vary` of many responses. Most responses have one of a few values already, so the results are cached: merging
+ * again would cost more than the rest of the stage.
  */
 export class VaryCompleter implements HeadCompleter {
   private readonly merged: BoundedMemo<string>;

@@ -1,6 +1,6 @@
 /**
- * Values of the web platform, known by their members and not by their class: a package such as `undici`, `node-fetch` or
- * `@whatwg-node/fetch` has classes of its own, and so has another realm of Node. Not for values that only one module makes.
+ * Values of the web platform, recognised by their members and not by their class: a package such as `undici`, `node-fetch` or
+ * `@whatwg-node/fetch` has classes of its own, and so has another realm of Node. Not for values of a class that only one module has.
  */
 import { types } from "node:util";
 
@@ -60,7 +60,7 @@ export function isBytes(value: unknown): value is ArrayBufferView | ArrayBufferL
   return ArrayBuffer.isView(value) || types.isAnyArrayBuffer(value);
 }
 
-/** What a value is called: its tag, or the name of its class. */
+/** Returns the tag of a value, or the name of its class if the tag says no more than `Object`. */
 export function describeKind(value: object): string {
   const tag = getTag(value);
   if (tag !== "Object") return tag;

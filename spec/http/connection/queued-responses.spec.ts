@@ -133,7 +133,7 @@ describe("an answer that waits behind another on its connection", () => {
     client.say(GET("/slow") + GET("/late"));
     await until(() => late !== undefined);
     client.socket.resetAndDestroy();
-    await until(() => late?.phase === "over");
+    await until(() => late?.phase === "closed");
 
     expect(late?.raw.destroyed).to.equal(true);
     expect((await stack.ask("/next")).text).to.equal("still there");

@@ -63,7 +63,7 @@ function failingMapper(error: unknown): undefined {
   if (String(error).includes("teapot")) throw new TypeError("in the mapper");
 }
 
-describe('a listener of koa.on("error") hears once of', () => {
+describe('a listener of koa.on("error")', () => {
   const rows: readonly (readonly [what: string, path: string, error: string])[] = [
     ["an iterable that fails after the head", "/iterable", "TypeError: in the iterable"],
     ["a stream that fails after the head", "/stream", "TypeError: in the stream"],
@@ -74,7 +74,7 @@ describe('a listener of koa.on("error") hears once of', () => {
     ["an error mapper that fails", "/mapped", "TypeError: in the mapper"],
   ];
   for (const [what, path, error] of rows) {
-    it(what, async () => {
+    it(`gets one error for ${what}`, async () => {
       const heard: Heard[] = [];
       const mapping = new ErrorMapping().using(failingMapper);
       const builder = Application.create().routes(routes).catchPanic().errorMapping(mapping);
@@ -90,7 +90,7 @@ describe('a listener of koa.on("error") hears once of', () => {
     });
   }
 
-  it("the timeout and an unhandled error after it, and not of a refusal after it", async () => {
+  it("gets the timeout and an unhandled error after it, and no refusal after it", async () => {
     const heard: Heard[] = [];
     const clock = new FakeClock();
     const gate = new Gate();
@@ -124,7 +124,7 @@ describe('a listener of koa.on("error") hears once of', () => {
 });
 
 describe('a listener of koa.on("error")', () => {
-  it("does not hear of errors below 500", async () => {
+  it("gets no error with a status below 500", async () => {
     const heard: Heard[] = [];
     await using app = await testApp(listened(Application.create().routes(routes), heard));
 

@@ -50,7 +50,7 @@ interface Said {
   readonly events: readonly string[];
 }
 
-/** Sends requests for `/` and `/next`, and reads both answers or the end of the connection. */
+/** Sends requests for `/` and `/next`, and reads both responses or the end of the connection. */
 async function said(answer: (ctx: Context) => unknown, method = "GET"): Promise<Said> {
   let text = "";
   const handler = async (ctx: Context): Promise<unknown> =>
@@ -69,7 +69,7 @@ const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4
 
 describe("a body with a Content-Length that the application announced", () => {
   for (const [what, way] of WAYS) {
-    it(`ends the connection if it is shorter: ${what}`, async () => {
+    it(`ends the connection if the body is shorter than its Content-Length: ${what}`, async () => {
       const { text, events } = await said((ctx) => way(ctx, ["ab", "c"]));
 
       expect("abc").to.match(new RegExp(`^${bodyOf(text)}`));
@@ -79,7 +79,7 @@ describe("a body with a Content-Length that the application announced", () => {
       ]);
     });
 
-    it(`is cut at that length, and the connection ends: ${what}`, async () => {
+    it(`is cut at its Content-Length, and the connection ends: ${what}`, async () => {
       const { text, events } = await said((ctx) => way(ctx, ["hello", "HTTP/1.1 200 OK"]));
 
       expect("hello").to.match(new RegExp(`^${bodyOf(text)}`));
@@ -89,7 +89,7 @@ describe("a body with a Content-Length that the application announced", () => {
       ]);
     });
 
-    it(`keeps the connection if it has that length: ${what}`, async () => {
+    it(`keeps the connection if the body is as long as its Content-Length: ${what}`, async () => {
       const { text, events } = await said((ctx) => way(ctx, ["hel", "lo"]));
 
       expect(bodyOf(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
@@ -97,7 +97,7 @@ describe("a body with a Content-Length that the application announced", () => {
     });
   }
 
-  it("ends the connection if its stream had ended already", async () => {
+  it("ends the connection if the stream of a short body had ended before it was sent", async () => {
     const { text, events } = await said(async (ctx) => {
       ctx.set(FIVE);
       const empty = Readable.from([]).resume();
@@ -109,14 +109,14 @@ describe("a body with a Content-Length that the application announced", () => {
     expect(events).to.have.length(1);
   });
 
-  it("is not checked for HEAD", async () => {
+  it("is not compared with its Content-Length for HEAD", async () => {
     const { text, events } = await said((ctx) => (ctx.set(FIVE), bytes(["a"])), "HEAD");
 
     expect(bodyOf(text)).to.match(/^HTTP\/1\.1 200 OK[^]*<next>$/);
     expect(events).to.deep.equal([]);
   });
 
-  it("is not checked if the body is sent in chunks", async () => {
+  it("is not compared with its Content-Length if it is sent in chunks", async () => {
     const { text, events } = await said((ctx) => {
       ctx.res.setHeader("Transfer-Encoding", "chunked");
       return bytes(["abc"]);
@@ -126,14 +126,14 @@ describe("a body with a Content-Length that the application announced", () => {
     expect(events).to.deep.equal([]);
   });
 
-  it("is not checked if the application writes the bytes itself", async () => {
+  it("is not compared with its Content-Length if the application writes the bytes itself", async () => {
     const { text, events } = await said((ctx) => void ctx.res.writeHead(200, FIVE).end("abc"));
 
     expect(bodyOf(text)).to.match(/^abcHTTP\/1\.1 200 OK[^]*<next>$/);
     expect(events).to.deep.equal([]);
   });
 
-  it("may have a first part that was written by hand", async () => {
+  it("may follow a first part of the body that was written by hand", async () => {
     const { text, events } = await said((ctx) => {
       ctx.res.writeHead(200, FIVE).write("he");
       return bytes(["llo"]);
@@ -158,7 +158,7 @@ describe("framing that the application set wrongly", () => {
   ];
   for (const [kind, body] of kinds) {
     for (const [what, headers] of settings) {
-      it(`leaves the connection in step: ${what}, with ${kind}`, async () => {
+      it(`is corrected, so that the next response is read whole: ${what}, with ${kind}`, async () => {
         const { text, events } = await said((ctx) => (ctx.set(headers), body()));
 
         const [head = ""] = text.split("\r\n\r\n");
@@ -169,7 +169,7 @@ describe("framing that the application set wrongly", () => {
     }
   }
 
-  it("is not a transfer coding for HTTP/1.0", async () => {
+  it("is no transfer coding in a response to HTTP/1.0", async () => {
     await using stack = await Stack.of([], (ctx) => {
       ctx.set("Transfer-Encoding", "chunked");
       return respondWithReturned(ctx, bytes(["hello"]));

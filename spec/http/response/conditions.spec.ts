@@ -50,12 +50,12 @@ describe("evaluateConditions", () => {
   ];
 
   for (const [title, headers, status] of rows) {
-    it(`${title}: ${status}`, () => {
+    it(`gives ${status} for ${title}`, () => {
       expect(evaluateConditions(headers, file)).to.equal(status);
     });
   }
 
-  it("finds its tag in any list of tags", () => {
+  it("finds an entity tag in any list of tags", () => {
     const tag = fc.stringMatching(/^[!#-~]{0,12}$/).map((opaque) => `"${opaque}"`);
 
     fc.assert(
@@ -86,12 +86,12 @@ describe("a strong entity tag", () => {
     });
   }
 
-  it("is compared weakly with If-None-Match", () => {
+  it("is compared weakly with the tags of If-None-Match", () => {
     for (const header of ['"1000-abc"', 'W/"1000-abc"', '"x", W/"1000-abc"'])
       expect(evaluateConditions({ "if-none-match": header }, strong), header).to.equal(304);
   });
 
-  it("makes an If-Range hold, and a weak one does not", () => {
+  it("makes an If-Range hold, and a weak tag does not", () => {
     expect(isRangeCurrent({ "if-range": '"1000-abc"' }, strong)).to.equal(true);
     expect(isRangeCurrent({ "if-range": 'W/"1000-abc"' }, strong)).to.equal(false);
     expect(isRangeCurrent({ "if-range": file.etag }, file)).to.equal(false);
@@ -110,7 +110,7 @@ describe("isRangeCurrent", () => {
   ];
 
   for (const [title, condition, isCurrent] of rows) {
-    it(`${title}: ${isCurrent ? "the range" : "the whole file"}`, () => {
+    it(`allows ${isCurrent ? "the range" : "only the whole file"} for an If-Range of ${title}`, () => {
       const headers = condition === undefined ? {} : { "if-range": condition };
 
       expect(isRangeCurrent(headers, file)).to.equal(isCurrent);

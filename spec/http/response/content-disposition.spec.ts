@@ -19,16 +19,16 @@ describe("contentDisposition", () => {
   ];
 
   for (const [name, header] of rows) {
-    it(`of ${JSON.stringify(name)} is ${header}`, () => {
+    it(`gives ${header} for the name ${JSON.stringify(name)}`, () => {
       expect(formatContentDisposition(name)).to.equal(header);
     });
   }
 
-  it("is inline where it is asked", () => {
+  it("gives an inline disposition on request", () => {
     expect(formatContentDisposition("a.png", true)).to.equal('inline; filename="a.png"');
   });
 
-  it("is a header of bounded length for every text", () => {
+  it("gives a header of bounded length for every text", () => {
     fc.assert(
       fc.property(anyText({ maxLength: 400 }), (name) => {
         const header = formatContentDisposition(name);

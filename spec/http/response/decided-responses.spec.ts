@@ -1,4 +1,4 @@
-/** A decided answer: a stage has answered instead of the handler, and the handler still writes to Node's response. */
+/** A decided response: a stage has responded in the handler's place, and the handler still writes to Node's response. */
 import type { ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { gunzipSync } from "node:zlib";
@@ -34,20 +34,20 @@ const WRITES: readonly (readonly [string, Write])[] = [
   ["destroys it", (res) => res.destroy()],
   ["pipes into it", (res) => Readable.from(["LATE"]).pipe(res)],
   ["asks for it again", (_res, ctx) => (ctx.res.writeHead(200), ctx.response.res.end("LATE"))],
-  ["takes the answer over, as in Koa", (res, ctx) => ((ctx.respond = false), res.end("LATE"))],
+  ["takes the response over, as in Koa", (res, ctx) => ((ctx.respond = false), res.end("LATE"))],
   ["sets a cookie", (_res, ctx) => ctx.cookies.set("late", "1")],
   ["reports an error, as in Koa", (_res, ctx) => ctx.onerror(new Error("late"))],
 ];
 
 interface Late {
-  /** When the signal aborts, or while an outer stage works on the answer. */
+  /** When the signal aborts, or while an outer stage works on the response. */
   readonly when: "at the abort" | "after it";
   /** The act of the handler before the time limit. The handler holds Node's response from then on. */
   readonly early?: Write;
   readonly late: Write;
 }
 
-/** The answer to a request whose handler does not answer within the time limit. */
+/** The response to a request whose handler does not return within the time limit. */
 async function answered({ when, early, late }: Late): Promise<Answer> {
   const clock = new FakeClock();
   const [entered, decided, done] = [new Gate(), new Gate(), new Gate()];
@@ -78,7 +78,7 @@ async function answered({ when, early, late }: Late): Promise<Answer> {
 const nothing: Pipe = () => {};
 const pipe: Pipe = (stream, res) => void pipeline(stream, res, () => {});
 
-describe("a decided answer", () => {
+describe("a decided response", () => {
   for (const when of ["at the abort", "after it"] as const) {
     for (const [title, late] of WRITES) {
       for (const [holding, early] of [
@@ -96,7 +96,7 @@ describe("a decided answer", () => {
     }
   }
 
-  it("does not change while it is compressed", async () => {
+  it("does not change by late writes while it is compressed", async () => {
     const clock = new FakeClock();
     const entered = new Gate();
     const handler = async ({ signal, res }: Context): Promise<void> => {
@@ -121,7 +121,7 @@ describe("a decided answer", () => {
     expect(gunzipSync(answer.body).toString()).to.equal(page);
   });
 
-  it("does not change while it is streamed", async () => {
+  it("does not change by late writes while it is streamed", async () => {
     const clock = new FakeClock();
     const [entered, begun] = [new Gate(), new Gate()];
     async function* page(): AsyncGenerator<string> {

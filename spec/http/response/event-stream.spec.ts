@@ -76,14 +76,14 @@ describe("the text of an event", () => {
     ["a map as data", { data: new Map() }],
   ];
   for (const [what, event] of refused) {
-    it(`refuses ${what}`, () => {
+    it(`refuses ${what} as an event, or in one`, () => {
       expect(() => formatEvent(event)).to.throw(TypeError);
     });
   }
 });
 
 describe("Reply.events", () => {
-  it("answers an event stream that is not stored and not compressed", async () => {
+  it("sends an event stream that is not stored and not compressed", async () => {
     await using stack = await streaming(each("a", { id: "1", data: "b" }));
 
     const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
@@ -103,7 +103,7 @@ describe("Reply.events", () => {
     expect(first.text).to.equal("data: {}\n\n");
   });
 
-  it("is a 500 where the function throws", async () => {
+  it("is a 500 where the function of the events throws", async () => {
     await using stack = await streaming(() => {
       throw new Error("no events");
     });
@@ -150,7 +150,7 @@ describe("Reply.events", () => {
     expect(source.wasClosed).to.equal(true);
   });
 
-  it("ends in order when the drain reaches its deadline, and closes the iterable", async () => {
+  it("ends an event stream in order when the drain reaches its deadline, and closes the iterable", async () => {
     const source = new Waiting();
     let context: Context | undefined;
     const handler = (ctx: Context) => ((context = ctx), respondWithReturned(ctx, Reply.events(source)));
@@ -176,7 +176,7 @@ describe("Reply.events", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("cuts the answer when an event cannot be sent", async () => {
+  it("cuts the response when an event cannot be sent", async () => {
     await using stack = await streaming(each("a", { id: "1\n2" }));
 
     const text = await stack.raw(GET);

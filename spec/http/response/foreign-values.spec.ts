@@ -1,6 +1,6 @@
 /**
  * Values of the web platform and of the language that another class or realm has made: packages for `fetch` bring classes of their own,
- * and `node:vm` has its own globals. Each is answered as the same value of this realm, or is a 500 that names it.
+ * and `node:vm` has its own globals. Each is sent as the same value of this realm, or is a 500 that names it.
  */
 import { Readable } from "node:stream";
 import vm from "node:vm";
@@ -47,7 +47,7 @@ async function answerOf(handler: (ctx: Context) => unknown): Promise<Answer & { 
 
 describe("a Response of another class", () => {
   for (const [name, make] of RESPONSES) {
-    it(`of ${name} is the answer, when it is returned and when it is the body`, async () => {
+    it(`of ${name} is the response, when it is returned and when it is the body`, async () => {
       const answers = [await answerOf(() => make("text")), await answerOf((ctx) => void (ctx.body = make("text")))];
 
       for (const { status, headers, text } of answers) {
@@ -118,7 +118,7 @@ describe("bytes of another class", () => {
   ];
 
   for (const [what, make, type] of BODIES) {
-    it(`are the body: ${what}`, async () => {
+    it(`are the body of the response: ${what}`, async () => {
       for (const handler of [() => make(), (ctx: Context) => void (ctx.body = make())]) {
         const { status, headers, text, messages } = await answerOf(handler);
 
@@ -138,7 +138,7 @@ async function* chunksOf(...chunks: readonly unknown[]): AsyncGenerator {
   yield* chunks;
 }
 
-/** Values that are no answer, with the name in the message. */
+/** Values that cannot be sent, with the name in the message. */
 const REFUSED: readonly (readonly [string, () => object])[] = [
   ["a Request", () => new Request("http://localhost")],
   ["a FormData", () => new FormData()],
@@ -198,7 +198,7 @@ describe("a value that JSON does not show", () => {
     ["a Promise", () => Object.create({ then: () => {} }) as object], // oxlint-disable-line unicorn/no-thenable -- the case
   ];
 
-  it("is a 500 inside another value", async () => {
+  it("is a 500 inside another returned value", async () => {
     for (const [what, make] of NESTED) {
       for (const value of [
         { rows: [{ deep: make() }] },

@@ -17,14 +17,14 @@ const ACTS: readonly (readonly [string, Act])[] = [
   ["ends the response", ({ res }) => void res.end("by hand")],
   ["writes a head and ends the response", ({ res }) => void res.writeHead(200).end("by hand")],
   [
-    "takes the answer over, as in Koa, and ends it later",
+    "takes the response over, as in Koa, and ends it later",
     (ctx) => {
       ctx.respond = false;
       setImmediate(() => ctx.res.end("by hand"));
     },
   ],
   [
-    "begins to answer and fails",
+    "starts to respond and fails",
     ({ res }) => {
       res.write("by hand");
       throw new TypeError("in the middle");
@@ -32,7 +32,7 @@ const ACTS: readonly (readonly [string, Act])[] = [
   ],
 ];
 
-/** A layer of the application that answers by hand, although the rest has answered already. */
+/** A layer of the application that responds by hand, although the rest has responded already. */
 function over(act: Act): { handle(ctx: Context, next: Next): Promise<void> } {
   return {
     async handle(ctx, next) {
@@ -80,7 +80,7 @@ const TOO_MUCH: readonly (readonly [string, Act])[] = [
   ],
 ];
 
-describe("an answer written by hand", () => {
+describe("a response written by hand", () => {
   for (const [what, act] of TOO_MUCH) {
     it(`is reported once, and the server goes on, if a handler ${what}`, async () => {
       const witness = new TracingRecorder();
@@ -97,7 +97,7 @@ describe("an answer written by hand", () => {
     });
   }
 
-  it("is cut if Node reports a failure in the middle of it", async () => {
+  it("is cut if Node reports a failure in the middle of the response", async () => {
     await using stack = await Stack.of(
       [],
       ({ res }) => (res.write("be"), res.emit("error", new Error("broken")), undefined),
@@ -111,7 +111,7 @@ describe("an answer written by hand", () => {
   it("makes its request fail if Node reports a failure before the head is sent", async () => {
     const witness = new TracingRecorder();
     await using stack = await witness.run(() =>
-      Stack.of([], ({ res }) => (res.emit("error", new Error("broken")), "an answer")),
+      Stack.of([], ({ res }) => (res.emit("error", new Error("broken")), "a text")),
     );
 
     expect((await stack.ask()).status).to.equal(500);
@@ -119,7 +119,7 @@ describe("an answer written by hand", () => {
   });
 });
 
-describe("an answer written by hand that replaces another", () => {
+describe("a response written by hand that replaces another", () => {
   for (const [title, act] of ACTS) {
     for (const [around, layers] of [
       ["", []],
@@ -168,7 +168,7 @@ describe("an answer written by hand that replaces another", () => {
     const later = over(async (ctx) => {
       ctx.respond = false;
       await new Promise((resolve) => setImmediate(resolve));
-      // The stream that the handler below has answered with.
+      // The stream that the handler below has returned.
       (ctx.body as Readable).pipe(ctx.res);
     });
     await using stack = await Stack.of([later], () => Readable.from(["first, ", "second"]));

@@ -18,7 +18,7 @@ const OF_STAGES = [
   "x-request-id",
 ];
 
-/** A server that counts the pieces in which each answer is written to the socket. */
+/** A server that counts the pieces in which each response is written to the socket. */
 class Pieces implements AsyncDisposable {
   readonly counts: number[] = [];
   private constructor(
@@ -78,13 +78,13 @@ function get(n: number, more = ""): string {
   return `GET /?n=${n} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
 }
 
-/** Names of the header lines of a raw answer, in lower case. */
+/** Names of the header lines of a raw response, in lower case. */
 function namesIn(answer: string): readonly string[] {
   const head = answer.slice(answer.indexOf("\r\n") + 2, answer.indexOf("\r\n\r\n"));
   return head.split("\r\n").map((line) => line.slice(0, line.indexOf(": ")).toLowerCase());
 }
 
-/** The lines of the head of a raw answer, in order of the alphabet; every date is the same. */
+/** The lines of the head of a raw response, in order of the alphabet; every date is the same. */
 function linesIn(answer: string): readonly string[] {
   const lines = answer.slice(0, answer.indexOf("\r\n\r\n")).split("\r\n");
   return lines.map((line) => line.replace(/^(date: ).* (?!1970)\d{4} .*/i, "$1now")).toSorted();
@@ -103,7 +103,7 @@ function asOnHeaders(response: http.ServerResponse, listener: () => void): void 
   Object.assign(response, { writeHead: replacement });
 }
 
-describe("the head of an answer that the framework alone writes", () => {
+describe("the head of a response that the framework alone writes", () => {
   const bodies: readonly (readonly [string, string, (ctx: Context) => unknown])[] = [
     ["text", "GET", () => "hello"],
     ["text that is not ASCII", "GET", () => "grüße"],
@@ -202,7 +202,7 @@ describe("the head of an answer that the framework alone writes", () => {
   });
 });
 
-describe("the end of a small answer", () => {
+describe("the end of a small response", () => {
   for (const { title, body } of [
     { title: "ASCII", body: "hello" },
     { title: "text in Latin-1", body: "grüße" },
@@ -221,7 +221,7 @@ describe("the end of a small answer", () => {
       expect(pieces.counts).to.deep.equal([1]);
     });
 
-  it("is whole for text beyond ASCII behind a header beyond ASCII", async () => {
+  it("is sent whole for text beyond ASCII behind a header beyond ASCII", async () => {
     await using pieces = await Pieces.of((ctx) => {
       ctx.set("X-Name", "Zoë");
       return "漢字";
@@ -238,7 +238,7 @@ describe("the end of a small answer", () => {
     { title: "text that is long", body: "x".repeat(10_000), sent: "x".repeat(10_000) },
   ];
   for (const { title, body, sent } of others) {
-    it(`is whole for ${title}`, async () => {
+    it(`is sent whole for ${title}`, async () => {
       await using pieces = await Pieces.of(() => body);
 
       const text = await pieces.answer();
@@ -248,7 +248,7 @@ describe("the end of a small answer", () => {
     });
   }
 
-  it("is written by Node if the answer has a transfer coding", async () => {
+  it("is written by Node if the response has a transfer coding", async () => {
     await using pieces = await Pieces.of((ctx) => {
       ctx.set("Transfer-Encoding", "chunked");
       return "hello";
@@ -311,7 +311,7 @@ describe("the end of a small answer", () => {
     expect(text).to.match(/\r\n\r\nHELLO$/);
   });
 
-  it("keeps the answers of pipelined requests whole and in order", async () => {
+  it("keeps the responses to pipelined requests whole and in order", async () => {
     await using pieces = await Pieces.of((ctx) => ctx.search()["n"]);
 
     const text = await pieces.answer(get(1) + get(2) + get(3, "Connection: close\r\n"));
@@ -319,7 +319,7 @@ describe("the end of a small answer", () => {
     expect(text.match(/\r\n\r\n\d/g)).to.deep.equal(["\r\n\r\n1", "\r\n\r\n2", "\r\n\r\n3"]);
   });
 
-  it("is sent to HTTP/1.0 too", async () => {
+  it("is sent to a client of HTTP/1.0 too", async () => {
     await using pieces = await Pieces.of(() => "hello");
 
     const text = await pieces.answer("GET / HTTP/1.0\r\n\r\n");
@@ -373,7 +373,7 @@ describe("a header of the application", () => {
     });
   }
 
-  it("is on the response for observers of its end", async () => {
+  it("is on the response for observers of the end of the response", async () => {
     const seen: unknown[] = [];
     await using pieces = await Pieces.of(
       (ctx) => (ctx.set("X-Count", 42), "hello"),
@@ -387,7 +387,7 @@ describe("a header of the application", () => {
     expect(seen).to.deep.equal([42, true]);
   });
 
-  it("leaves head and body in one piece", async () => {
+  it("leaves head and body of a small response in one piece", async () => {
     await using pieces = await Pieces.of((ctx) => (ctx.set("Server", "links"), "hello"), OWN);
 
     await pieces.answer();

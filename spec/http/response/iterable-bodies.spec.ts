@@ -12,7 +12,7 @@ import { until } from "../../support/until.js";
 
 type Handler = (ctx: Context) => unknown;
 
-/** As the handler of a route answers. */
+/** Responds as the handler of a route does. */
 function returned(handler: Handler): Handler {
   return (ctx) => respondWithReturned(ctx, handler(ctx));
 }
@@ -36,7 +36,7 @@ describe("an async iterable", () => {
     ["nothing", [], "application/octet-stream", ""],
   ];
   for (const [what, values, type, text] of bodies) {
-    it(`of ${what} is sent as ${type}`, async () => {
+    it(`of ${what} is sent as a body of ${type}`, async () => {
       const answer = await answerOf(() => each(...values));
 
       expect(answer).to.deep.include({ status: 200, text });
@@ -59,7 +59,7 @@ describe("an async iterable", () => {
     });
   }
 
-  it("decides its type by the first value, however late that comes", async () => {
+  it("decides the media type by its first value, however late that comes", async () => {
     const clock = new FakeClock();
     let give: (() => void) | undefined;
     const late = async function* (): AsyncGenerator {
@@ -76,7 +76,7 @@ describe("an async iterable", () => {
     expect((await asking).headers["content-type"]).to.equal("application/x-ndjson");
   });
 
-  it("waits 100 ms at most for the first value where a type is set", async () => {
+  it("is waited for 100 ms at most where a media type is set", async () => {
     const clock = new FakeClock();
     const handler = returned((ctx) => ((ctx.type = "text/csv"), forever(() => {})));
     await using stack = await Stack.of([], handler, clock);
@@ -106,7 +106,7 @@ describe("an async iterable", () => {
     ["gives undefined", () => each(undefined)],
   ];
   for (const [what, make] of broken) {
-    it(`is a 500 when it ${what} before the first chunk`, async () => {
+    it(`is a 500 when the iterable ${what} before the first chunk`, async () => {
       expect((await answerOf(make)).status).to.equal(500);
     });
   }
@@ -117,7 +117,7 @@ describe("an async iterable", () => {
     ["gives an object behind text", "text", { a: 1 }],
   ];
   for (const [what, first, second] of cut) {
-    it(`is cut, never ended in order, when it ${what} later`, async () => {
+    it(`is cut, never ended in order, when the iterable ${what} after the first chunk`, async () => {
       let goOn: (() => void) | undefined;
       const heard = new Promise<void>((resolve) => (goOn = resolve));
       const source = async function* (): AsyncGenerator {
@@ -193,7 +193,7 @@ describe("an async iterable", () => {
     expect(events.join("\n")).not.to.match(/ERROR|WARN/);
   });
 
-  it("is closed when the time is over before the first value", async () => {
+  it("is closed when the time limit is reached before the first value", async () => {
     const clock = new FakeClock();
     let wasClosed = false;
     let isAsked = false;

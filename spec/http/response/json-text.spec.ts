@@ -44,7 +44,7 @@ describe("a value that is not JSON", () => {
     ["given to Reply.json", (value) => () => Reply.json(value)],
   ];
   for (const [way, handlerOf] of ways) {
-    it(`is a 500 that names its kind when it is ${way}`, async () => {
+    it(`is a 500 that names the kind of the value when it is ${way}`, async () => {
       for (const [kind, make] of KINDS) {
         const answer = await answerOf(handlerOf(make()));
 
@@ -55,7 +55,7 @@ describe("a value that is not JSON", () => {
     });
   }
 
-  it("is a 500 inside an array or an object too", async () => {
+  it("is a 500 also inside an array or an object", async () => {
     const values = [[Promise.resolve(1)], { deep: [{ promise: Promise.resolve(1) }] }];
     for (const value of values) {
       const answer = await answerOf(() => value);
@@ -66,7 +66,7 @@ describe("a value that is not JSON", () => {
   });
 });
 
-describe("jsonText", () => {
+describe("toJsonText", () => {
   for (const [kind, make] of KINDS) {
     it(`refuses ${kind}`, () => {
       expect(() => toJsonText(make())).to.throw(TypeError, `a handler returned ${kind}, which cannot be sent`);

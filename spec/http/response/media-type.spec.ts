@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { isCompressible } from "../../../lib/http/response/media-type.js";
 
-describe("a compressible media type", () => {
+describe("a media type", () => {
   const yes = [
     "text/plain",
     "text/html; charset=utf-8",
@@ -55,13 +55,13 @@ describe("a compressible media type", () => {
   ];
 
   for (const type of yes) {
-    it(`is ${type}`, () => {
+    it(`is compressible: ${type}`, () => {
       expect(isCompressible(type)).to.equal(true);
     });
   }
 
   for (const type of no) {
-    it(`is not ${JSON.stringify(type)}`, () => {
+    it(`is not compressible: ${JSON.stringify(type)}`, () => {
       expect(isCompressible(type)).to.equal(false);
     });
   }

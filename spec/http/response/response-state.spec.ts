@@ -7,12 +7,12 @@ import { Gate } from "../../support/gate.js";
 import { Stack } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 
-/** The context of one request, after its answer. */
+/** The context of one request, after its response. */
 async function contextAfter(handler: (ctx: Context) => unknown): Promise<Context> {
   let seen: Context | undefined;
   await using stack = await Stack.of([], (ctx) => handler((seen = ctx)));
   await stack.ask();
-  await until(() => seen?.phase === "over");
+  await until(() => seen?.phase === "closed");
   if (seen === undefined) throw new Error("the handler was not called");
   return seen;
 }
@@ -21,8 +21,8 @@ function writer({ isShared, isWrittenByHand }: Context): readonly boolean[] {
   return [isShared, isWrittenByHand];
 }
 
-describe("the phase of an answer", () => {
-  it("is open while the handler works, also after it has set status and body", async () => {
+describe("the phase of a response", () => {
+  it("is open while the handler works, also after the handler has set status and body", async () => {
     const phases: string[] = [];
 
     await contextAfter((ctx) => {
@@ -80,7 +80,7 @@ describe("the phase of an answer", () => {
     expect(status).to.equal(408);
   });
 
-  it("is over when the client leaves before the answer", async () => {
+  it("is closed when the client leaves before the response", async () => {
     let seen: Context | undefined;
     const left = new Gate();
     await using stack = await Stack.of([], async (ctx) => {
@@ -95,11 +95,11 @@ describe("the phase of an answer", () => {
     await until(() => seen?.isClientGone === true);
     left.open();
 
-    expect([before, seen?.phase, seen?.isAbandoned]).to.deep.equal(["open", "over", true]);
+    expect([before, seen?.phase, seen?.isAbandoned]).to.deep.equal(["open", "closed", true]);
   });
 });
 
-describe("the writer of an answer", () => {
+describe("the writer of a response", () => {
   it("is the framework alone until the application asks for Node's response", async () => {
     const seen: (readonly boolean[])[] = [];
 
@@ -116,7 +116,7 @@ describe("the writer of an answer", () => {
     ]);
   });
 
-  it("is the application after ctx.respond = false, until it sets true again", async () => {
+  it("is the application after ctx.respond = false, until the application sets true again", async () => {
     const seen: (readonly boolean[])[] = [];
 
     await contextAfter((ctx) => {
@@ -135,7 +135,7 @@ describe("the writer of an answer", () => {
 });
 
 describe("a status that was not set", () => {
-  it("is undefined, and the status follows from the body", async () => {
+  it("is undefined in the state, and the sent status follows from the body", async () => {
     const bare = await contextAfter((ctx) => void (ctx.body = "hello"));
     const set = await contextAfter((ctx) => void (ctx.status = 202));
 

@@ -59,7 +59,7 @@ const ANSWERS: readonly (readonly [string, Handler, number, string | undefined, 
 
 describe("a returned value", () => {
   for (const [what, handler, status, type, body] of ANSWERS) {
-    it(`answers ${what} with ${status} and ${type ?? "no type"}`, async () => {
+    it(`is sent with ${status} and ${type ?? "no type"} if it is ${what}`, async () => {
       const answer = await answerOf(handler);
 
       expect(answer.status).to.equal(status);
@@ -78,7 +78,7 @@ describe("a returned value", () => {
     });
   }
 
-  it("announces no length with 204 and 304, and a length of 0 with any other empty answer", async () => {
+  it("announces no length with 204 and 304, and a length of 0 with any other empty response", async () => {
     const nothing = await answerOf(() => {});
     const unchanged = await answerOf((ctx) => void (ctx.status = 304));
     const empty = await answerOf((ctx) => void (ctx.status = 404));
@@ -101,14 +101,14 @@ describe("a returned value", () => {
     expect(answer.headers["x-a"]).to.equal("1");
   });
 
-  it("may be missing: the answer is the body on the context", async () => {
+  it("may be missing: the response has the body of the context", async () => {
     const answer = await answerOf((ctx) => void (ctx.body = { a: 1 }));
 
     expect(answer.headers["content-type"]).to.equal("application/json");
     expect(answer.text).to.equal('{"a":1}');
   });
 
-  it("is not an answer if it is a boolean and the context has a body", async () => {
+  it("does not replace the body of the context if it is a boolean", async () => {
     const body = "<h1>docs</h1>";
     const answers = [true, false].map((value) =>
       answerOf((ctx) => {
@@ -133,7 +133,7 @@ describe("a returned value", () => {
     expect(answer.text).to.equal("");
   });
 
-  it("may be missing: the answer is the one written to Node's response", async () => {
+  it("may be missing: the response is the one written to Node's response", async () => {
     const answer = await answerOf((ctx) => {
       ctx.respond = false;
       ctx.res.writeHead(202, { "Content-Type": "text/x-hand" });
@@ -206,11 +206,11 @@ describe("a returned value", () => {
       const answer = await stack.ask("/", { headers: { "accept-encoding": "identity" } });
       const asked = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
 
-      const isUndone = answer.text === "hello".repeat(500);
-      expect(isUndone || answer.body.equals(coded)).to.equal(true);
-      expect(answer.headers["content-encoding"]).to.equal(isUndone ? undefined : coding);
-      expect(answer.headers["content-length"]).to.equal(isUndone ? undefined : String(coded.length));
-      expect(asked.headers["content-encoding"]).to.equal(isUndone ? "gzip" : coding);
+      const isDecoded = answer.text === "hello".repeat(500);
+      expect(isDecoded || answer.body.equals(coded)).to.equal(true);
+      expect(answer.headers["content-encoding"]).to.equal(isDecoded ? undefined : coding);
+      expect(answer.headers["content-length"]).to.equal(isDecoded ? undefined : String(coded.length));
+      expect(asked.headers["content-encoding"]).to.equal(isDecoded ? "gzip" : coding);
     });
   }
 
@@ -242,7 +242,7 @@ describe("a returned value", () => {
 
 describe("a returned value after a middleware has asked for Koa's response", () => {
   for (const [what, handler, status, type, body] of ANSWERS) {
-    it(`answers ${what} with ${status} and ${type ?? "no type"}`, async () => {
+    it(`is sent with ${status} and ${type ?? "no type"} if it is ${what}`, async () => {
       const answer = await answerOf((ctx) => {
         expect(ctx.response.status).to.equal(404);
         return handler(ctx);
@@ -254,16 +254,16 @@ describe("a returned value after a middleware has asked for Koa's response", () 
     });
   }
 
-  it("answers an error with a problem", async () => {
+  it("is a problem where the handler throws an error", async () => {
     const answer = await answerOf((ctx) => {
-      ctx.response.body = "half an answer";
+      ctx.response.body = "half a response";
       throw new NotFoundError();
     });
 
     expect(answer.headers["content-type"]).to.equal("application/problem+json");
   });
 
-  it("replaces a text by an object, and its type", async () => {
+  it("replaces a text on the context, and its media type", async () => {
     const answer = await answerOf((ctx) => {
       ctx.response.body = "text";
       return { a: 1 };
@@ -273,7 +273,7 @@ describe("a returned value after a middleware has asked for Koa's response", () 
     expect(answer.text).to.equal('{"a":1}');
   });
 
-  it("keeps its type if the body is encoded afterwards", async () => {
+  it("keeps its media type if the body is encoded afterwards", async () => {
     const answer = await answerOf((ctx) => {
       ctx.response.body = { a: 1 };
       ctx.body = Readable.from([Buffer.from("coded")]);
@@ -324,7 +324,7 @@ describe("a body that fails before its first byte", () => {
     });
   }
 
-  it("cuts the answer if a later chunk cannot be sent, and the server goes on", async () => {
+  it("cuts the response if a later chunk cannot be sent, and the server goes on", async () => {
     await using stack = await Stack.of([], (ctx) => (ctx.path === "/next" ? "fine" : Readable.from(["ok", { a: 1 }])));
 
     const cut = await stack.ask("/cut").catch((error: unknown) => error);
@@ -352,7 +352,7 @@ describe("ctx.assert", () => {
     ["a true condition", (ctx) => ctx.assert(true, 500), 204],
   ];
   for (const [what, check, status] of checks) {
-    it(`answers ${what} with ${status}`, async () => {
+    it(`responds to ${what} with ${status}`, async () => {
       const answer = await answerOf(check);
 
       expect(answer.status).to.equal(status);

@@ -16,7 +16,7 @@ import { until } from "../../support/until.js";
 
 type Handler = (ctx: Context) => unknown;
 
-/** Answers as the handler of a route does: the head waits a moment for the first chunk. */
+/** Responds as the handler of a route does: the head waits a moment for the first chunk. */
 function returned(handler: Handler): Handler {
   return (ctx) => respondWithReturned(ctx, handler(ctx));
 }
@@ -119,7 +119,7 @@ for (const [way, coding, layers] of WAYS) {
       });
     }
 
-    it("is cut if the first chunk comes after the head and cannot be sent", async () => {
+    it("is cut if its first chunk comes after the head and cannot be sent", async () => {
       const clock = new FakeClock();
       const source = new PassThrough({ objectMode: true });
       await using stack = await Stack.of(
@@ -153,7 +153,7 @@ for (const [way, coding, layers] of WAYS) {
       });
     }
 
-    it("arrives whole if such a stream is put on the context", async () => {
+    it("arrives whole if a stream of Node's old kind is put on the context", async () => {
       await using stack = await Stack.of(layers(), (ctx) => onContext(new OldStream(["ab", "cd"]))(ctx));
 
       expect(await textOf(stack, coding)).to.equal("abcd");
@@ -163,7 +163,7 @@ for (const [way, coding, layers] of WAYS) {
       ["fails", new Error("canary")],
       ["gives an object", { a: 1 }],
     ] as const) {
-      it(`is a 500 if such a stream ${what} before its first byte`, async () => {
+      it(`is a 500 if a stream of Node's old kind ${what} before its first byte`, async () => {
         await using stack = await Stack.of(
           layers(),
           asText(() => new OldStream([chunk])),
@@ -176,7 +176,7 @@ for (const [way, coding, layers] of WAYS) {
       });
     }
 
-    it("is a 500 if such a stream was destroyed before", async () => {
+    it("is a 500 if a stream of Node's old kind was destroyed before", async () => {
       const source = Object.assign(new OldStream([]), { destroyed: true });
       source.pipe = (target) => target;
       await using stack = await Stack.of(
@@ -190,7 +190,7 @@ for (const [way, coding, layers] of WAYS) {
       expect(answer.status).to.equal(500);
     });
 
-    it("is cut if such a stream fails while a stage still waits", async () => {
+    it("is cut if a stream of Node's old kind fails while a stage still waits", async () => {
       const source = new OldStream([]);
       source.pipe = (target) => target;
       const failing: Middleware = {
@@ -207,7 +207,7 @@ for (const [way, coding, layers] of WAYS) {
       expect(said).not.to.match(/\r\n0\r\n\r\n$/);
     });
 
-    it("destroys such a stream when the client leaves", async () => {
+    it("destroys a stream of Node's old kind when the client leaves", async () => {
       const source = new OldStream([]);
       source.pipe = (target) => target;
       const clock = new FakeClock();
@@ -331,14 +331,14 @@ describe("a stream of objects that is not sent", () => {
   }
 });
 
-/** Resolves with the head of an answer, before its body. */
+/** Resolves with the head of a response, before its body. */
 async function headOf(stack: Stack): Promise<string> {
   await using client = await Conversation.with(stack.port);
   return await client.say(get("br")).hear(/\r\n\r\n/);
 }
 
 describe("the head of a stream", () => {
-  it("waits for the first chunk, 100 ms at most", async () => {
+  it("is sent with the first chunk, after 100 ms at most", async () => {
     const clock = new FakeClock();
     await using stack = await Stack.of(
       [],

@@ -42,7 +42,7 @@ const UNSENDABLE: readonly (readonly [string, Handler])[] = [
   ["an end by hand under status 0", ({ res }) => ((res.statusCode = 0), void res.end("x"))],
 ];
 
-/** Takes the answer over, and writes it after all stages have ended. */
+/** Takes the response over, and writes it after all stages have ended. */
 function later(act: (res: ServerResponse) => void): Handler {
   return (ctx) => {
     ctx.respond = false;
@@ -50,7 +50,7 @@ function later(act: (res: ServerResponse) => void): Handler {
   };
 }
 
-/** The answer of a handler as the client, the access log and the counter see it, and the other events. */
+/** The response of a handler as the client, the access log and the counter see it, and the other events. */
 async function told(handler: Handler, mapper: ErrorMapper = () => undefined) {
   const witness = new TracingRecorder();
   const metrics = new Metrics();
@@ -85,7 +85,7 @@ describe("a head that cannot be written", () => {
     ["media type", () => Reply.of("page", "text/html\n")],
     ["header", () => Reply.html("page").header("X-A", "中")],
   ] as const) {
-    it(`is reported for the ${what} of an error mapper, and the answer stays`, async () => {
+    it(`is reported for the ${what} of an error mapper, and the response stays`, async () => {
       const { answer, lines, counted, events } = await told((ctx) => void (ctx.status = 418), mapper);
 
       expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([418, Problem.of(418).toJSON()]);
@@ -95,7 +95,7 @@ describe("a head that cannot be written", () => {
     });
   }
 
-  it("is not an answer if the handler writes another one afterwards", async () => {
+  it("is not the response if the handler writes another head afterwards", async () => {
     const refused: Error[] = [];
     const { answer, lines, counted } = await told(
       later((res) => {
@@ -111,14 +111,14 @@ describe("a head that cannot be written", () => {
     expect(counted).to.equal(1);
   });
 
-  it("is logged with the status that Node makes of it", async () => {
+  it("is logged with the status that Node sends instead", async () => {
     const { answer, lines } = await told(later((res) => void res.writeHead(202.9).end()));
 
     expect(answer.status).to.equal(202);
     expect(lines).to.deep.equal([202]);
   });
 
-  it("does not prevent the answers to later requests of its connection", async () => {
+  it("does not prevent responses to later requests of its connection", async () => {
     await using stack = await Stack.of([], ({ path }) => (path === "/next" ? "next" : Reply.empty(103)));
 
     const received = await stack.raw(

@@ -4,18 +4,18 @@ import { mergeVary } from "../../../lib/http/response/vary.js";
 
 describe("Vary", () => {
   const rows: readonly (readonly [string, string | undefined, string, string])[] = [
-    ["nothing there: what is added", undefined, "Origin", "Origin"],
-    ["an empty value: what is added", "", "Origin", "Origin"],
-    ["the same: stays", "Origin", "Origin", "Origin"],
-    ["another: both", "Accept", "Origin", "Accept, Origin"],
-    ["the same in another case: the first spelling", "origin", "Origin", "origin"],
-    ["several at once", "Accept", "Origin, accept, Cookie", "Accept, Origin, Cookie"],
-    ["repetitions inside what was there go", "Accept, ACCEPT", "Origin", "Accept, Origin"],
-    ["empty members go", " ,Accept,, ", "Origin", "Accept, Origin"],
-    ["no blanks: still a list", "Accept,Cookie", "Origin", "Accept, Cookie, Origin"],
-    ["a star stays alone", "*", "Origin", "*"],
-    ["a star among others", "Accept, *", "Origin", "*"],
-    ["a star is added", "Accept", "*", "*"],
+    ["is the added names where it was absent", undefined, "Origin", "Origin"],
+    ["is the added names where it was empty", "", "Origin", "Origin"],
+    ["stays where it has the name", "Origin", "Origin", "Origin"],
+    ["has both names after another one is added", "Accept", "Origin", "Accept, Origin"],
+    ["keeps the first spelling of a name", "origin", "Origin", "origin"],
+    ["takes several names at once", "Accept", "Origin, accept, Cookie", "Accept, Origin, Cookie"],
+    ["loses repeated names", "Accept, ACCEPT", "Origin", "Accept, Origin"],
+    ["loses empty members", " ,Accept,, ", "Origin", "Accept, Origin"],
+    ["is read as a list without blanks", "Accept,Cookie", "Origin", "Accept, Cookie, Origin"],
+    ["stays * if a name is added", "*", "Origin", "*"],
+    ["is * if it has a * among other names", "Accept, *", "Origin", "*"],
+    ["is * if a * is added", "Accept", "*", "*"],
   ];
 
   for (const [title, current, names, merged] of rows) {

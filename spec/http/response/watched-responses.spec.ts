@@ -1,4 +1,4 @@
-/** Answers that something else in the process watches: what it reads from the response, and listens to on the request, when the answer is out. */
+/** Responses with observers elsewhere in the process, which read the response and listen to the request when the response is sent. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import { PerformanceObserver } from "node:perf_hooks";
@@ -35,7 +35,7 @@ function subscription(channel: string, listener: (message: Message) => void): Di
   return { [Symbol.dispose]: () => void unsubscribe(channel, received) };
 }
 
-/** Observes the entries of `node:perf_hooks` about answers of servers until the end of the test. */
+/** Observes the entries of `node:perf_hooks` about responses of servers until the end of the test. */
 class Entries implements Disposable {
   readonly first: Promise<unknown>;
   private observer: PerformanceObserver | undefined;
@@ -54,7 +54,7 @@ class Entries implements Disposable {
   }
 }
 
-/** Answers one request behind `prepare`, over `callback()`. */
+/** Handles one request behind `prepare`, over `callback()`. */
 async function ask(prepare: (response: ServerResponse) => void): Promise<Response> {
   const callback = application().build().callback();
   const server = http.createServer((request, response) => {
@@ -67,7 +67,7 @@ async function ask(prepare: (response: ServerResponse) => void): Promise<Respons
   return response;
 }
 
-describe("an answer on a server of the framework", () => {
+describe("a response on a server of the framework", () => {
   it("shows its headers to a subscriber of `http.server.response.finish`", async () => {
     await using app = await testApp(application());
     const seen: unknown[] = [];
@@ -138,7 +138,7 @@ describe("an answer on a server of the framework", () => {
   }
 });
 
-describe("an answer on a server of another package", () => {
+describe("a response on a server of another package", () => {
   for (const event of ["finish", "close"]) {
     it(`shows its headers to a listener for \`${event}\``, async () => {
       const seen = new Promise((resolve) => {
