@@ -1,5 +1,5 @@
 /**
- * The seven conventional actions on a kind of thing that is listed, shown and changed, as a table of endpoints. A method of its
+ * The seven conventional actions on resources that are listed, shown and changed, as a table of endpoints. A method of its
  * controller handles the action of the same name. There is no PATCH; for other actions use a table (`routes`).
  *
  * @example

@@ -53,7 +53,7 @@ export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Turns a thenable of unknown origin into a promise: its own `then` may forget failures, and may return anything. */
+/** Converts a thenable of unknown origin into a promise: its own `then` may forget failures, and may return anything. */
 export function toPromise(value: Promise<unknown>): Promise<unknown> {
   return value instanceof Promise ? value : Promise.resolve(value);
 }

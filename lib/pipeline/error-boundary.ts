@@ -17,7 +17,7 @@ import { discardBody } from "../http/response/body-stream.js";
 
 const lastResortLog = tracing.target("framework::http::last_resort");
 
-/** Handles a value that a stage further out turns into the response. It does nothing if that stage is on. */
+/** Handles a value that a stage further out converts into the response. It does nothing if that stage is on. */
 export type DeferredHandler = (ctx: Context, deferred: Deferred) => void;
 
 export function errorBoundary(inner: Run, handleDeferred: DeferredHandler): Run {

@@ -1,7 +1,7 @@
 /**
  * Middleware of controllers: `@Middleware(...)` on a method covers that route, on a class every route of the class. It runs after the
  * match, inside the middleware of the module, and never on 404, 405 or the response to OPTIONS. The interface of the same name is the
- * contract of a middleware; `middleware(fn)` turns a function into a class.
+ * contract of a middleware; `middleware(fn)` converts a function into a class.
  *
  * @example
  * @Injectable()

@@ -1,5 +1,5 @@
 /**
- * The router stage. It finds the route of a request, gives the context its parameters, runs its middleware and handler, and turns the
+ * The router stage. It finds the route of a request, gives the context its parameters, runs its middleware and handler, and converts the
  * returned value into the response. A request without a route goes to routes that the application added to a @koa/router, then to the
  * fallback; else it is a 404.
  */

@@ -37,7 +37,7 @@ function warnings(app: TestApp): readonly unknown[] {
 
 const COLONS = "a path has :name or *, which is literal text: write {name} for a segment and {*name} for the rest";
 
-const SILENT = "a middleware neither answered nor called next(): the answer is a 404";
+const SILENT = "a middleware neither responded nor called next(): the response is a 404";
 
 class Passing extends Layer {
   override wrap(inner: Run): Run {

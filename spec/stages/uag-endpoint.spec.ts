@@ -140,7 +140,7 @@ describe("the endpoint of the graph", () => {
     const { diagnostics } = startupErrorOf(() => Application.create().uagEndpoint("/graph").routes(routes).build());
     expect(diagnostics.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
       "E_ROUTE_RESERVED the route GET /_framework/mine lies below /_framework, which is reserved for the framework",
-      "E_ROUTE_RESERVED the route GET /graph has the path of .uagEndpoint(…), which answers before it",
+      "E_ROUTE_RESERVED the route GET /graph has the path of .uagEndpoint(…), which responds before it",
     ]);
   });
 

@@ -37,13 +37,13 @@ export type Writer = "framework" | "shared" | "by hand";
 export type EndReason = "handed over" | "client gone";
 
 export abstract class ResponseState {
-  /** The body. `settleBody` turns it into text, bytes or a Node stream. @internal */
+  /** The body. `settleBody` converts it into text, bytes or a Node stream. @internal */
   payload: unknown = undefined;
   /** The body, if other responses share its bytes. An application that reads the body gets a copy. @internal */
   sharedBytes: Uint8Array | undefined = undefined;
   /** The media type that follows from the body. A `Content-Type` that was set takes precedence. @internal */
   inferredType: string | undefined = undefined;
-  /** A returned value that an outer stage turns into the response: a redirect, a page. @internal */
+  /** A returned value that an outer stage converts into the response: a redirect, a page. @internal */
   deferred: unknown = undefined;
   /** An error that a callback reported through Koa's `onerror`. The error boundary throws it. @internal */
   lateError: { readonly error: unknown } | undefined = undefined;

@@ -1,5 +1,5 @@
 /**
- * Turns the value that a handler or a middleware returned into the response on the context. Text stays text, bytes stay bytes, and any
+ * Converts the value that a handler or a middleware returned into the response on the context. Text stays text, bytes stay bytes, and any
  * other value becomes JSON. This happens inside the pipeline, so that the error boundary catches the errors of a `toJSON`.
  */
 import { Readable } from "node:stream";
@@ -16,7 +16,7 @@ import { trimWhitespace } from "./field-value.js";
 import { checkFinalStatus } from "./head.js";
 import { readChunks, getSetCookies, isBlob, isBytes, isResponse, isWebStream, type WebResponse } from "./web-values.js";
 
-/** A returned value that an outer stage turns into the response: a redirect, a page. */
+/** A returned value that an outer stage converts into the response: a redirect, a page. */
 export abstract class Deferred {
   /** The name of the value in the message about a missing stage. */
   abstract readonly kind: string;
@@ -122,7 +122,7 @@ function parseConnectionNames(connection: string | undefined): ReadonlySet<strin
   return new Set(connection.split(",").map((name) => trimWhitespace(name).toLowerCase()));
 }
 
-/** Turns a value of `ctx.body` into one that can be sent: text, bytes, or a Node stream of them. @internal */
+/** Converts a value of `ctx.body` into one that can be sent: text, bytes, or a Node stream of them. @internal */
 export function settleBody(ctx: Context): void {
   const { payload } = ctx;
   if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array) return;
@@ -163,7 +163,7 @@ function toNodeStream(body: ReadableStream): Readable {
  */
 const FIRST_CHUNK_MS = 100;
 
-/** Turns the returned value into the response. For a stream it waits a short time for the first chunk. */
+/** Converts the returned value into the response. For a stream it waits a short time for the first chunk. */
 export function respondWithReturned(ctx: Context, value: unknown): void | Promise<void> {
   respondWith(ctx, value);
   if (typeof ctx.payload !== "object") return undefined;

@@ -1,5 +1,5 @@
 /**
- * Sends the response: turns the state of the context into a head and bytes. The last-resort handler calls it once for each request, after
+ * Sends the response: converts the state of the context into a head and bytes. The last-resort handler calls it once for each request, after
  * every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged and ends the connection, so
  * that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
  */
