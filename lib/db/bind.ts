@@ -1,6 +1,7 @@
 /**
- * Binds that an engine must not see. An array or a plain object comes from a JSON body without validation; a driver that makes SQL of it
- * may widen a condition (`id = 1, 2`). A number or a date that a text was not becomes 0 or null in an engine that has no value for it.
+ * Refuses binds that must not reach an engine. An array or a plain object may come from a JSON body that was not validated, and a driver
+ * that turns it into SQL may widen a condition (`id = 1, 2`). `NaN` and an invalid Date come from a text that could not be parsed, and an
+ * engine that has no such value stores 0 or null.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { DriverError } from "./driver-error.js";
@@ -15,12 +16,12 @@ export function refuseBind(value: unknown, index: number): never {
 function describeKind(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   if (value instanceof Date) return "an invalid Date";
-  // Neither says anything about the input.
+  // Neither text reveals the input.
   if (value === undefined || typeof value === "number") return String(value);
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value and the error that writing it made */
+/** @param index from 0; @throws FrameworkError `E_DB_BIND`, without the value and without the error of its serialization */
 export function refuseUnwritable(index: number): never {
   throw bindError(
     `bind ${index + 1} of a statement is an object that cannot be written: it refers to itself, holds a bigint, or a method of it throws`,
@@ -34,7 +35,7 @@ export function refuseTextForJson(index: number): never {
   );
 }
 
-/** An encoder would write another character for half of a surrogate pair. @throws DriverError of the kind `text` */
+/** An encoder replaces half of a surrogate pair by another character. @throws DriverError of the kind `text` */
 export function checkText(text: string): void {
   if (!text.isWellFormed()) throw new DriverError({ kind: "text" });
 }
@@ -44,7 +45,7 @@ export function refuseBinds(count: number, max: number): never {
   throw bindError(`a statement has ${count} binds, and the database takes ${max}: run it in portions`);
 }
 
-/** An answer does not say why. */
+/** Only the log has the message: the response does not tell the reason. */
 export function bindError(message: string): FrameworkError {
   const error = new FrameworkError("The database refused the statement.", { code: "E_DB_BIND" });
   error.message = message;

@@ -2,8 +2,9 @@
  * The errors of a database. Their messages and fields hold names of tables, columns and constraints, and no value of a row or a bind. The
  * error of the driver is not their cause, because engines quote values in their messages.
  *
- * A unique or a foreign key violation is answered with 409, and a text that cannot be stored with 400, because a client that sends other
- * values succeeds. What passes by itself is a 503, and a full disk a 507. Everything else, such as a column that does not exist, is a fault of the program and a 500.
+ * A unique or a foreign key violation is a 409, and a text that cannot be stored is a 400, because a client that sends other values
+ * succeeds. A failure that passes by itself is a 503, and a full disk is a 507. Any other failure, such as a column that does not exist, is
+ * a fault of the program and a 500.
  *
  * @example
  * try {
@@ -22,7 +23,7 @@ const MAX_SQL_LENGTH = 500;
 interface Meaning {
   readonly code: string;
   readonly status: number;
-  /** Part of the answer. */
+  /** Part of the response. */
   readonly detail: string;
   /** For the log, where the driver gives no text. */
   readonly text: string;
@@ -92,12 +93,12 @@ export class UniqueViolationError extends DatabaseError {}
 /** 409: a row that a foreign key needs does not exist, or others still refer to the row that is deleted. */
 export class ForeignKeyViolationError extends DatabaseError {}
 
-/** 503 or 507: no connection, no answer in time, no lock in time, too many callers, no space, or a read-only database. */
+/** 503 or 507: no connection, no result in time, no lock in time, too many callers, no space, or a read-only database. */
 export class DatabaseUnavailableError extends DatabaseError {}
 
 /**
- * 500: the connection was lost or the request ended while a write was under way, so whether it happened is not known. The framework
- * does not repeat it. Read the data again before you do.
+ * 500: the connection was lost or the request ended during a write, so the outcome of the write is unknown. The framework does not retry
+ * it. Read the data again before you retry it.
  */
 export class UnknownOutcomeError extends FrameworkError {
   /** @param what `the commit of shop` */
@@ -121,7 +122,7 @@ export function databaseError(failure: DriverFailure, database: string, sql?: st
   }
 }
 
-/** True if the same transaction may succeed when it runs again. */
+/** True if the same transaction may succeed when it is retried. */
 export function isRetryable(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError && RETRYABLE.has(error.kind);
 }

@@ -1,10 +1,11 @@
 /**
- * A database of the application: a typed query builder, transactions that the code inside need not pass on, and work for after the commit.
- * Extend it with the types of the tables, provide it with a driver, and inject the class. Several databases are several classes; they have
- * the same kind of driver.
+ * A database of the application: a typed query builder, transactions that nested calls join without a parameter, and work that runs after
+ * the commit. Extend it with the types of the tables, provide it with a driver, and inject the class. Several databases are several
+ * classes;
+ * they have the same kind of driver.
  *
- * Every query works in the transaction of the code that runs it. Its signal is that of the request, so a query ends with the request that
- * asked for it.
+ * Every query runs in the transaction of the code that executes it. Its signal is that of the request, so the end of the request cancels
+ * the query.
  *
  * Not for data of one process: that is a `Map`. Not for values that may be lost: that is a cache.
  *
@@ -55,7 +56,7 @@ export interface DatabaseOptions {
   readonly plugins?: readonly KyselyPlugin[];
   /** A query that takes at least this long is a WARN event with its SQL, without binds. 500 ms unless set, on SQLite 50 ms. */
   readonly slowQueryMs?: number;
-  /** The migrations in their order: values, lists of values, and folders (`migrationsIn`). */
+  /** The migrations in their order: values, lists of values, and folders (`readMigrations`). */
   readonly migrations?: readonly (MigrationSource | readonly Migration[])[];
   /** True: the start applies the pending migrations. Otherwise the start fails and names them. */
   readonly migrate?: boolean;
@@ -77,14 +78,14 @@ export abstract class Database<Tables> extends Subsystem {
   /** Kysely on this database. Its statements run in the transaction of the code that executes them. */
   readonly query: Kysely<Tables>;
 
-  /** Applies and undoes migrations, and tells which are pending. */
+  /** Applies migrations, rolls them back, and lists the pending ones. */
   readonly migrations: Migrator;
 
   private statements: Statements | undefined = undefined;
   private readonly requiredTables = new Map<string, RequiredTable>();
   private readonly transactions = new Transactions(() => this.ready());
 
-  /** Opens nothing. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_OPTION` */
+  /** Opens no connection. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_OPTION` */
   constructor(
     /** @internal */
     readonly driver: DatabaseDriver,
@@ -156,10 +157,10 @@ export abstract class Database<Tables> extends Subsystem {
 
   /**
    * Runs `fn` in a transaction. It commits when `fn` has returned, and rolls back if `fn` throws or the request ends. Inside another
-   * transaction of this database, `fn` runs in a savepoint: if it throws, what it did is undone, and the outer function may go on.
+   * transaction of this database, `fn` runs in a savepoint: if it throws, its changes are rolled back, and the outer function may continue.
    *
-   * @throws what `fn` throws; DatabaseError; UnknownOutcomeError if the connection was lost during the commit; FrameworkError
-   * `E_DB_TRANSACTION_FAILED` if a statement failed and `fn` went on, where the engine does not allow that
+   * @throws the error of `fn`; DatabaseError; UnknownOutcomeError if the connection was lost during the commit; FrameworkError
+   * `E_DB_TRANSACTION_FAILED` if a statement failed and `fn` continued, where the engine does not allow that
    */
   transaction<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.transactions.run(fn, options);
@@ -167,15 +168,15 @@ export abstract class Database<Tables> extends Subsystem {
 
   /**
    * Runs `fn` in the transaction of the caller, or in a new one if there is none. There is no savepoint: if `fn` throws and the caller
-   * goes on, what `fn` did stays.
+   * continues, the changes of `fn` stay.
    */
   current<T>(fn: (run: TransactionRun) => T | Promise<T>, options?: TransactionOptions): Promise<T> {
     return this.transactions.join(fn, options);
   }
 
   /**
-   * Runs `work` once after the commit of the outermost transaction, in the order of the calls; at once outside of a transaction. If the
-   * transaction, or the nested one of the caller, rolls back, `work` is dropped. A failure of `work` is logged and changes nothing.
+   * Runs `work` once after the commit of the outermost transaction, in the order of the calls. Outside of a transaction it runs at once. If
+   * the transaction, or the nested one of the caller, rolls back, `work` is dropped. A failure of `work` is logged and has no other effect.
    */
   afterCommit(work: () => unknown): void {
     this.transactions.afterCommit(work);
@@ -197,8 +198,8 @@ export abstract class Database<Tables> extends Subsystem {
   }
 
   /**
-   * A query that is compiled once and runs with other values each time: for the queries that run most. `build` gets a stand-in for each of
-   * its parameters and may only bind it.
+   * A query that is compiled once and runs with other values each time: for frequent queries. `build` gets a stand-in for each of its
+   * parameters and may only bind it.
    *
    * @example
    * class ShopDatabase extends Database<Tables> {
@@ -206,12 +207,12 @@ export abstract class Database<Tables> extends Subsystem {
    * }
    * const link = await db.linkBySlug.first("docs");
    *
-   * @throws FrameworkError `E_DB_PREPARED` if `build` does anything else with a parameter
+   * @throws FrameworkError `E_DB_PREPARED` if `build` does more with a parameter than bind it
    */
   prepared<Values extends readonly unknown[], Row>(
     build: (...values: Values) => Compilable<Row>,
   ): PreparedQuery<Values, Row> {
-    // Plugins change the result, which is Kysely's work.
+    // Plugins change the result, and only Kysely runs them.
     const hasPlugins = (this.options.plugins ?? []).length > 0;
     return createPreparedQuery(build, (compiled) =>
       hasPlugins
@@ -234,7 +235,7 @@ export abstract class Database<Tables> extends Subsystem {
     return this.ready();
   }
 
-  /** Until it is called again, everything goes to this driver, which is started. @internal */
+  /** Until the next call, all statements go to this driver, which is started already. @internal */
   replaceDriver(driver: DatabaseDriver): void {
     const { host } = this.ready();
     this.statements = new Statements(driver, host, this.options.slowQueryMs ?? driver.slowQueryMs);

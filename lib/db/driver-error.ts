@@ -1,6 +1,6 @@
 /**
- * An error that a driver makes itself: no connection in time, a lost connection, a refused bind. Its failure goes to the application as a
- * `DatabaseError`. It holds no value and no password.
+ * An error that a driver itself throws: no connection in time, a lost connection, a refused bind. The application gets its failure as a
+ * `DatabaseError`. It has no value and no password.
  *
  * Not for errors of an engine: `driver.failure` reads those.
  */

@@ -1,9 +1,9 @@
 /**
- * The port between a `Database` and the engine behind it: connections, transactions, the kind of a failure, the lock of the migrations. A
- * driver is a value that the application hands to its database. `sqlite()`, `postgres()` and `mysql()` make one.
+ * The port between a `Database` and its engine: connections, transactions, the kind of a failure, the lock of the migrations. A driver is a
+ * value that the application passes to its database. `sqlite()`, `postgres()` and `mysql()` create one.
  *
  * Not for applications: they use `db.query` and `db.transaction`. Write a driver only for an engine that the framework does not know, and
- * hold it to `obeysDatabase` of `@stagecraft/framework/testing`.
+ * test it with `obeysDatabase` of `@stagecraft/framework/testing`.
  *
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")));
@@ -17,20 +17,20 @@ export type DatabaseDialect = "sqlite" | "postgres" | "mysql";
 
 export type IsolationLevel = "read committed" | "repeatable read" | "serializable";
 
-/** What a failure of the engine means. */
+/** The meaning of a failure of the engine. */
 export type FailureKind =
   | "unique"
   | "foreignKey"
   | "notNull"
   | "check"
-  /** A transaction that can be repeated: another one changed the same rows. */
+  /** Another transaction changed the same rows. The transaction can be retried. */
   | "serialization"
   | "deadlock"
-  /** A lock that another one holds was not free in time. */
+  /** A lock of another transaction was not released in time. */
   | "busy"
   /** The pool had no free connection in time, or too many callers wait already. The statement did not reach the engine. */
   | "overloaded"
-  /** The connection could not be made, or is lost. It cannot be used again. */
+  /** The connection could not be opened, or is lost. It cannot be used again. */
   | "connection"
   /** The time limit of the engine for one statement, or for an idle transaction. */
   | "timeout"
@@ -43,7 +43,7 @@ export type FailureKind =
 
 /**
  * A failure without any value of a row or a bind. Engines quote values in their messages (`Duplicate entry 'ann@example.com'`), so the
- * driver writes `text` itself or leaves it out. The message of the engine goes no further than the driver.
+ * driver writes `text` itself or leaves it out. The message of the engine does not leave the driver.
  */
 export interface DriverFailure {
   readonly kind: FailureKind;
@@ -66,12 +66,12 @@ export interface DriverStatement extends Abortable {
   /** True if only the first row of a read is wanted. A driver may return more rows. */
   readonly isOneRow?: boolean | undefined;
   /**
-   * Ends the statement where the engine can. The promise then rejects with the reason of the signal, or, for a write outside of a
-   * transaction whose end is not known, with an `UnknownOutcomeError`. It settles only after the connection can be used again or is
-   * destroyed.
+   * Cancels the statement where the engine supports it. The promise then rejects with the reason of the signal. For a write outside of a
+   * transaction whose outcome is unknown, it rejects with an `UnknownOutcomeError`. It settles only after the connection can be used again
+   * or is destroyed.
    */
   readonly signal?: AbortSignal | undefined;
-  /** Written by a driver that sends statements ahead: the milliseconds in which the engine was busy with those before this one. */
+  /** Set by a driver that pipelines statements: the milliseconds for which the engine was busy with earlier statements. */
   waitedMs?: number;
 }
 
@@ -81,7 +81,7 @@ export interface DriverResult {
   readonly affected?: bigint | undefined;
   /** The affected rows whose values are different now (MySQL). */
   readonly changed?: bigint | undefined;
-  /** The key that the engine gave to the last inserted row (SQLite, MySQL). */
+  /** The key that the engine generated for the last inserted row (SQLite, MySQL). */
   readonly insertId?: bigint | undefined;
 }
 
@@ -91,23 +91,23 @@ export interface BeginOptions {
   readonly readOnly: boolean;
   /** Absent: the default of the engine. A driver refuses a level that its engine does not have. */
   readonly isolation?: IsolationLevel | undefined;
-  /** Ends the wait for the lock of the writer (SQLite). */
+  /** Aborts the wait for the write lock (SQLite). */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * One connection. Either one user holds it and runs one statement after the other, or the users of one batch hold it together, each with
- * one statement. Each promise rejects with the engine's own error, which `driver.failure` reads, or with a `FrameworkError`, which goes to
- * the application as it is.
+ * One connection. One user has it and runs one statement after the other, or the users of one batch share it, each with one statement.
+ * Each promise rejects with the error of the engine, which `driver.failure` reads, or with a `FrameworkError`, which the application gets
+ * unchanged.
  */
 export interface DriverConnection {
   /**
-   * What the engine last said: no transaction, an open one, or one that takes no further statement before a rollback (PostgreSQL after a
-   * failure). A deadlock of MySQL and some failures of SQLite end the transaction, and the next statement would run outside of it.
+   * The last status that the engine reported: no transaction, an open one, or a failed one, which accepts no statement before its rollback
+   * (PostgreSQL). A deadlock of MySQL and some failures of SQLite end the transaction, and the next statement would run outside of it.
    */
   readonly transactionStatus: TransactionStatus;
 
-  /** A driver that answers in the same call returns the result, and throws the failure, instead of a promise. */
+  /** A synchronous driver returns the result, and throws the failure, instead of a promise. */
   query(statement: DriverStatement): MaybePromise<DriverResult>;
 
   begin(options: BeginOptions): Promise<void>;
@@ -121,23 +121,25 @@ export interface DriverConnection {
   /** If it rejects, the caller destroys the connection. */
   rollback(): Promise<void>;
 
-  /** Gives the connection back. The driver destroys it if a transaction is still open on it. Each user calls it once, or `destroy`. */
+  /**
+   * Returns the connection to the driver, which destroys it if a transaction is still open. Each user calls `release` or `destroy` once.
+   */
   release(): void;
 
-  /** Closes the connection for good, with the failure that is the reason. */
+  /** Closes the connection permanently. @param reason the failure */
   destroy(reason: unknown): void;
 }
 
 export interface ConnectOptions extends Abortable {
-  /** For work that only reads. SQLite has connections of their own for it; other drivers may ignore it. */
+  /** For work that only reads. SQLite has separate connections for it; other drivers may ignore it. */
   readonly readOnly: boolean;
-  /** Ends the wait for a connection: rejects with its reason. */
+  /** Aborts the wait for a connection, which rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
-  /** For migrations: an address of its own where the driver was given one, and no time limit for a statement. */
+  /** For migrations: the separate address, if the driver has one, and no time limit for a statement. */
   readonly isMigration?: boolean | undefined;
   /**
-   * Callers that each want one read, and end together: those of one request. A driver that can send several statements at once may give
-   * several of them the same connection.
+   * The same value for the reads of one request, which end together. A driver that pipelines statements may give several of them the same
+   * connection.
    */
   readonly batch?: object | undefined;
 }
@@ -155,36 +157,39 @@ export abstract class DatabaseDriver {
   /** True if a change of the schema is rolled back with its transaction. */
   abstract readonly hasTransactionalSchema: boolean;
 
-  /** The time from which a query counts as slow, unless the database sets one. SQLite stops the process for as long as a query runs. */
+  /**
+   * Milliseconds from which a query counts as slow, unless the database sets a limit. SQLite has a lower one: its queries block the
+   * process.
+   */
   readonly slowQueryMs: number = 500;
 
-  /** Called once before `start`: name, clock and metrics of the database. Opens nothing. */
+  /** Called once before `start`: name, clock and metrics of the database. Opens no connection. */
   abstract prepare(host: SubsystemHost): void;
 
   /** Connects, within a bounded time. */
   abstract start(): Promise<void>;
 
-  /** Ends the connections. Work that still runs has a short time to end. */
+  /** Closes the connections after a short grace period for running work. */
   abstract stop(): Promise<void>;
 
-  /** Resolves if the engine answers. */
+  /** Resolves if the engine responds. */
   abstract probe(signal: AbortSignal): Promise<void>;
 
-  /** A free connection, or a promise of the next one: bounded in time and in the number of callers that wait. */
+  /** A free connection, or a promise of the next one. The wait and the number of waiting callers are bounded. */
   abstract connect(options: ConnectOptions): MaybePromise<DriverConnection>;
 
   /** Reads an error of this driver's connections. Any other value is `other`. */
   abstract failure(error: unknown): DriverFailure;
 
   /**
-   * Keeps other processes from migrating the same database, until `release` or the end of this process. Rejects after `waitMs` with a text
-   * that says who holds the lock and since when, as far as the engine knows.
+   * Prevents other processes from migrating the same database, until `release` or the end of this process. Rejects after `waitMs`. The text
+   * of the error names the holder of the lock and the time since when it holds the lock, where the engine knows them.
    */
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
 
   /**
-   * Listens on a connection of its own. Calls `heard` when another connection notifies the channel, and when a notification may have been
-   * missed. Absent where the engine has no notifications. A notification can be lost.
+   * Listens on a separate connection. Calls `onNotification` when another connection notifies the channel, and when a notification may have
+   * been missed. Absent where the engine has no notifications. A notification can be lost.
    *
    * @param channel a name that needs no quotes
    * @returns a function that stops listening

@@ -1,5 +1,5 @@
 /**
- * Rows for tests: a factory knows how a valid row looks, and a test names only what matters to it.
+ * Rows for tests: a factory has the values of a valid row, and a test names only the values that matter to it.
  *
  * @example
  * const links = factory(db, "links", (n) => ({ slug: `link-${n}`, target: "https://example.com" }));
@@ -11,7 +11,7 @@ import type { Database } from "./database.js";
 export interface Factory<Row, Stored> {
   /** A row that is not stored. */
   make(values?: Partial<Row>): Row;
-  /** Stores a row and returns it as the database has it. On MySQL: with its values, and `id` if the database made one. */
+  /** Stores a row and returns it as the database has it. On MySQL: the given values, and `id` if the database generated one. */
   create(values?: Partial<Row>): Promise<Stored>;
   createMany(count: number, values?: Partial<Row>): Promise<readonly Stored[]>;
 }

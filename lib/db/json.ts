@@ -1,6 +1,6 @@
 /**
- * `json(value)`: a value for a column of JSON. An engine takes the text of JSON, and a driver cannot know what a plain bind stands for: the
- * text `5` is a number to PostgreSQL, and an empty array is its empty object.
+ * `json(value)`: a value for a column of JSON. An engine takes JSON as a text, and a driver cannot know the meaning of a plain bind:
+ * PostgreSQL reads the text `5` as a number, and an empty array as an empty object.
  *
  * @example
  * await db.query.insertInto("notes").values({ id: 1, body: json({ tags: [] }) }).execute();
@@ -13,7 +13,7 @@ import { databaseError } from "./database-error.js";
 
 /** A bind that is JSON, in a query and in `db.run`. */
 export class JsonBind<T> implements Expression<T> {
-  /** What a driver writes. */
+  /** The JSON that a driver sends. */
   readonly text: string;
 
   /** @throws as `json` */
@@ -24,7 +24,7 @@ export class JsonBind<T> implements Expression<T> {
     if (loss !== undefined) throw bindError(`${loss.path} is ${loss.kind}, which JSON cannot keep`);
   }
 
-  /** Inside of an array or an object that a driver writes as JSON. */
+  /** Called for a bind inside of an array or an object that a driver writes as JSON. */
   toJSON(): unknown {
     return JSON.parse(this.text);
   }
@@ -34,17 +34,17 @@ export class JsonBind<T> implements Expression<T> {
   }
 
   toOperationNode(): OperationNode {
-    // A parameter of the query, as Kysely makes it. Kysely is not loaded here, because drivers import this file.
+    // The node that Kysely itself creates for a parameter. Kysely is not loaded here, because drivers import this file.
     const node: ValueNode = { kind: "ValueNode", value: this };
     return Object.freeze(node);
   }
 }
 
 /**
- * The value as JSON; `json(null)` is the null of JSON, and a plain null that of SQL.
+ * The value as JSON. `json(null)` is the null of JSON, and a plain null is that of SQL.
  *
- * @throws FrameworkError `E_DB_BIND` for what JSON does not give back, such as a bigint, a Date or `NaN`; `E_DB_TEXT`, a 400, for half of a
- * surrogate pair
+ * @throws FrameworkError `E_DB_BIND` for a value that JSON cannot represent, such as a bigint, a Date or `NaN`; `E_DB_TEXT`, a 400, for
+ * half of a surrogate pair
  */
 export function json<T>(value: T): JsonBind<T> {
   return new JsonBind(value);

@@ -1,7 +1,6 @@
 /**
  * Kysely over a `DatabaseDriver`: the query builder writes the SQL of the dialect, and every statement goes through one function, which
- * knows the current transaction. Kysely's own transactions and connections are refused, because their failures go wrong: a broken
- * connection would be used again.
+ * knows the current transaction. Kysely's transactions and connections are refused, because they would use a broken connection again.
  *
  * Works with Kysely 0.28, and with 0.29 on Node 22 or newer.
  */
@@ -13,7 +12,7 @@ import { expectPeer, requirePeer } from "../errors/optional-package.js";
 import { type MaybePromise, toPromise } from "./maybe-promise.js";
 import type { DatabaseDialect, DriverResult } from "./driver.js";
 
-// 0.28.17 closed the last known injection of 0.28. 0.29 needs Node 22.
+// 0.28.17 fixed the last known injection of 0.28. 0.29 needs Node 22.
 const PEER = {
   entry: "@stagecraft/framework/db",
   name: "kysely",
@@ -34,7 +33,7 @@ const kysely = requirePeer(PEER) as typeof KyselyPackage;
  */
 export const { sql } = kysely;
 
-/** What a statement does; the label of its metric. */
+/** The kind of a statement; the label of its metric. */
 export type StatementOperation = "select" | "insert" | "update" | "delete" | "merge" | "schema" | "raw";
 
 export interface BuiltStatement {
@@ -42,12 +41,12 @@ export interface BuiltStatement {
   readonly parameters: readonly unknown[];
   readonly operation: StatementOperation;
   readonly isRead: boolean;
-  /** True for a read whose caller takes the first row. */
+  /** True for a read whose caller uses only the first row. */
   readonly isOneRow: boolean;
 }
 
 export interface StatementSink {
-  /** Returns what `read` makes of the result. */
+  /** Returns the result of `read`. */
   execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): MaybePromise<R>;
 }
 
@@ -117,8 +116,8 @@ class SinkDriver implements Driver {
 }
 
 /**
- * Kysely takes a connection for each statement, which makes six promises. The sink chooses the connection itself, so a statement goes
- * straight to it. With plugins, which change the result, Kysely's own executor runs.
+ * Kysely takes a connection for each statement, which costs six promises. The sink chooses the connection itself, so a statement goes
+ * directly to the sink. With plugins, which change the result, Kysely's executor runs.
  */
 class SinkExecutor extends kysely.DefaultQueryExecutor {
   constructor(
@@ -182,21 +181,24 @@ export function createPreparedRun<Row>(compiled: CompiledQuery<Row>, { execute }
   };
 }
 
-/** A statement that the application wrote itself. @throws FrameworkError `E_DB_STATEMENT`: without a text a driver may wait for ever */
+/**
+ * A statement that the application wrote. @throws FrameworkError `E_DB_STATEMENT` for a value that is no text, for which a driver may wait
+ * for ever
+ */
 export function toRawStatement(text: string, parameters: readonly unknown[]): BuiltStatement {
   if (typeof text !== "string")
     throw new FrameworkError(`db.run(…) takes a text of SQL, not ${valueText(text)}`, { code: "E_DB_STATEMENT" });
   return { sql: text, parameters, operation: "raw", isRead: isRawRead(text), isOneRow: false };
 }
 
-/** False for a select whose `with` holds anything but selects: PostgreSQL allows writes there. */
+/** False for a select whose `with` has other statements than selects: PostgreSQL allows writes there. */
 function isPlainSelect(query: CompiledQuery["query"]): boolean {
   if (query.kind !== "SelectQueryNode") return false;
   return query.with?.expressions.every(({ expression }) => expression.kind === "SelectQueryNode") ?? true;
 }
 
 /**
- * False for a text that begins with `with`, because it may write; for a text that may hold a second statement or write `into` a table; and
+ * False for a text that starts with `with`, because it may write; for a text that may have a second statement or write `into` a table; and
  * for `explain analyze`, which runs the statement.
  */
 function isRawRead(text: string): boolean {

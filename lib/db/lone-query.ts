@@ -1,6 +1,7 @@
 /**
- * A statement outside of a transaction: it takes any connection, and gives it back at its end. One object is the statement, the caller that
- * waits for the connection, and the end of both: each further object and promise would cost a noticeable part of a query.
+ * A statement outside of a transaction: it takes any connection and releases it at its end. One object is the statement, the caller that
+ * waits for the connection, and the operation that is reported, because each further object and promise would cost a noticeable part of a
+ * query.
  */
 import type { FollowedWork } from "../lifecycle/operations.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
@@ -12,7 +13,7 @@ import type { BuiltStatement } from "./kysely.js";
 import { releaseOrDestroy } from "./transactions/root-transaction.js";
 import type { Statements } from "./statements.js";
 
-/** The signal is made when the driver asks for it: a query that does not wait needs none. */
+/** The signal is created when the driver reads it: a query that does not wait needs no signal. */
 export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatement, ConnectOptions {
   readonly sql: string;
   readonly parameters: readonly unknown[];
@@ -23,7 +24,7 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
   private connection: DriverConnection | undefined = undefined;
   private sentAt = 0;
 
-  /** @param read makes the result of the caller */
+  /** @param read returns the result for the caller */
   constructor(
     private readonly statements: Statements,
     { sql, parameters, isRead, isOneRow }: BuiltStatement,
@@ -49,7 +50,7 @@ export class LoneQuery<R> implements FollowedWork<DriverResult, R>, DriverStatem
     return this.read(result);
   }
 
-  /** Makes a DatabaseError, or the reason of the signal of the running request. */
+  /** Returns a DatabaseError, or the reason of the signal of the running request. */
   failed(thrown: unknown, now: number): unknown {
     const { connection, statements, signal } = this;
     if (connection === undefined) return statements.translateError(thrown, signal);

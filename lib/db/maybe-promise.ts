@@ -1,6 +1,6 @@
 /**
- * The result of work that may end at once. A driver that answers in the same call, such as SQLite's, returns the value. Any other driver
- * returns a promise. A query of SQLite makes no promise, because each promise would cost a noticeable part of the query.
+ * The result of work that may be synchronous. A driver that has the result in the same call, such as SQLite's, returns the value. Any other
+ * driver returns a promise. A query of SQLite creates no promise, because each promise would cost a noticeable part of the query.
  */
 export type MaybePromise<T> = T | Promise<T>;
 

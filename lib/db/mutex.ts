@@ -1,4 +1,4 @@
-/** Work that takes turns: one piece after the other, in the order of the calls. */
+/** A mutex: callers run one after the other, in the order of their calls. */
 export class Mutex {
   private isLocked = false;
   private isDisabled = false;
@@ -13,7 +13,7 @@ export class Mutex {
     }
   }
 
-  /** Resolves when it is the caller's turn, to the function that ends it. */
+  /** Resolves when the caller has the mutex, to the function that releases it. */
   async acquire(): Promise<() => void> {
     if (this.isLocked && !this.isDisabled) await new Promise<void>((resolve) => this.waiting.push(resolve));
     this.isLocked = true;
@@ -27,7 +27,7 @@ export class Mutex {
     };
   }
 
-  /** All callers go on at once, and later ones do not wait: for work that is impossible from now on, and fails by itself. */
+  /** All waiting callers continue at once, and later callers do not wait. For work that can only fail from now on. */
   disable(): void {
     this.isDisabled = true;
     for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) next();

@@ -1,9 +1,9 @@
 /**
- * Pages of a query. `pageOf` counts: it is for tables with page numbers. `after` continues behind the last row that the client has: it is
- * for long and for growing lists, and does not slow down at the end.
+ * Pages of a query. `paginate` counts the rows: it is for tables with page numbers. `after` continues behind the last row that the client
+ * has: it is for long and for growing lists, and its last pages are as fast as its first.
  *
  * @example
- * await pageOf(db.query.selectFrom("links").selectAll().orderBy("slug"), { page: 2, size: 20 });
+ * await paginate(db.query.selectFrom("links").selectAll().orderBy("slug"), { page: 2, size: 20 });
  * await after(db.query.selectFrom("links").selectAll(), { by: [["created", "desc"], ["id", "desc"]], size: 20, cursor });
  */
 import type {
@@ -22,7 +22,7 @@ const MAX_SIZE = 1_000;
 const MAX_CURSOR_LENGTH = 2_048;
 const FIRST_LETTER = 97;
 
-/** PostgreSQL cannot read a text as the type of the column that it is compared with. */
+/** The codes of PostgreSQL for a text that it cannot read as the type of the column that it is compared with. */
 const UNREADABLE: ReadonlySet<string | undefined> = new Set(["22003", "22007", "22008", "22021", "22P02"]);
 
 export interface NumberedPage<Row> {
@@ -67,7 +67,7 @@ function toCountQuery<Tables, Table extends keyof Tables, Row>(query: SelectQuer
   return groups.every((each) => each === undefined) ? count : all.withPlugin(new CountRows(selections));
 }
 
-/** Counts the rows of a query that makes one row of several, such as a `distinct` one: the query becomes the table. */
+/** Counts the rows of a query that combines several rows into one, such as a `distinct` one: the query becomes the table. */
 class CountRows implements KyselyPlugin {
   constructor(private readonly selections: NonNullable<SelectQueryNode["selections"]>) {}
 
@@ -120,8 +120,8 @@ export async function after<Tables, Table extends keyof Tables, Row>(
 }
 
 /**
- * Each row gets the text of each order column as the database writes it: a Date has no microseconds, so behind one a row would come twice or
- * never.
+ * Adds to each row the text of each order column, as the database writes it. A cursor from a Date, which has no microseconds, would repeat
+ * or skip rows.
  */
 function withTexts<Tables, Table extends keyof Tables, Row>(
   query: SelectQueryBuilder<Tables, Table, Row>,
@@ -137,12 +137,12 @@ function withoutTexts<Row>(row: Row, columns: readonly string[]): Row {
   return row;
 }
 
-/** Without a digit, a capital or an underscore: a plugin that renames columns leaves it. */
+/** The name has no digit, capital or underscore, so that a plugin that renames columns does not change it. */
 function toTextName(index: number): string {
   return `cursortext${String.fromCodePoint(FIRST_LETTER + index)}`;
 }
 
-/** A Date, a boolean, bytes and the infinities go as the text of the database. */
+/** For a Date, a boolean, bytes and the infinities the value is the text of the database. */
 function getCursorValues(row: unknown, columns: readonly string[]): readonly unknown[] {
   const values = row as Readonly<Record<string, unknown>>; // The query selects the columns.
   return columns.map((column, index) => {
@@ -156,7 +156,7 @@ function writeCursor(values: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(values, (_, value: unknown) => toJsonValue(value))).toString("base64url");
 }
 
-/** JSON has no bigint. One that a number cannot hold is a list of its digits. */
+/** JSON has no bigint. A bigint beyond the safe integers becomes a list with its digits. */
 function toJsonValue(value: unknown): unknown {
   if (typeof value !== "bigint") return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : [String(value)];

@@ -14,7 +14,7 @@ export interface PreparedQuery<Values extends readonly unknown[], Row> {
   first(...values: Values): Promise<Row | undefined>;
 }
 
-/** Runs one compiled query with the values of its parameters, and returns what `read` makes of its result. */
+/** Runs one compiled query with the values of its parameters, and returns the result of `read`. */
 type PreparedRun<Row> = <R>(
   parameters: readonly unknown[],
   read: (result: Result<Row>) => R,
@@ -25,15 +25,15 @@ interface Result<Row> {
   readonly rows: readonly Row[];
 }
 
-/** @throws FrameworkError `E_DB_PREPARED` if `build` does anything else with a value than bind it */
+/** @throws FrameworkError `E_DB_PREPARED` if `build` does more with a value than bind it */
 export function createPreparedQuery<Values extends readonly unknown[], Row>(
   build: (...values: Values) => Compilable<Row>,
   createRun: (compiled: CompiledQuery<Row>) => PreparedRun<Row>,
 ): PreparedQuery<Values, Row> {
   const standIns = Array.from({ length: build.length }, (_, index) => new StandIn(index));
-  // A function does not count its parameters with a default, nor its rest.
+  // The length of a function does not count parameters with a default, nor a rest parameter.
   const uncounted = new StandIn(build.length);
-  // The builder binds a stand-in as it would bind the value.
+  // The builder binds a stand-in in the same way as the value.
   const compiled = build(...([...standIns, uncounted] as unknown as Values)).compile();
   if (compiled.parameters.includes(uncounted)) throw uncountedError();
   for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBoundError(standIn.index);

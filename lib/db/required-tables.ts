@@ -1,6 +1,6 @@
 /**
- * The tables that parts of the framework keep in a database of the application. The start of the database looks for them after its
- * migrations: without them, each claim of a job and each request with a session would fail.
+ * The tables that parts of the framework need in a database of the application. The start of the database checks them after its migrations:
+ * without them, each claim of a job and each request with a session would fail.
  */
 import { DiagnosticError } from "../errors/diagnostic.js";
 import { DatabaseError } from "./database-error.js";
@@ -8,11 +8,11 @@ import { DatabaseError } from "./database-error.js";
 /** One table. */
 export interface RequiredTable {
   readonly table: string;
-  /** What makes it: `jobsMigrations of @stagecraft/framework/jobs`. */
+  /** The migrations that create it: `jobsMigrations of @stagecraft/framework/jobs`. */
   readonly migrations: string;
 }
 
-/** The part of a `Database` that the look-up uses. */
+/** The part of a `Database` that the check uses. */
 interface Readable {
   readonly name: string;
   run(text: string): Promise<unknown>;

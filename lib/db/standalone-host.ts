@@ -1,4 +1,4 @@
-/** The host of a database that no application has built, as in a script: the time of the machine, and metrics that go nowhere. */
+/** The host of a database that is used without an application, as in a script: the clock of the machine, and no metrics. */
 import type { SubsystemHost, SubsystemMetrics } from "../lifecycle/operations.js";
 import { SystemClock } from "../runtime/clock.js";
 

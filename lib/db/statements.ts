@@ -1,6 +1,6 @@
 /**
- * Runs statements on connections of a driver: with a span, a metric and a DEBUG event for each, a WARN event for a slow one, and the error
- * of the driver as a `DatabaseError`. None of these holds a bind or a value of a row.
+ * Runs statements on connections of a driver. Each statement has a span, a metric and a DEBUG event, and a slow one has a WARN event. An
+ * error of the driver becomes a `DatabaseError`. None of these has a bind or a value of a row.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { type FollowedWork, Operations, type SubsystemHost } from "../lifecycle/operations.js";
@@ -50,14 +50,14 @@ export class Statements {
     }
   }
 
-  /** What the application gets for an error of the driver. Errors of the framework and reasons of a signal pass as they are. */
+  /** The error of the application for an error of the driver. Errors of the framework and reasons of a signal stay unchanged. */
   translateError(error: unknown, signal?: AbortSignal, sql?: string): unknown {
     if (error instanceof FrameworkError) return error;
     if (signal?.aborted === true && error === signal.reason) return error;
     return databaseError(this.driver.failure(error), this.host.name, sql);
   }
 
-  /** @param sinceSent milliseconds @internal */
+  /** @param sinceSent milliseconds since the driver got the statement @internal */
   warnIfSlow(sinceSent: number, { sql, waitedMs = 0 }: DriverStatement): void {
     const elapsed = sinceSent - waitedMs;
     if (elapsed < this.slowQueryMs) return;

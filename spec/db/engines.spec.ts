@@ -163,7 +163,7 @@ for (const { name, program, start, driver, time } of ENGINES) {
       await db.stop();
     });
 
-    it("does not blame the program for a cursor with a value of another type", async () => {
+    it("refuses a cursor with a value of another type with 400, or converts the value", async () => {
       await using db = await started();
       await add(db, 1, "tea");
       const cursor = Buffer.from('["canary"]').toString("base64url");
@@ -198,7 +198,7 @@ for (const { name, program, start, driver, time } of ENGINES) {
       await emptied(setup);
     });
 
-    it("stops when its transactions have ended, and begins no other meanwhile", async () => {
+    it("stops when its transactions have ended, and starts no other meanwhile", async () => {
       await using setup = await started();
       const db = new ShopDatabase(driver(server.url));
       const [begun, goesOn] = [new Gate(), new Gate()];
@@ -221,7 +221,7 @@ for (const { name, program, start, driver, time } of ENGINES) {
       await emptied(setup);
     });
 
-    it("is emptied", async () => {
+    it("loses all rows by emptied", async () => {
       await using db = await started();
       await add(db, 1, "tea");
 

@@ -21,7 +21,7 @@ function scripted() {
 }
 
 describe("a commit whose connection is lost", () => {
-  it("has an unknown outcome, is not repeated, and leaves no work for after the commit", async () => {
+  it("has an unknown outcome, is not retried, and drops the work for after the commit", async () => {
     const { driver, db } = scripted();
     driver.failures.set("commit", new EngineError("connection"));
     const seen: string[] = [];
@@ -35,7 +35,7 @@ describe("a commit whose connection is lost", () => {
 });
 
 describe("a commit that the engine refuses", () => {
-  it("is rolled back, and repeated if it was a conflict", async () => {
+  it("is rolled back, and retried if it was a conflict", async () => {
     const { driver, db } = scripted();
     driver.failures.set("commit", new EngineError("serialization"));
 
@@ -62,7 +62,7 @@ describe("a rollback that fails", () => {
 });
 
 describe("a begin that fails", () => {
-  it("gives the connection back, or destroys it if it is lost", async () => {
+  it("releases the connection, or destroys it if it is lost", async () => {
     const { driver, db } = scripted();
 
     driver.failures.set("begin", new EngineError("busy"));
@@ -75,7 +75,7 @@ describe("a begin that fails", () => {
 });
 
 describe("a statement that fails in a transaction", () => {
-  it("ends it where the engine ended it, so that no later statement runs outside of it", async () => {
+  it("ends the transaction where the engine has ended it, so that no later statement runs outside of it", async () => {
     const { driver, db, statement } = scripted();
     driver.statusAfterFailure = "none";
     let later: Error | undefined;
@@ -93,7 +93,7 @@ describe("a statement that fails in a transaction", () => {
     expect(driver.calls).to.deep.equal(["connect", "begin", "select 1", "release"]);
   });
 
-  it("lets the whole transaction be repeated, although its function hid the conflict", async () => {
+  it("lets the whole transaction be retried, although its function hid the conflict", async () => {
     const { driver, db, statement } = scripted();
     driver.statusAfterFailure = "none";
     driver.failures.set("query", new EngineError("deadlock"));
@@ -103,7 +103,7 @@ describe("a statement that fails in a transaction", () => {
     expect(driver.calls.slice(-4)).to.deep.equal(["begin", "select 1", "commit", "release"]);
   });
 
-  it("makes the commit fail where the engine takes no further statement", async () => {
+  it("fails the commit where the engine accepts no further statement", async () => {
     const { driver, db, statement } = scripted();
     driver.statusAfterFailure = "failed";
     driver.failures.set("query", new EngineError("unique"));
@@ -114,7 +114,7 @@ describe("a statement that fails in a transaction", () => {
     expect(driver.calls).to.deep.equal(["connect", "begin", "select 1", "rollback", "release"]);
   });
 
-  it("is undone with its nested transaction, and the outer one goes on", async () => {
+  it("is rolled back with its nested transaction, and the outer one continues", async () => {
     const { driver, db, statement } = scripted();
     driver.statusAfterFailure = "failed";
 
@@ -135,7 +135,7 @@ describe("a statement that fails in a transaction", () => {
     );
   });
 
-  it("fails the nested transaction that hid it", async () => {
+  it("fails the nested transaction that hid the failure", async () => {
     const { driver, db, statement } = scripted();
     driver.statusAfterFailure = "failed";
 
@@ -152,7 +152,7 @@ describe("a statement that fails in a transaction", () => {
   });
 });
 
-describe("a savepoint that cannot be undone", () => {
+describe("a savepoint that cannot be rolled back", () => {
   it("rolls the whole transaction back", async () => {
     const { driver, db, statement } = scripted();
 
@@ -174,7 +174,7 @@ describe("a savepoint that cannot be undone", () => {
 });
 
 describe("a statement outside of a transaction", () => {
-  it("gives its connection back after a failure, and destroys a lost one", async () => {
+  it("releases its connection after a failure, and destroys a lost one", async () => {
     const { driver, statement } = scripted();
 
     driver.failures.set("query", new EngineError("unique"));
@@ -274,7 +274,7 @@ describe("an error of a database", () => {
     expect(await rejectionOf(find.execute())).to.include({ code: "E_DB" });
   });
 
-  it("is not a leak in logs, spans, metrics and answers", async () => {
+  it("is not leaked into logs, spans, metrics and responses", async () => {
     const db = await shopDatabase(undefined, { slowQueryMs: 0 });
     const write = async (ctx: Context) => {
       const note = await ctx.text();
@@ -311,7 +311,7 @@ describe("a slow query", () => {
 describe("databases of one application", () => {
   class Ledger extends ShopDatabase {}
 
-  it("have one kind of driver", async () => {
+  it("must have the same kind of driver", async () => {
     const builder = Application.create().provide(
       provide(ShopDatabase).useValue(new ShopDatabase(new ScriptedDriver())),
       provide(Ledger).useValue(new Ledger((await shopDatabase()).driver)),
@@ -320,7 +320,7 @@ describe("databases of one application", () => {
     expect(errorOf(() => builder.build()).message).to.contain("E_DB_DRIVERS Ledger is on sqlite");
   });
 
-  it("each have a driver", () => {
+  it("must each have a driver", () => {
     expect(errorOf(() => new ShopDatabase(undefined as unknown as DatabaseDriver))).to.include({ code: "E_DB_DRIVER" });
   });
 });

@@ -103,7 +103,7 @@ for (const { name, program, types, start } of ENGINES)
         return stored();
       };
 
-      it("gives back every value of json(value)", async () => {
+      it("returns every value of json(value)", async () => {
         let kept = 0;
         const check = async (value: unknown) => {
           const write = () =>
@@ -124,7 +124,7 @@ for (const { name, program, types, start } of ENGINES)
         expect(kept).to.be.greaterThan(RUNS / 2);
       });
 
-      it("gives back json(value) of db.run, of an update, of a prepared query and of a condition", async () => {
+      it("returns json(value) of db.run, of an update, of a prepared query and of a condition", async () => {
         const insert = db.prepared((body: unknown) => db.query.insertInto("notes").values({ id: 1, body }));
         expect(await through(() => insert.all(json("5")))).to.equal("5");
         expect(
@@ -173,7 +173,7 @@ for (const { name, program, types, start } of ENGINES)
         ).to.equal(text);
       });
 
-      it("takes nothing by json(value) that JSON does not give back", () => {
+      it("refuses a value in json(value) that JSON cannot represent", () => {
         const circular: unknown[] = [];
         circular.push(circular);
         for (const value of [undefined, 1n, Number.NaN, [new Map()], new Date(0), () => "canary", circular])
@@ -194,7 +194,7 @@ for (const { name, program, types, start } of ENGINES)
       if (isPostgres) {
         const insert = (body: unknown) => db.query.insertInto("notes").values({ id: 1, body }).execute();
 
-        it("decides what a plain array or object is, beside a column of an array", async () => {
+        it("decides the type of a plain array or object, beside a column of an array", async () => {
           const value = fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue()));
           let kept = 0;
           const check = async (body: unknown) => {

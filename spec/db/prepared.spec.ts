@@ -123,7 +123,7 @@ describe("a prepared query", () => {
     expect(await rejectionOf(db.named.all({ $ne: 1 } as unknown as string))).to.have.property("code", "E_DB_BIND");
   });
 
-  it("refuses a builder that looks at a value, or leaves one out", async () => {
+  it("refuses a builder that reads a value, or leaves one out", async () => {
     await using db = await shopDatabase();
     const articles = db.query.selectFrom("articles").selectAll();
     const builders: readonly (() => PreparedQuery<never, unknown>)[] = [

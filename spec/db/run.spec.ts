@@ -51,7 +51,7 @@ describe("a text of SQL", () => {
       expect(driver.calls).to.deep.equal([]);
     });
 
-  it("that begins a transaction is undone at its end, and a database in memory keeps its rows", async () => {
+  it("that opens a transaction is rolled back at its end, and a database in memory keeps its rows", async () => {
     await using db = await shopDatabase();
     await db.add("tea");
     for (const text of ["begin", "savepoint here", "begin immediate"]) {

@@ -103,7 +103,7 @@ for (const { name, program, start, driver } of ENGINES)
       await works(hasty);
     });
 
-    it("waits for a server that begins to listen two seconds later", async () => {
+    it("waits for a server that starts to listen two seconds later", async () => {
       await using front = new Front(await freePort(), server.port, []);
       const startedAt = performance.now();
       let listening: Promise<void> | undefined;
@@ -131,7 +131,7 @@ for (const { name, program, start, driver } of ENGINES)
       await works(db);
     });
 
-    it("fails after ten seconds without a server, and with one that never answers, and names the address alone", async () => {
+    it("fails after ten seconds without a server, and with one that never responds, and names the address alone", async () => {
       await using front = new Front(
         await freePort(),
         server.port,

@@ -1,4 +1,4 @@
-/** A statement on a server that is cancelled when the request that asked for it has ended. */
+/** A statement on a server that is cancelled when its request has ended. */
 import { type Abortable, type AbortListener, offAbort, onAbort } from "../../runtime/abortable.js";
 
 export interface Cancelling<T> {
@@ -6,15 +6,12 @@ export interface Cancelling<T> {
   readonly running: Promise<T>;
   /** Resolves when the connection can be used again or is destroyed. */
   readonly cancel: (running: Promise<T>) => Promise<void>;
-  /** What the caller gets for an error of the statement. */
+  /** Returns the error for the caller. */
   readonly translateError: (error: unknown, isCancelled: boolean) => unknown;
 }
 
 /** Settles as the statement does. If the statement is cancelled, waits for the end of the cancel first. */
-export function cancellable<T>(
-  work: Abortable,
-  { running, cancel, translateError: errorOf }: Cancelling<T>,
-): Promise<T> {
+export function cancellable<T>(work: Abortable, { running, cancel, translateError }: Cancelling<T>): Promise<T> {
   const listener = new CancelOnAbort(() => cancel(running));
   onAbort(work, listener);
   return running.then(
@@ -27,7 +24,7 @@ export function cancellable<T>(
       offAbort(work, listener);
       const { cancelled } = listener;
       await cancelled;
-      throw errorOf(error, cancelled !== undefined);
+      throw translateError(error, cancelled !== undefined);
     },
   );
 }

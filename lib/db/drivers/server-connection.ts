@@ -1,6 +1,6 @@
 /**
- * The common part of the connections to a server: the state of the transaction, its end, a cancel that has a limit, and the way back to the
- * pool. The driver of an engine adds how a statement is sent and cancelled.
+ * The common part of the connections to a server: the status of the transaction, its end, a cancel with a time limit, and the return to the
+ * pool. The driver of an engine sends and cancels the statements.
  *
  * Not for SQLite, whose connections have no server that can hang.
  */
@@ -18,12 +18,12 @@ export interface ServerClient {
   readonly isClosed: boolean;
   readonly isBusy: boolean;
   send(sql: string): Promise<unknown>;
-  /** Tells the server before the close where that is possible. */
+  /** Closes with a message to the server, where that is possible. */
   close(): void;
   destroy(): void;
 }
 
-/** Where a connection goes after its use. */
+/** Takes a connection after its use: the pool, or a close. */
 export interface ServerConnectionReleaser<Connection> {
   release(connection: Connection): void;
   discard(connection: Connection): void;
@@ -48,10 +48,14 @@ export abstract class ServerConnection implements PoolMember {
     await this.client.send("commit");
   }
 
-  /** A server that does not answer must not hold the caller for ever. */
+  /** A server that does not respond must not block the caller for ever. */
   async rollback(): Promise<void> {
     if ((await within(this.clock, ROLLBACK_LIMIT_MS, this.client.send("rollback"))) !== OVERDUE) return;
-    throw new DriverError({ kind: "connection", code: "ROLLBACK_TIMEOUT", text: "the rollback was not answered" });
+    throw new DriverError({
+      kind: "connection",
+      code: "ROLLBACK_TIMEOUT",
+      text: "the server did not respond to the rollback",
+    });
   }
 
   release(): void {
@@ -67,7 +71,7 @@ export abstract class ServerConnection implements PoolMember {
     this.client.close();
   }
 
-  /** Destroys the connection if the cancel is not settled within a second. The signal then ends the control connection. */
+  /** Destroys the connection if the cancel is not settled within a second. The signal then closes the control connection. */
   protected async cancelInTime(cancel: (limit: AbortSignal) => Promise<void>): Promise<void> {
     const limit = new AbortController();
     if ((await within(this.clock, CANCEL_LIMIT_MS, cancel(limit.signal))) !== OVERDUE) return;

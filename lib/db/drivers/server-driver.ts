@@ -1,6 +1,6 @@
 /**
- * The common part of the drivers for a server: a pool of connections for the application, and connections of their own for migrations. The
- * driver of an engine adds how a client opens and what a connection does.
+ * The common part of the drivers for a server: a pool of connections for the application, and separate connections for migrations. The
+ * driver of an engine opens the clients and implements the connections.
  *
  * Not for SQLite, which has no server.
  */
@@ -15,16 +15,16 @@ import type { ServerClient, ServerConnection, ServerConnectionReleaser } from ".
 import { formatAddress, type ServerUrl } from "./server-url.js";
 import { createStandaloneHost } from "../standalone-host.js";
 
-/** How long users of connections may go on when the application stops. */
+/** The grace period for running work when the application stops. */
 const STOP_GRACE_MS = 2000;
-/** If a connection was used without a failure within this time, the server works. */
+/** A connection that was used without a failure within this time shows that the server works. */
 const PROBE_TRUST_MS = 1000;
 
-/** A server that restarts or pauses for a moment must not end the start of the application. No try begins later. */
+/** The time for the attempts to connect at the start: a server that restarts or pauses for a moment must not fail it. */
 const START_LIMIT_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 1000;
-/** The codes of a server that is not reached, is starting or stopping, or closes the connection: of Node, the drivers and the engines. */
+/** The codes of Node, the drivers and the engines for a server that is unreachable, starts, stops, or closes the connection. */
 const TRANSIENT_CODES =
   /^(?:E(?:CONN\w+|PIPE|TIMEDOUT|HOST\w+|NET\w+|AI_AGAIN|NOTFOUND)|ENOENT|CONNECT(?:_TIMEOUT|ION_CLOSED)|57P0[123]|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN)$/;
 
@@ -34,7 +34,7 @@ export interface ServerSettings {
   readonly pool: PoolLimits;
 }
 
-/** What a connection is for: a migration has an address of its own, and no time limit for a statement. */
+/** The use of a connection: a migration may have a separate address, and has no time limit for a statement. */
 export type ConnectionUse = "application" | "migration";
 
 export abstract class ServerDriver<
@@ -44,9 +44,9 @@ export abstract class ServerDriver<
 > extends DatabaseDriver {
   readonly address: string;
   protected host: SubsystemHost = createStandaloneHost("database");
-  /** Whether the reads of one request may share a connection. */
+  /** True if the reads of one request may share a connection. */
   protected readonly canBatch: boolean = false;
-  // Not `private`: printing the driver would show the password that the clients hold.
+  // Not `private`: a printed driver would show the password, which the clients have.
   #openedPool: ConnectionPool<Connection> | undefined = undefined;
   private lastUse = Number.NEGATIVE_INFINITY;
 
@@ -70,8 +70,8 @@ export abstract class ServerDriver<
   }
 
   /**
-   * Tries again while the server may yet come. A refused login or an absent database fails at once. The pauses are on the time of the machine:
-   * the clock of a test may stand.
+   * Retries after a transient failure. A refused login or an absent database fails at once. The pauses use the time of the machine, because
+   * the clock of a test may stand still.
    */
   override async start(): Promise<void> {
     const lastTryAt = performance.now() + START_LIMIT_MS;
@@ -105,7 +105,7 @@ export abstract class ServerDriver<
     return this.pool.takeNow() ?? this.pool.take(options, this.canBatch ? options.batch : undefined);
   }
 
-  /** A client outside of the pool, which may be full of users that wait for it. The time for it is that of the pool. */
+  /** A client outside of the pool, whose users may wait for this client. The time limit is that of the pool. */
   protected async openAlone(use: ConnectionUse, signal?: AbortSignal): Promise<Client> {
     const { connectMs } = this.settings.pool;
     const limit = new AbortController();

@@ -1,6 +1,7 @@
 /**
- * The URL of a database server: `postgres://user:password@host:5432/database`. No error repeats any part of it, because a password that is
- * not percent-encoded moves the borders of its parts.
+ * The URL of a database server: `postgres://user:password@host:5432/database`. No error repeats any part of it, because with a password
+ * that
+ * is not percent-encoded each part may have a piece of the password.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
@@ -13,7 +14,7 @@ export interface ServerUrl {
   readonly user: string;
   /** A function, so that a printed driver does not show it. */
   readonly password: () => string;
-  /** `undefined` if the URL does not say. */
+  /** `undefined` if the URL has no such parameter. */
   readonly tls: "off" | "verified" | "unverified" | undefined;
 }
 
@@ -27,7 +28,7 @@ export interface UrlRules {
   readonly tlsParameter: string;
 }
 
-/** `require` checks the certificate too: without the check any machine on the way can pretend to be the server. */
+/** `require` checks the certificate too: without the check any machine on the path can pose as the server. */
 const TLS_MODES: Readonly<Record<string, NonNullable<ServerUrl["tls"]>>> = {
   disable: "off",
   disabled: "off",
@@ -44,7 +45,7 @@ const TLS_MODES: Readonly<Record<string, NonNullable<ServerUrl["tls"]>>> = {
 export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !rules.protocols.includes(url.protocol))
-    throw urlError(rules, `it begins with ${rules.protocols.map((each) => `${each}//`).join(" or ")}`);
+    throw urlError(rules, `it starts with ${rules.protocols.map((each) => `${each}//`).join(" or ")}`);
   // A password with one of these characters ends the part before it.
   if (url.hash !== "" || /[@/]/.test(url.pathname.slice(1)) || url.search.includes("@"))
     throw urlError(rules, "percent-encode the characters / ? # @ % of user and password");
@@ -70,7 +71,7 @@ export function getPassword<T>(option: T | undefined, { password }: ServerUrl, {
 }
 
 /**
- * The password that an application gives for one connection. Its own error may quote the password, so it is not the cause.
+ * The password for one connection. An error of the function may quote the password, so it is not the cause.
  *
  * @throws DriverError
  */
@@ -99,7 +100,7 @@ function decodePart(part: string, rules: UrlRules): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw urlError(rules, "a % in it begins two hexadecimal digits");
+    throw urlError(rules, "a % in it stands before two hexadecimal digits");
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * The statements that a migration executed, as the table of the migrations keeps them: their texts with placeholders and without binds,
- * bounded in size. A password that a text of SQL must hold itself, as in `create role`, is left out.
+ * The statements that a migration executed, as the table of the migrations stores them: their texts with placeholders and without binds,
+ * bounded in size. A password in the text itself, as in `create role`, is left out.
  */
 
-/** In characters of ASCII, which is less than a column `text` of MariaDB holds. */
+/** In characters of ASCII. A column `text` of MariaDB stores more. */
 const MAX_SIZE = 60_000;
 const MAX_STATEMENT_LENGTH = 8000;
 
@@ -14,7 +14,7 @@ export class ExecutedStatements {
   private size = 0;
   private omitted = 0;
 
-  /** Forgets those of the previous migration. */
+  /** Removes the statements of the previous migration. */
   clear(): void {
     this.texts = [];
     this.size = 0;
@@ -37,7 +37,7 @@ export class ExecutedStatements {
   }
 }
 
-/** A database may have a character set that lacks what a statement holds. */
+/** JSON in ASCII, because the character set of the database may lack a character of a statement. */
 export function toAsciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[^\0-\x7f]/g,

@@ -1,4 +1,4 @@
-/** The errors of `db.migrations`. Each says what to do. */
+/** The errors of `db.migrations`. The message of each names the fix. */
 import { DiagnosticError } from "../../errors/diagnostic.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { valueText } from "../../errors/value-text.js";
@@ -15,7 +15,7 @@ export function editedError(name: string): FrameworkError {
 
 export function halfAppliedError(name: string, at = "", by = ""): FrameworkError {
   return new FrameworkError(
-    `the migration ${name} began at ${at}${by === "" ? "" : `, in ${by},`} and did not end, so half of it may be applied. Compare the ` +
+    `the migration ${name} started at ${at}${by === "" ? "" : `, in ${by},`} and did not end, so half of it may be applied. Compare the ` +
       `schema with it. Then delete its row of ${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
     { code: "E_DB_MIGRATION_HALF" },
   );
@@ -42,7 +42,7 @@ export function countError(count: unknown): FrameworkError {
 
 export function missingDownError(name: string): FrameworkError {
   return new FrameworkError(
-    `the migration ${name} cannot be undone: it has no down; write one, or a new migration that undoes it`,
+    `the migration ${name} cannot be rolled back: it has no down; write one, or a new migration that reverts it`,
     { code: "E_DB_MIGRATION_DOWN" },
   );
 }

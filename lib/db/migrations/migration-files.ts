@@ -62,7 +62,7 @@ function isMigration(file: string): boolean {
   return /\.(?:m?js|m?ts|sql)$/.test(file) && !/\.d\.m?ts$/.test(file);
 }
 
-/** The extension does not count: a compiler changes it. */
+/** Without the extension, which a compiler changes. */
 function compareNames(one: string, other: string): number {
   const [first, second] = [getMigrationName(one), getMigrationName(other)];
   if (first === second) return 0;
@@ -74,7 +74,7 @@ function getMigrationName(path: string): string {
 }
 
 async function loadModule(path: string): Promise<Migration> {
-  // The check follows.
+  // The lines below check the exports.
   const module = (await import(pathToFileURL(path).href)) as Partial<Migration>;
   const { up, down, transaction, checksum } = module;
   if (typeof up !== "function") throw fileError(`${path} exports no function up`);
@@ -101,7 +101,7 @@ async function loadSql(path: string, downPath: string | undefined, dialect: Data
   };
 }
 
-/** Git may write other line ends on another machine. */
+/** With the same line ends on every machine: Git may have converted them. */
 async function readText(path: string): Promise<string> {
   return (await readFile(path, "utf8")).replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 }

@@ -1,6 +1,6 @@
 /**
- * The migrations that the running code is part of. A migration that calls `db.migrations` of its own database would wait for the lock, or
- * the connection, that its own run holds, until the limit of that wait. Such a call is refused at once.
+ * The migrations that the running code is part of. A migration that calls `db.migrations` of its own database would wait until the timeout
+ * for the lock or the connection of its own run. Such a call is refused at once.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { findCaller } from "../../errors/setup-error.js";
@@ -12,7 +12,7 @@ interface MigrationFlow {
   readonly driver: DatabaseDriver;
   /** The flow around this one: a migration may migrate another database. */
   readonly outer: MigrationFlow | undefined;
-  /** Code that a migration started may go on after it. */
+  /** True after the run: code that a migration started may continue after it. */
   isEnded: boolean;
 }
 
@@ -28,13 +28,13 @@ export async function inMigrations<T>({ driver }: Statements, run: () => Promise
   }
 }
 
-/** Called before anything is awaited, so that the error can name the call. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
+/** Called before the first await, so that the error can name the call. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
 export function refuseInMigrations({ driver, host }: Statements): void {
   for (let flow = flows.getStore(); flow !== undefined; flow = flow.outer)
     if (!flow.isEnded && isOneDatabase(flow.driver, driver)) throw nestedError(host.name, findCaller(new Error()));
 }
 
-/** Two drivers may have one address. In memory they have two databases, and their address is no path. */
+/** Two drivers may have the same address. In memory each has its own database, and `:memory:` is no path. */
 function isOneDatabase(one: DatabaseDriver, other: DatabaseDriver): boolean {
   if (one === other) return true;
   return one.dialect === other.dialect && one.address === other.address && one.address !== ":memory:";

@@ -4,7 +4,7 @@ import type { DatabaseDialect } from "../driver.js";
 import type { Migration } from "./migration.js";
 import { fileError, MigrationFolder } from "./migration-files.js";
 
-/** A single value, or a folder. */
+/** A migration, or a folder of migrations. */
 export type MigrationSource = Migration | MigrationFolder;
 
 /** @throws FrameworkError `E_DB_MIGRATION_FILE` for a repeated or impossible name, or an impossible checksum */

@@ -1,4 +1,4 @@
-/** The table `framework_migrations`: what was applied, in which order, with which checksum and which statements. */
+/** The table `framework_migrations`: the applied migrations in their order, with their checksums and statements. */
 import { hostname } from "node:os";
 import type { Kysely } from "kysely";
 import type { Clock } from "../../runtime/clock.js";
@@ -9,20 +9,20 @@ export interface MigrationRecord {
   readonly name: string;
   /** See `recordedChecksum`. */
   readonly checksum: string;
-  /** `started` where half of a migration may have been applied. */
+  /** `started` where a part of a migration may have been applied. */
   readonly state: "started" | "done";
   readonly position: number;
-  /** When it began: a date and time of ISO 8601. */
+  /** The start: a date and time of ISO 8601. */
   readonly at: string;
   /** `process 4711 on web-1`; empty in a table of an older version. */
   readonly by: string;
-  /** What was executed, without binds; empty in a table of an older version. */
+  /** The executed statements without binds; empty in a table of an older version. */
   readonly statements: readonly string[];
   readonly durationMs: number | undefined;
   readonly accepted: readonly AcceptedEdit[];
 }
 
-/** An edit of an applied migration that somebody wanted. */
+/** An edit of an applied migration that `accept` has allowed. */
 export interface AcceptedEdit {
   /** A date and time of ISO 8601. */
   readonly at: string;
@@ -36,10 +36,10 @@ export interface MigrationRecordTables {
     readonly name: string;
     readonly checksum: string;
     readonly state: string;
-    /** A bigint where the driver makes one of every integer. */
+    /** A bigint where the driver returns every integer as one. */
     readonly position: number | bigint;
     readonly applied_at: string;
-    /** This one and the ones below are absent in a table of an older version, until the next run. */
+    /** This column and those below are absent in a table of an older version, until the next run. */
     readonly applied_by?: string | null;
     readonly duration_ms?: number | bigint | null;
     readonly statements?: string | null;
@@ -62,8 +62,8 @@ const LATER_COLUMNS = [
 type Records = Kysely<MigrationRecordTables>;
 
 /**
- * Outside of a transaction. A read-only server refuses the statement, and so does one whose role may not create tables; PostgreSQL fails
- * where another process makes the table at the same moment. What counts is that the table is there.
+ * Outside of a transaction. The statement fails on a read-only server, for a role that may not create tables, and on PostgreSQL where
+ * another process creates the table at the same moment. Each of these is no failure if the table exists.
  */
 export async function createRecords(db: Records): Promise<void> {
   try {
@@ -94,7 +94,7 @@ export async function completeRecords(db: Records): Promise<void> {
 }
 
 function hasColumn(db: Records, name: (typeof LATER_COLUMNS)[number][0]): Promise<boolean> {
-  // With the name of the table: SQLite may read an unknown quoted name alone as a text.
+  // With the name of the table: SQLite may read an unknown quoted name without it as a text.
   const query = db.selectFrom(MIGRATION_TABLE).select(`${MIGRATION_TABLE}.${name}`).limit(1);
   return query.execute().then(
     () => true,
@@ -113,13 +113,13 @@ export async function readRecords(db: Records): Promise<readonly MigrationRecord
     at: applied_at,
     by: applied_by ?? "",
     durationMs: duration_ms === null || duration_ms === undefined ? undefined : Number(duration_ms),
-    // The columns hold what this file has written.
+    // The columns have the JSON that this file has written.
     statements: JSON.parse(statements ?? "[]") as readonly string[],
     accepted: JSON.parse(accepted ?? "[]") as readonly AcceptedEdit[],
   }));
 }
 
-/** What a migration did. */
+/** The work of a migration. */
 export interface MigrationWork {
   readonly durationMs: number;
   readonly statements: readonly string[];
@@ -152,7 +152,7 @@ export async function markDone(db: Records, name: string): Promise<void> {
   await db.updateTable(MIGRATION_TABLE).set({ state: "done" }).where("name", "=", name).execute();
 }
 
-/** Keeps what a migration without a transaction has executed. */
+/** Stores the statements of a migration without a transaction. */
 export async function recordWork(db: Records, name: string, work: MigrationWork): Promise<void> {
   await db.updateTable(MIGRATION_TABLE).set(toColumns(work)).where("name", "=", name).execute();
 }
@@ -169,7 +169,7 @@ export async function deleteRecord(db: Records, name: string): Promise<void> {
   await db.deleteFrom(MIGRATION_TABLE).where("name", "=", name).execute();
 }
 
-/** From now on the migration counts as applied as it is. */
+/** Records the current checksum of the migration, so that it is no longer edited. */
 export async function acceptEdit(
   db: Records,
   record: MigrationRecord,
@@ -187,14 +187,14 @@ export async function acceptEdit(
 }
 
 /**
- * A migration without a checksum is never edited. Older versions hashed the texts of the functions, which a compiler changes; what they
- * wrote has no mark, and is compared no more.
+ * A migration without a checksum is never edited. Older versions hashed the texts of the functions, which a compiler changes. Their
+ * checksums have no mark, and are not compared any more.
  */
 export function isEdited(migration: Migration, { checksum }: MigrationRecord): boolean {
   return migration.checksum !== undefined && checksum.startsWith(MARK) && checksum !== toRecordedChecksum(migration);
 }
 
-/** The way in which checksums are made; another way gets another mark. */
+/** The version of the checksums; another algorithm gets another mark. */
 const MARK = "2:";
 
 function toRecordedChecksum({ checksum }: Migration): string {

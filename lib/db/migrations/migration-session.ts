@@ -9,7 +9,7 @@ import type { Migration, MigrationTables } from "./migration.js";
 import { releaseOrDestroy } from "../transactions/root-transaction.js";
 import type { Statements } from "../statements.js";
 
-/** One connection by two names: for the migration, and for the table of what was applied. */
+/** One connection with two builders: for the migration, and for the table of the applied migrations. */
 export interface MigrationDatabase {
   readonly tables: Kysely<MigrationTables>;
   readonly records: Kysely<MigrationRecordTables>;
@@ -17,7 +17,7 @@ export interface MigrationDatabase {
 
 export class MigrationSession {
   readonly database: MigrationDatabase;
-  /** The statements that changed something, or may have. */
+  /** The number of statements that changed the database, or may have changed it. */
   changes = 0;
   private lost: unknown = undefined;
   private readonly executed = new ExecutedStatements();
@@ -45,8 +45,8 @@ export class MigrationSession {
     }
   }
 
-  /** Called before a migration. The result says what the migration has done so far. */
-  beginWork(): () => MigrationWork {
+  /** Called before a migration. The result returns the work of the migration so far. */
+  startWork(): () => MigrationWork {
     const { clock } = this.statements.host;
     const startedAt = clock.monotonic();
     this.executed.clear();
@@ -64,7 +64,7 @@ export class MigrationSession {
     try {
       result = await work(this.database);
     } catch (error) {
-      // The first error counts.
+      // The caller gets the first error.
       await this.step(() => this.connection.rollback()).catch(() => {});
       throw error;
     }
@@ -113,14 +113,14 @@ export class MigrationSession {
 }
 
 /**
- * True for a statement that may fail and leave a part of its work: an index that PostgreSQL builds `concurrently` stays and is not valid, a
- * `drop` of several tables on MariaDB drops those that exist, and what is called may commit.
+ * True for a statement that may fail and leave a part of its work: a failed index that PostgreSQL builds `concurrently` stays as an invalid
+ * one, a `drop` of several tables on MariaDB drops those that exist, and a called procedure may commit.
  */
 function leavesHalf(sql: string): boolean {
   return /\bconcurrently\b|^\s*(?:call|do)\b|^\s*drop\b[^;]*,/i.test(sql);
 }
 
-/** What a migration sends, without a database: each statement gets no rows. */
+/** The statements that a migration sends, without a database: each statement returns no rows. */
 export async function previewStatements(dialect: DatabaseDialect, up: Migration["up"]): Promise<readonly string[]> {
   const sent = new ExecutedStatements();
   const sink: StatementSink = {

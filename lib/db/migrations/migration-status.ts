@@ -11,9 +11,9 @@ export interface MigrationStatus {
   readonly state: "done" | "pending" | "started" | "edited";
 }
 
-/** What the database keeps of a migration. */
+/** The record of a migration in the database. */
 export interface MigrationDetails extends MigrationStatus {
-  /** When it began; `undefined` for a pending one. A date and time of ISO 8601. */
+  /** The start, a date and time of ISO 8601; `undefined` for a pending migration. */
   readonly at: string | undefined;
   /** `process 4711 on web-1`; empty where an older version applied it. */
   readonly by: string | undefined;
@@ -58,7 +58,7 @@ export function warnOfUnknown(migrations: readonly Migration[], records: readonl
   for (const { name } of unknown) log.warn("applied migration is unknown", { migration: name });
 }
 
-/** Two branches may each have brought a migration, and the one with the older name was merged later. */
+/** Two branches may each have added a migration, and the one with the older name was merged later. */
 export function warnIfLate(
   migration: Migration,
   migrations: readonly Migration[],

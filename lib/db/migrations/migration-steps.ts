@@ -1,6 +1,6 @@
 /**
- * Applies or undoes one migration on a session that holds the lock. In a transaction its record is written with it; without one the record
- * says that it began, and later that it is done.
+ * Applies or undoes one migration on a session that holds the lock. In a transaction the record is written in the same transaction. Without
+ * one the record has the state `started` first, and `done` at the end.
  */
 import type { Clock } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -20,7 +20,7 @@ import type { MigrationSession } from "./migration-session.js";
 const log = tracing.target("framework::db::migrations");
 
 export async function applyMigration(session: MigrationSession, migration: Migration, clock: Clock): Promise<void> {
-  const work = session.beginWork();
+  const work = session.startWork();
   if (session.isTransactional(migration))
     await session.inTransaction(async ({ tables, records }) => {
       await migration.up(tables);
@@ -43,7 +43,7 @@ async function applyInSteps(
     await migration.up(tables);
   } catch (error) {
     if (isUnchanged(session, before, error)) await deleteRecord(records, migration.name);
-    // The first error counts.
+    // The caller gets the first error.
     else await recordWork(records, migration.name, work()).catch(() => {});
     throw error;
   }
@@ -61,7 +61,7 @@ export async function undoMigration(session: MigrationSession, migration: Migrat
       await deleteRecord(records, name);
     });
   else await undoInSteps(session, name, down, clock);
-  log.info("migration undone", { migration: name });
+  log.info("migration rolled back", { migration: name });
 }
 
 async function undoInSteps(

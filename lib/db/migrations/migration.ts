@@ -1,8 +1,8 @@
 /**
- * Migrations: the steps that bring the schema of a database from one version of the application to the next, in order, each with a name that
- * never changes. They are values, or the files of a folder (`migrationsIn`).
+ * Migrations: the steps that change the schema of a database from one version of the application to the next, in order, each with a name
+ * that never changes. They are values, or the files of a folder (`readMigrations`).
  *
- * Not for data that an application makes itself, and not for a step that was released: write the next one instead.
+ * Not for data that the application itself creates. Do not edit a released step: write the next one instead.
  *
  * @example
  * // migrations/2026-01-02-links.ts
@@ -13,7 +13,7 @@
  *   await db.schema.dropTable("links").execute();
  * }
  *
- * new ShopDatabase(sqlite("shop.db"), { migrations: [migrationsIn(new URL("migrations/", import.meta.url))], migrate: true });
+ * new ShopDatabase(sqlite("shop.db"), { migrations: [readMigrations(new URL("migrations/", import.meta.url))], migrate: true });
  */
 import type { Kysely } from "kysely";
 
@@ -21,7 +21,7 @@ import type { Kysely } from "kysely";
 export type MigrationTables = Record<string, Record<string, unknown>>;
 
 export interface Migration {
-  /** Unique and lasting: the database keeps it. 1 to 200 characters. */
+  /** Unique and permanent, because the database stores it. 1 to 200 characters. */
   readonly name: string;
   readonly up: (db: Kysely<MigrationTables>) => Promise<unknown>;
   /** Undoes `up`, for `migrations.rollback`. */
@@ -29,8 +29,8 @@ export interface Migration {
   /** False for statements that an engine refuses in a transaction, such as `create index concurrently`. True unless set. */
   readonly transaction?: boolean;
   /**
-   * 1 to 60 characters, which the database keeps. Where an applied migration has another one now, it was edited, and the start is refused. A
-   * file of SQL has a checksum of its text. A function has only the one that it declares, since a compiler may change its text.
+   * 1 to 60 characters, which the database stores. An applied migration whose checksum has changed was edited, and the start is refused. A
+   * file of SQL has a checksum of its text. A function has only a declared checksum, because a compiler may change its text.
    */
   readonly checksum?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * `db.migrations`: applies and undoes the migrations of a database. Several instances may start at once: a lock lets one of them migrate,
- * and the others see that it is done. A migration that was edited after it ran is refused, and so is one of which half may be applied.
+ * `db.migrations`: applies and undoes the migrations of a database. Several instances may start at once: one of them migrates under a lock,
+ * and the others wait for it. A migration that was edited after its run is refused, and so is one that may be half applied.
  */
 import { checkOptionNames } from "../../errors/option-names.js";
 import { describeThrown } from "../../errors/thrown-value.js";
@@ -36,7 +36,7 @@ export interface MigrateOptions {
 }
 
 export interface RollbackOptions {
-  /** The applied migration that stays: all that were applied after it are undone. */
+  /** The last applied migration that stays: all later ones are rolled back. */
   readonly to: string;
 }
 
@@ -44,7 +44,7 @@ export class Migrator {
   constructor(
     private readonly statements: () => Statements,
     private readonly sources: MigrationSources,
-    /** Called before anything is awaited, so that its error can name the call. */
+    /** Called before the first await, so that its error can name the call. */
     private readonly checkCaller: () => void,
   ) {}
 
@@ -58,17 +58,17 @@ export class Migrator {
     return getStatus(migrations, records);
   }
 
-  /** What the database keeps of a migration. @throws FrameworkError `E_DB_MIGRATION_NAME`; as `status` */
+  /** The record of a migration in the database. @throws FrameworkError `E_DB_MIGRATION_NAME`; as `status` */
   async show(name: string): Promise<MigrationDetails> {
     const { migrations, records } = await this.loadWithRecords();
     return getDetails(getMigration(migrations, name), records);
   }
 
   /**
-   * The statements that `up` of this migration sends now, beside those that `show` has. It runs without a database: each statement gets no
-   * rows, and is not executed.
+   * The statements that `up` of this migration sends now, to compare with those of `show`. It runs without a database: no statement is
+   * executed, and each returns no rows.
    *
-   * @throws FrameworkError `E_DB_MIGRATION_NAME`; what the migration throws
+   * @throws FrameworkError `E_DB_MIGRATION_NAME`; the error of the migration
    */
   async preview(name: string): Promise<readonly string[]> {
     this.checkCall();
@@ -80,7 +80,7 @@ export class Migrator {
    * Applies the pending migrations, and returns their names.
    *
    * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; `E_DB_MIGRATION_NAME` if `to` is none;
-   * `E_DB_MIGRATION_NESTED` inside a migration of the same database; what a migration throws
+   * `E_DB_MIGRATION_NESTED` inside a migration of the same database; the error of a migration
    */
   async run(options: MigrateOptions = {}): Promise<readonly string[]> {
     this.checkCall();
@@ -102,7 +102,7 @@ export class Migrator {
   }
 
   /**
-   * Undoes the last `count` migrations, or all that were applied after one of them, the last one first, and returns their names.
+   * Undoes the last `count` migrations, or all that were applied after a given one, in reverse order, and returns their names.
    *
    * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`, `E_DB_MIGRATION_COUNT`, `E_DB_MIGRATION_NAME`; as `run`
    */
@@ -124,8 +124,8 @@ export class Migrator {
   }
 
   /**
-   * Takes an edited migration as applied, because the edit is wanted and changes nothing in the schema. The database keeps who accepted it
-   * and why.
+   * Accepts the edit of an applied migration, where the edit is intended and does not change the schema. The database stores the process
+   * that accepted it, the time and the reason.
    *
    * @param reason 1 to 500 characters
    * @throws FrameworkError `E_DB_MIGRATION_NAME` for a migration that is not applied, `E_DB_MIGRATION_REASON`
@@ -144,7 +144,7 @@ export class Migrator {
     log.info("edit of a migration accepted", { migration: name });
   }
 
-  /** @throws FrameworkError `E_DB_PENDING` naming the pending ones; as `run` */
+  /** @throws FrameworkError `E_DB_PENDING` with the names of the pending ones; as `run` */
   async throwIfPending(): Promise<void> {
     const { migrations, records } = await this.loadWithRecords();
     refuseEdits(migrations, records);
@@ -189,7 +189,7 @@ export class Migrator {
     try {
       return await inMigrations(statements, () => this.withSession(work));
     } finally {
-      // The migrations have ended, and their own error counts.
+      // The migrations have ended, and the caller gets only their error.
       await lock.release().catch((error: unknown) => {
         log.warn("lock of the migrations was lost", describeThrown(statements.translateError(error)));
       });
@@ -211,7 +211,7 @@ async function loadRecords(db: MigrationDatabase): Promise<readonly MigrationRec
   return readRecords(db.records);
 }
 
-/** Most starts find nothing to apply, and need no lock for that. */
+/** Most starts have no migration to apply, and this check needs no lock. */
 async function isUpToDate(
   db: MigrationDatabase,
   wanted: readonly Migration[],
@@ -220,13 +220,13 @@ async function isUpToDate(
   const records = await loadRecords(db);
   const isDone = ({ name, state }: MigrationStatus): boolean =>
     state === "done" || (state === "pending" && !wanted.some((each) => each.name === name));
-  // Another instance may be about to apply one that has begun.
+  // Another instance may be applying a migration that has started.
   if (!getStatus(all, records).every(isDone)) return false;
   warnOfUnknown(all, records);
   return true;
 }
 
-/** The last one first. @throws FrameworkError `E_DB_MIGRATION_NAME` */
+/** In reverse order. @throws FrameworkError `E_DB_MIGRATION_NAME` */
 function getLastRecords(
   records: readonly MigrationRecord[],
   count: number | RollbackOptions,

@@ -1,6 +1,7 @@
 /**
- * The statements of a file of SQL, since a driver takes one statement at a time. A semicolon inside a text, a quoted name, a comment, a body
- * between dollar signs (PostgreSQL), or the `begin … end` of a trigger or a procedure ends no statement.
+ * Splits a file of SQL into statements, because a driver takes one statement at a time. A semicolon inside a text, a quoted name, a
+ * comment,
+ * a body between dollar signs (PostgreSQL), or the `begin … end` of a trigger or a procedure ends no statement.
  *
  * Not a parser: a mistake in the SQL is found by the engine.
  */
@@ -12,20 +13,20 @@ const COMMENT = String.raw`\/\*(?:[^*]|\*(?!\/))*\*\/`;
 const NESTED_COMMENT = String.raw`\/\*(?:[^/*]|\/(?!\*)|\*(?!\/)|${COMMENT})*\*\/`;
 const WORD = String.raw`end\s+(?:if|loop|while|repeat|for|case)\b|[a-z_]\w*`;
 
-/** Between the dollar signs of PostgreSQL; a parameter such as `$1` is none. */
+/** The tag between the dollar signs of PostgreSQL; a parameter such as `$1` is no tag. */
 const TAG = String.raw`[a-z_\x80-\uffff][\w\x80-\uffff]*`;
 
-/** What a semicolon may stand in, then words, then the semicolon. */
+/** The tokens that may contain a semicolon, then words, then the semicolon. */
 const TOKENS: Readonly<Record<DatabaseDialect, string>> = {
   sqlite: String.raw`--[^\n]*|${COMMENT}|'[^']*'|"[^"]*"|\`[^\`]*\`|\[[^\]]*\]|${WORD}|;`,
   postgres: String.raw`--[^\n]*|${NESTED_COMMENT}|\be'(?:[^'\\]|\\[\s\S]|'')*'|'[^']*'|"[^"]*"|(?<![\w$])(\$(?:${TAG})?\$)[\s\S]*?\1|${WORD}|;`,
   mysql: String.raw`--(?!\S)[^\n]*|#[^\n]*|${COMMENT}|'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|\`[^\`]*\`|definer\s*=\s*\S+|${WORD}|;`,
 };
 
-/** A statement that may hold others between `begin` and `end`. */
+/** A statement that may contain others between `begin` and `end`. */
 const COMPOUND =
   /^create (?:(?:or|replace|temp|temporary|constraint|aggregate) )*(?:trigger|procedure|function|event)\b/;
-/** The words that `COMPOUND` looks at. */
+/** The number of words that `COMPOUND` reads. */
 const MAX_HEAD_WORDS = 8;
 
 /**
@@ -47,7 +48,7 @@ export function splitStatements(text: string, dialect: DatabaseDialect): readonl
   };
   for (const { 0: token, index } of text.matchAll(new RegExp(TOKENS[dialect], "gi"))) {
     if (token === ";" && depth <= 0) endStatement(index);
-    // MariaDB and MySQL execute what stands in such a comment.
+    // MariaDB and MySQL execute the text of such a comment.
     if (dialect === "mysql" && /^\/\*M?!/.test(token)) words.push(token);
     if (!/^[a-z_]/i.test(token) || /^(?:e'|definer\s*=)/i.test(token)) continue;
     if (words.length < MAX_HEAD_WORDS) words.push(token.toLowerCase());

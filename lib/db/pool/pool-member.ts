@@ -1,9 +1,9 @@
-/** What a pool knows of a connection: who uses it, since when, and how long it may live. */
+/** The data of a pool about a connection: its users, the start of the use, and its maximum age. */
 import type { Flow } from "../../tracing/flow.js";
 import type { PoolHolder } from "./pool-report.js";
 
 export interface PoolMember {
-  /** False if the connection is closed, inside a transaction, or otherwise unfit for the next user. */
+  /** False if the connection is closed, inside a transaction, or unusable for the next user for another reason. */
   readonly isReusable: boolean;
   /** The statement that runs, or the last one, with placeholders. */
   readonly lastStatement: string | undefined;
@@ -15,7 +15,7 @@ export interface PoolMember {
 export type OpenMember<M> = (signal: AbortSignal) => Promise<M>;
 
 export interface PoolUse {
-  /** So that not all connections are replaced at the same moment. */
+  /** The end of its maximum age, with a random part, so that not all connections are replaced at the same moment. */
   readonly expiresAt: number;
   /** 0 while the connection is free; more than one for a batch. */
   users: number;

@@ -1,4 +1,4 @@
-/** The limits of a pool: how many connections, how many callers that wait, and how long. */
+/** The limits of a pool: the connections, the waiting callers, and the times. */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { setupError } from "../../errors/setup-error.js";
@@ -8,7 +8,7 @@ import { MAX_TIMER_MS } from "../../runtime/clock.js";
 export interface PoolOptions {
   /** Connections; 10 unless set. Count all processes: PostgreSQL allows 100, MariaDB and MySQL 151 unless set. */
   readonly max?: number;
-  /** Callers that wait for a connection; 500 unless set. One more is refused with 503. */
+  /** Callers that wait for a connection; 500 unless set. The next one is refused with 503. */
   readonly maxWaiting?: number;
   /** Milliseconds that a caller waits; 5000 unless set. Then it is refused with 503. */
   readonly waitMs?: number;

@@ -1,6 +1,7 @@
 /**
- * What a pool reports: gauges of its connections and of the callers that wait, and a WARN event when a caller is refused. A second event
- * names the longest holder: it is written in the holder's own flow, so that it carries the id of the request that holds the connection.
+ * The report of a pool: gauges of its connections and of the waiting callers, and a WARN event when a caller is refused. A second event
+ * names
+ * the oldest use of a connection. It is written in the flow of that use, so that it has the id of the request that holds the connection.
  */
 import type { SubsystemHost } from "../../lifecycle/operations.js";
 import { type Flow, resumeFlow } from "../../tracing/flow.js";
@@ -11,7 +12,7 @@ export const POOL_CONNECTIONS = "framework_db_pool_connections";
 /** Callers that wait for a connection. */
 export const POOL_WAITING = "framework_db_pool_waiting";
 
-/** The least time between two updates of a gauge, so that queries do not pay for them. */
+/** The minimum time between two updates of a gauge, so that they do not slow down queries. */
 const GAUGES_EVERY_MS = 250;
 const EVENTS_EVERY_MS = 1000;
 
@@ -72,12 +73,12 @@ export class PoolReport {
     });
     if (oldest === undefined) return;
     const fields = { subsystem: this.host.name, ...toFields(oldest) };
-    resumeFlow(oldest.flow, () => log.warn("connection held while others wait", fields), undefined);
+    resumeFlow(oldest.flow, () => log.warn("connection in use while others wait", fields), undefined);
   }
 }
 
 function toFields(oldest: PoolHolder | undefined) {
   if (oldest === undefined) return {};
-  const { inUseMs: heldMs, statement } = oldest;
-  return { held_ms: Math.trunc(heldMs), ...(statement !== undefined && { statement }) };
+  const { inUseMs, statement } = oldest;
+  return { held_ms: Math.trunc(inUseMs), ...(statement !== undefined && { statement }) };
 }

@@ -1,13 +1,13 @@
 /**
- * The callers that wait for a connection, first come, first served. Each waits for a bounded time, and leaves when its signal aborts. All
- * have the same time limit, so one timer for the first caller is enough. Most callers are served before it fires, and a timer for each of
- * them would cost time.
+ * The queue of callers that wait for a connection. Each waits for a bounded time, and leaves when its signal aborts. All have the same time
+ * limit, so one timer for the first caller is enough. Most callers are served before it fires, and a timer for each of them would cost
+ * time.
  */
 import { type Abortable, type AbortListener, offAbort, onAbort } from "../../runtime/abortable.js";
 import type { Clock, Timer } from "../../runtime/clock.js";
 import { currentFlow, type Flow } from "../../tracing/flow.js";
 
-/** A caller. A busy pool holds thousands of them, so each is a single object. */
+/** A caller. A busy pool has thousands of them, so each is a single object. */
 class Waiter<M> implements AbortListener {
   /** The flow of the caller. */
   readonly flow = currentFlow();
@@ -29,14 +29,14 @@ class Waiter<M> implements AbortListener {
 }
 
 export class PoolWaiters<M> {
-  // A linked list, which a caller in the middle leaves at once. A `Set` that has grown keeps its old table, and with it whole requests,
-  // until the next full garbage collection.
+  // A linked list, because removing a caller from its middle is fast. A `Set` that has grown references its old table, and with it whole
+  // requests, until the next full garbage collection.
   private first: Waiter<M> | undefined = undefined;
   private last: Waiter<M> | undefined = undefined;
   private count = 0;
   private timer: Timer | undefined = undefined;
 
-  /** @param overdue makes the error of a caller that waited too long */
+  /** @param overdue returns the error of a caller that waited too long */
   constructor(
     private readonly clock: Clock,
     private readonly waitMs: number,
@@ -69,7 +69,7 @@ export class PoolWaiters<M> {
     return this.first?.flow;
   }
 
-  /** Gives the first caller the connection, and up to `most` callers in all if the next ones are of its batch. Returns how many got it. */
+  /** Gives the connection to the first caller and to the next ones of its batch, up to `max` callers. Returns their number. */
   resolveFirst(member: M, max: number): number {
     const batch = this.first?.batch;
     let served = 0;
@@ -90,7 +90,7 @@ export class PoolWaiters<M> {
     while (this.first !== undefined) this.leave(this.first, error);
   }
 
-  /** The timer stays when the waiter that it was set for has left. The sockets of the pool keep the process alive. */
+  /** The timer stays when its waiter has left. The sockets of the pool keep the process alive. */
   private arm(delayMs: number): void {
     this.timer ??= this.clock.setTimeout(() => this.expire(), delayMs, { background: true });
   }
@@ -119,11 +119,11 @@ export class PoolWaiters<M> {
   }
 
   private remove(waiter: Waiter<M>): void {
-    const { previous: before, next: behind } = waiter;
-    if (before === undefined) this.first = behind;
-    else before.next = behind;
-    if (behind === undefined) this.last = before;
-    else behind.previous = before;
+    const { previous, next } = waiter;
+    if (previous === undefined) this.first = next;
+    else previous.next = next;
+    if (next === undefined) this.last = previous;
+    else next.previous = previous;
     waiter.previous = undefined;
     waiter.next = undefined;
     this.count--;

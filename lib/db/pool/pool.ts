@@ -1,14 +1,14 @@
 /**
- * A pool of connections to a database server. Three bounds: connections, callers that wait, and the time of a wait. It opens a connection
- * only for a caller that waits, and hands a free one to the caller who came first. A connection that is not fit for another user is closed
- * and never handed on. When many wait, the callers of one batch share a connection.
+ * A pool of connections to a database server. It bounds the connections, the waiting callers, and the time of a wait. It opens a connection
+ * only for a waiting caller, and gives a free one to the first caller. A connection that another user cannot use is closed. When many wait,
+ * the callers of one batch share a connection.
  *
- * Drivers of servers use it. Not for SQLite, whose connections are not alike.
+ * Drivers of servers use it. Not for SQLite, whose connections differ: one writes, others read.
  *
  * @example
  * const pool = new ConnectionPool(limits, host, "db.internal:5432/shop", (signal) => openConnection(signal));
  * const connection = pool.takeNow() ?? (await pool.take({ signal }));
- * try { await connection.query("select 1"); } finally { pool.giveBack(connection); }
+ * try { await connection.query("select 1"); } finally { pool.release(connection); }
  */
 import type { SubsystemHost } from "../../lifecycle/operations.js";
 import { type Abortable, throwIfAborted } from "../../runtime/abortable.js";
@@ -20,12 +20,12 @@ import { findOldestHolder, type OpenMember, type PoolMember, type PoolUse } from
 import { type PoolFigures, PoolReport } from "./pool-report.js";
 import { PoolWaiters } from "./pool-waiters.js";
 
-/** The most callers that share a connection. */
+/** The maximum number of callers that share a connection. */
 const MAX_BATCH = 32;
 
 export class ConnectionPool<M extends PoolMember> {
   private readonly uses = new Map<M, PoolUse>();
-  /** The last one used is the last one here, and is used first. */
+  /** A stack: the connection that was used last is used first. */
   private readonly idle: M[] = [];
   private readonly openings = new Set<AbortController>();
   private readonly waiters: PoolWaiters<M>;
@@ -51,7 +51,7 @@ export class ConnectionPool<M extends PoolMember> {
     return { inUse: this.uses.size - idle, idle, waiting: this.waiters.size };
   }
 
-  /** A free connection. `undefined` if there is none; `take` then waits for one, or says why it cannot. */
+  /** A free connection. `undefined` if there is none; `take` then waits for one, or rejects. */
   takeNow(): M | undefined {
     return this.isStopped ? undefined : this.takeIdle();
   }
@@ -59,10 +59,10 @@ export class ConnectionPool<M extends PoolMember> {
   /**
    * Rejects with a `DriverError` of the kinds `overloaded` and `connection`, or with the reason of the signal.
    *
-   * @param batch the callers with the same value can share a connection; each gives it back
+   * @param batch the callers with the same value can share a connection; each releases it
    */
   take(work: Abortable = {}, batch?: object): Promise<M> {
-    // Not an async function: each query that waits would make two promises more.
+    // Not an async function, which would cost two more promises for each query that waits.
     try {
       throwIfAborted(work);
       if (this.isStopped) throw stoppedError();
@@ -87,7 +87,7 @@ export class ConnectionPool<M extends PoolMember> {
     else this.offer(member, use);
   }
 
-  /** Closes a connection for good, or takes note that it is closed. */
+  /** Removes a connection from the pool, and closes it. */
   discard(member: M): void {
     if (!this.uses.delete(member)) return;
     const index = this.idle.indexOf(member);
@@ -98,7 +98,7 @@ export class ConnectionPool<M extends PoolMember> {
     this.openForWaiters();
   }
 
-  /** Refuses new callers, and waits up to `graceMs` for those that hold a connection. */
+  /** Refuses new callers, and waits up to `graceMs` for those that have a connection. */
   async stop(graceMs: number): Promise<void> {
     this.isStopped = true;
     this.reaper?.cancel();
@@ -148,7 +148,7 @@ export class ConnectionPool<M extends PoolMember> {
     this.armReaper();
   }
 
-  /** Half of the share of each connection: the callers of one batch wait for each other, while another connection may be free soon. */
+  /** Half of the callers per connection: the callers of one batch wait for each other, while another connection may be free soon. */
   private get batchSize(): number {
     return Math.min(MAX_BATCH, Math.floor(this.waiters.size / (2 * this.limits.max)));
   }
@@ -160,8 +160,8 @@ export class ConnectionPool<M extends PoolMember> {
   }
 
   /**
-   * Never rejects: the first caller that waits gets the failure, and the next one another try. Where the server has no place for another
-   * connection, the callers wait for one of those that the pool has.
+   * Never rejects: the first waiting caller gets the failure, and the next one gets another attempt. Where the server has no place for
+   * another connection, the callers wait for one of those that the pool has.
    */
   private async open(): Promise<void> {
     const opening = new AbortController();

@@ -1,4 +1,4 @@
-/** Work for after a commit: `db.afterCommit` collects it, and it runs once, in order. A failure is logged and stops nothing. */
+/** Runs the work that `db.afterCommit` has collected, once and in order. A failure is logged, and the rest runs. */
 import { describeThrown } from "../../errors/thrown-value.js";
 import { tracing } from "../../tracing/tracing.js";
 

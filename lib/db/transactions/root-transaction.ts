@@ -1,8 +1,8 @@
 /**
- * A transaction of the engine on its connection, from begin to the release of the connection. When the signal of the request aborts, it
- * rolls back at once, also if the code inside waits for something else.
+ * A transaction of the engine on its connection, from the SQL `begin` to the release of the connection. When the signal of the request
+ * aborts, it rolls back at once, even while the code inside waits for other work.
  *
- * The first failure is reported. If the rollback fails as well, the connection is destroyed, and the second failure is only logged.
+ * The caller gets the first failure. If the rollback fails too, the connection is destroyed, and the second failure is only logged.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import type { Timer } from "../../runtime/clock.js";
@@ -13,14 +13,14 @@ import type { Statements } from "../statements.js";
 
 const log = tracing.target("framework::db");
 
-/** After the end of its request, a commit has as long for the answer of the server. */
+/** The time limit for the server's response to a commit, after the end of its request. */
 const COMMIT_GRACE_MS = 5000;
 
 export class RootTransaction {
-  /** The last failed statement: the reason if the engine has ended the transaction, or takes no further statement. */
+  /** The error of the last failed statement: the reason if the engine has ended the transaction, or accepts no further statement. */
   private lastFailure: unknown = undefined;
   private running: Promise<unknown> | undefined = undefined;
-  /** Set when the signal aborted; resolves when the connection is given back. */
+  /** Set when the signal aborted; resolves when the connection is released. */
   private cancelled: Promise<void> | undefined = undefined;
   private isEnded = false;
   /** Called when the signal has aborted. */
@@ -56,25 +56,25 @@ export class RootTransaction {
     return this.send(statement);
   }
 
-  /** A statement about savepoints, which a failed transaction takes too. */
+  /** A statement about savepoints, which a failed transaction accepts too. */
   async runSavepointStatement(sql: string): Promise<void> {
     this.throwIfEnded();
     const statement = { sql, parameters: [], isRead: false };
     await this.statements.report("savepoint", sql, () => this.send(statement));
   }
 
-  /** True if the engine takes statements. */
+  /** True if the engine accepts statements. */
   get isUsable(): boolean {
     return !this.isEnded && !this.isBroken && this.connection.transactionStatus === "open";
   }
 
-  /** A level could not be undone: the whole transaction is rolled back at its end. */
+  /** A savepoint could not be rolled back, so the whole transaction is rolled back at its end. */
   markBroken(reason: unknown): void {
     this.isBroken = true;
     this.lastFailure ??= reason;
   }
 
-  /** @throws the reason why the commit is impossible; UnknownOutcomeError if the connection was lost during the commit */
+  /** @throws the reason that prevents the commit; UnknownOutcomeError if the connection was lost during the commit */
   async commit(): Promise<void> {
     await this.waitForStatement();
     if (this.cancelled !== undefined) return this.throwCancelled(this.cancelled);
@@ -109,7 +109,10 @@ export class RootTransaction {
     }
   }
 
-  /** A server that hangs must not keep the connection of each request: without it the commit rejects. */
+  /**
+   * A server that hangs must not occupy the connection of each request: after the time limit the connection is destroyed, and the commit
+   * rejects.
+   */
   private async commitInTime(): Promise<void> {
     const { connection, signal } = this;
     const { clock } = this.statements.host;
@@ -132,7 +135,7 @@ export class RootTransaction {
     try {
       await statements.report("rollback", undefined, () => connection.rollback());
     } catch (error) {
-      // Only the kind: the message of the driver may hold values.
+      // Only the kind: the message of the driver may quote values.
       log.warn("rollback failed", { subsystem: statements.host.name, kind: statements.driver.failure(error).kind });
       return connection.destroy(error);
     }
@@ -157,7 +160,7 @@ export class RootTransaction {
     return this.statements.query(this.connection, signal === undefined ? statement : { ...statement, signal });
   }
 
-  /** Resolves at the end of the statement that the function did not wait for. */
+  /** Resolves at the end of a statement that the function did not await. */
   async waitForStatement(): Promise<void> {
     await this.running?.catch(() => {});
   }
@@ -203,7 +206,7 @@ export class RootTransaction {
   }
 }
 
-/** Work that goes on after the end of its transaction. */
+/** The error of work that continues after the end of its transaction. */
 export function transactionEndedError(database: string): FrameworkError {
   return new FrameworkError(
     `${database}: the transaction of this code is over. Await all work inside of db.transaction(…), or start it with db.afterCommit(…).`,
@@ -222,7 +225,7 @@ async function open(
   }
 }
 
-/** @param reason why the connection cannot be used again; `undefined` if it can */
+/** @param reason the failure of a connection that cannot be used again; `undefined` for a usable one */
 export function releaseOrDestroy(connection: DriverConnection, reason: unknown): void {
   if (reason === undefined) connection.release();
   else connection.destroy(reason);

@@ -1,10 +1,10 @@
 /**
- * Tests on a database whose changes disappear: `rolledBack` runs everything in one transaction that is never committed, `emptied` deletes
- * all rows. Both leave the schema as it is.
+ * Removes the changes of a test from its database: `rolledBack` runs all statements in one transaction that is never committed, `emptied`
+ * deletes all rows. Both leave the schema as it is.
  *
- * `rolledBack` has one connection. Statements take turns, and each has a savepoint, so that an expected failure does not end the rest. A
- * transaction of the application is a savepoint too, and its work for after the commit runs. Numbers of sequences are not rolled back, and
- * `now()` of PostgreSQL stands still. For tests with real commits or two connections take `emptied`.
+ * `rolledBack` has one connection. Statements run one after the other, each in a savepoint, so that an expected failure does not end the
+ * transaction. A transaction of the application is a savepoint too, and its work for after the commit runs. Numbers of sequences are not
+ * rolled back, and `now()` of PostgreSQL stands still. For tests with real commits or two connections use `emptied`.
  *
  * @example
  * await using app = await testApp(ShopModule);
@@ -17,12 +17,12 @@ import { DatabaseDriver, type DriverConnection, type DriverResult, type DriverSt
 import type { Statements } from "../statements.js";
 import { Mutex } from "../mutex.js";
 
-/** How long work may go on after the end of the test. */
+/** The grace period for work that still runs at the end of the test. */
 const GRACE_MS = 2_000;
 const SAVEPOINT = "framework_test";
 
 /**
- * Everything that the database does until the result is disposed is undone then. The database is started, and stays so.
+ * The disposal of the result rolls back all changes since the call. The database must be started, and is not stopped.
  *
  * @throws at the disposal, FrameworkError `E_DB_SANDBOX` if work still runs, or a foreign key has no row
  */
@@ -116,7 +116,7 @@ class SandboxDriver extends DatabaseDriver {
   }
 }
 
-/** The one connection, as one caller holds it. */
+/** The one connection, which one caller uses at a time. */
 class SandboxConnection implements DriverConnection {
   private isInTransaction = false;
 
@@ -136,7 +136,7 @@ class SandboxConnection implements DriverConnection {
     try {
       result = await this.send(statement);
     } catch (error) {
-      // Without the transaction there is no savepoint, and the first error counts.
+      // Without the transaction there is no savepoint to roll back.
       if (this.driver.connection.transactionStatus !== "none") await this.undo();
       throw error;
     }
@@ -197,12 +197,12 @@ export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
   const [off, on] = db.driver.dialect === "mysql" ? MYSQL_CHECKS : ["pragma defer_foreign_keys = on", undefined];
   await db.transaction(async () => {
     await db.run(off);
-    // The setting belongs to the connection, which the next caller gets.
+    // The setting belongs to the connection, which another caller uses next.
     const restore = async (): Promise<unknown> => (on === undefined ? undefined : db.run(on));
     try {
       for (const table of tables) await db.run(`delete from ${table}`);
     } catch (error) {
-      // The first error counts.
+      // The caller gets the first error.
       await restore().catch(() => {});
       throw error;
     }

@@ -1,10 +1,10 @@
 /**
- * One call of `db.transaction`. The outermost one is the transaction of the engine; each one inside it is a savepoint, which is opened with
- * its first statement. Savepoints are a stack, so statements and nested calls of one level take turns: two nested transactions in a
- * `Promise.all` run one after the other.
+ * One call of `db.transaction`. The outermost call is the transaction of the engine. Each nested call is a savepoint, which is opened with
+ * its first statement. Savepoints are a stack, so a mutex runs the statements and nested calls of one level one after the other, also two
+ * nested transactions in a `Promise.all`.
  *
- * A nested function that awaits work whose turn comes after it waits for itself. A promise does not tell which code awaits it, so this is not found
- * before the request ends, or the outer function. Then all that waits fails, which ends the nested function too.
+ * A nested function that awaits later work of the outer level waits for itself. A promise does not tell which code awaits it, so this
+ * deadlock stays until the end of the request or of the outer function. Then all waiting work fails, which ends the nested function too.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { type CommitScope, currentCommitScope, inCommitScope } from "../../lifecycle/commit-scope.js";
@@ -23,12 +23,12 @@ export class TransactionLevel implements CommitScope {
   private readonly mutex = new Mutex();
   private work: (() => unknown)[] = [];
   private phase: "new" | "open" | "over" = "new";
-  /** True from the opening of the savepoint to the beginning of its end. */
+  /** True from the opening of the savepoint until its release or rollback starts. */
   private hasSavepoint = false;
-  /** The nested level that runs, or ran last. */
+  /** The last nested level, which may still run. */
   private inner: TransactionLevel | undefined = undefined;
 
-  /** Has the stack of the call that began the outermost transaction. */
+  /** Has the stack of the call that started the outermost transaction. */
   callSite: Error | undefined = undefined;
 
   /** @param transactions those of the database; @param name of the database */
@@ -70,8 +70,8 @@ export class TransactionLevel implements CommitScope {
   }
 
   /**
-   * Ends the level, and the nested one that still runs: later use throws. Returns its work for after the commit, and keeps none. Where the
-   * level is kept, `undoInner` comes next.
+   * Ends the level, and a nested one that still runs: a later use throws. Returns the work for after the commit, and removes it. Where the
+   * level is not rolled back, the caller calls `undoInner` next.
    */
   close(): readonly (() => unknown)[] {
     this.phase = "over";
@@ -83,8 +83,9 @@ export class TransactionLevel implements CommitScope {
   }
 
   /**
-   * Undoes the nested level if its function still runs, because the function around it has not awaited it. Half of a nested transaction is
-   * never kept. Never rejects.
+   * Rolls back the nested level if its function still runs, because the outer function has not awaited it: a part of a nested transaction
+   * is
+   * never committed. Never rejects.
    */
   async undoInner(): Promise<void> {
     const { inner } = this;
@@ -93,7 +94,7 @@ export class TransactionLevel implements CommitScope {
     await inner.undoSavepoint();
   }
 
-  /** All work that waits for its turn fails now. The running work may wait for a part of it. */
+  /** All work that waits for the mutex fails now, because the running work may wait for a part of it. */
   private disableMutex(): void {
     this.mutex.disable();
     this.inner?.disableMutex();
@@ -111,7 +112,7 @@ export class TransactionLevel implements CommitScope {
     return result;
   }
 
-  /** Opens the savepoint, after those further out. The outermost level has none. */
+  /** Opens the savepoint, after those of the outer levels. The outermost level has none. */
   private async openSavepoint(): Promise<void> {
     if (this.phase !== "new") return;
     await this.parent?.openSavepoint();
@@ -122,7 +123,7 @@ export class TransactionLevel implements CommitScope {
     await this.root.runSavepointStatement(`savepoint ${this.savepoint}`);
   }
 
-  /** @throws FrameworkError `E_DB_TRANSACTION_OVER` if the function around it has not waited, and so has undone it */
+  /** @throws FrameworkError `E_DB_TRANSACTION_OVER` if the outer function has not awaited it, and so has rolled it back */
   private async complete(): Promise<void> {
     this.throwIfEnded();
     const isOpen = this.phase === "open";

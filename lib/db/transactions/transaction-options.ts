@@ -12,8 +12,8 @@ export interface TransactionOptions {
   /** Absent: the default of the engine. SQLite always has `serializable`. */
   readonly isolation?: IsolationLevel;
   /**
-   * How often the function may run again after a conflict with another transaction: a serialization failure, a deadlock, a lock that was
-   * not free in time. 0 unless set, because the function may have done things outside of the database.
+   * The maximum number of retries after a conflict with another transaction: a serialization failure, a deadlock, a lock that was not
+   * released in time. 0 unless set, because the function may have effects outside of the database.
    */
   readonly retries?: number;
 }
@@ -50,7 +50,7 @@ export function isConflict(error: unknown): boolean {
   return isRetryable(error) || (error instanceof Error && isRetryable(error.cause));
 }
 
-/** Longer after each attempt, and random, so that two transactions do not meet again. Rejects with the reason of the signal. */
+/** Longer after each attempt, and random, so that two transactions do not collide again. Rejects with the reason of the signal. */
 export function pauseBeforeRetry(clock: Clock, attempt: number, signal: AbortSignal | undefined): Promise<void> {
   const maxPauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10), MAX_PAUSE_MS);
   return new Promise((resolve, reject) => {

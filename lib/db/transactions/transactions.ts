@@ -1,6 +1,6 @@
 /**
- * The transactions of one database: it finds the transaction of the running code, repeats a transaction after a conflict, and runs the work
- * that waits for the commit. The scope of `inCommitScope` tells in which transaction the running code is.
+ * The transactions of one database: it finds the transaction of the running code, retries a transaction after a conflict, and runs the work
+ * that waits for the commit. The commit scope of the running code is its innermost transaction.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { findCaller } from "../../errors/setup-error.js";
@@ -48,7 +48,7 @@ export class Transactions {
     else level.afterCommit(work);
   }
 
-  /** Work on a connection of its own, inside a transaction that holds another one, may wait for itself. */
+  /** Work on a second connection inside a transaction may wait for that transaction, and so for itself. */
   refuseSecondConnection(): void {
     const level = this.findLevel();
     if (level !== undefined) throw secondConnectionError(this.statements().host.name, level.callSite);
@@ -70,7 +70,7 @@ export class Transactions {
   private async runOutermost<T>(fn: (run: TransactionRun) => T | Promise<T>, options: TransactionOptions): Promise<T> {
     const { retries = 0 } = options;
     const signal = currentWorkScope()?.signal;
-    // Its stack becomes a text only if it is read.
+    // The error is only its stack, which is formatted only when it is read.
     const callSite = new Error();
     for (let attempt = 1; ; attempt++) {
       try {

@@ -149,7 +149,7 @@ for (const { name, program, user, start, driver: driverOf, mode, cipher, account
       expect((await rejectionOf(driver.start())).message).to.match(/^cannot connect to 127\.1:\d+\/shop: [A-Z_]+$/);
     });
 
-    it("is all that an account takes that must use it", async () => {
+    it("is required for an account that must use it", async () => {
       const plain = driverAt("localhost", { as: "secured" });
 
       expect((await rejectionOf(plain.start())).message).to.match(/: the server refused the login$/);

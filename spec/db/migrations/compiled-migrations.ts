@@ -17,7 +17,7 @@ export async function up(db: unknown): Promise<void> {
 }
 `;
 
-const TSC = fileURLToPath(new URL("../../../node_modules/typescript/bin/tsc", import.meta.url));
+const TSC = fileURLToPath(new URL("../../../../node_modules/typescript/bin/tsc", import.meta.url));
 
 export interface CompiledMigrations extends AsyncDisposable {
   readonly byTsc: string;

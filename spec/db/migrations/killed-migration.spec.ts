@@ -55,7 +55,7 @@ async function leavesNothing(engine: string, address: string): Promise<void> {
 
 describe("a migration whose process is killed half-way", function () {
   this.timeout(60_000);
-  it("leaves nothing on SQLite, and the next start applies it", async () => {
+  it("leaves no change on SQLite, and the next start applies it", async () => {
     await using folder = await temporaryFolder();
 
     await leavesNothing("SQLite", folder.file("shop.db"));
@@ -64,13 +64,13 @@ describe("a migration whose process is killed half-way", function () {
   describe("on PostgreSQL", () => {
     before(needs("postgres"));
 
-    it("leaves nothing, and the next start applies it", async () => {
+    it("leaves no change on PostgreSQL, and the next start applies it", async () => {
       await using server = await PostgresServer.borrow();
 
       await leavesNothing("PostgreSQL", server.url);
     });
 
-    it("lets a start go on that waits for it", async () => {
+    it("lets a waiting start continue on PostgreSQL", async () => {
       await using server = await PostgresServer.borrow();
       await using db = database("PostgreSQL", server.url);
       let started: Promise<void> | undefined;
@@ -87,7 +87,7 @@ describe("a migration whose process is killed half-way", function () {
   describe("on MariaDB", () => {
     before(needs("mariadbd"));
 
-    it("ends the wait of another start, which says so", async () => {
+    it("fails a waiting start on MariaDB as half applied", async () => {
       await using server = await MariadbServer.borrow();
       let started: Promise<Error> | undefined;
       await killHalfWay("MariaDB", server.url, async () => {
@@ -98,14 +98,14 @@ describe("a migration whose process is killed half-way", function () {
       expect(await started).to.include({ code: "E_DB_MIGRATION_HALF" });
     });
 
-    it("stops every next start, which says what began, when and where, until the table is mended", async () => {
+    it("fails every next start on MariaDB with its name, time and process, until the table is corrected", async () => {
       await using server = await MariadbServer.borrow();
       const pid = await killHalfWay("MariaDB", server.url);
 
       for (const attempt of [1, 2]) {
         const error = await rejectionOf(database("MariaDB", server.url).start());
         expect(error, `start ${attempt}`).to.include({ code: "E_DB_MIGRATION_HALF" });
-        expect(error.message).to.match(/^the migration two-tables began at \d{4}-\d\d-\d\dT[\d:.]+Z, in process /);
+        expect(error.message).to.match(/^the migration two-tables started at \d{4}-\d\d-\d\dT[\d:.]+Z, in process /);
         expect(error.message).to.contain(`, in process ${String(pid)} on ${hostname()}, and did not end`);
       }
       await server.run("drop table first; delete from framework_migrations");

@@ -148,7 +148,7 @@ describe("the migrations of", function () {
         expect(await db.run("select count(*) as n from links").then(([row]) => Number(row?.["n"]))).to.equal(1);
       });
 
-      it("take an edit that is accepted, and keep who accepted it and why", async () => {
+      it("have an accepted edit, with the process that accepted it and the reason", async () => {
         await (await started(table("links", { checksum: "1" }))).stop();
         const edited = table("links", { checksum: "2" });
         expect(await rejectionOf(started(edited))).to.include({ code: "E_DB_MIGRATION_EDITED" });
@@ -172,7 +172,7 @@ describe("the migrations of", function () {
         expect(await rejectionOf(db.migrations.accept("nothing", "why"))).to.include({ code: "E_DB_MIGRATION_NAME" });
       });
 
-      it("whose function is another text now are no edit, nor are those with a new down or checksum", async () => {
+      it("are not edited by another text of their function, a new down or a first checksum", async () => {
         await (await started({ name: "links", up: table("links").up })).stop();
         const rewritten: Migration = {
           name: "links",
@@ -186,7 +186,7 @@ describe("the migrations of", function () {
         expect(await db.migrations.status()).to.deep.equal([{ name: "links", state: "done" }]);
       });
 
-      it("that another compiler has compiled are the same ones", async () => {
+      it("are not edited by another compiler", async () => {
         for (const folder of [compiled.byTsc, compiled.byOxc, compiled.minified]) {
           await using db = await startedFrom(shop({ migrations: [readMigrations(folder)] }));
           expect(await db.migrations.status()).to.deep.equal([{ name: "001-links", state: "done" }]);
@@ -194,7 +194,7 @@ describe("the migrations of", function () {
         }
       });
 
-      it("that an older version of the framework applied count as done, and stay half-done", async () => {
+      it("of an older version of the framework stay done, or half-done", async () => {
         await using old = new NoteDatabase(engine.driver());
         await old.start();
         await old.run(
@@ -232,7 +232,7 @@ describe("the migrations of", function () {
         expect(await db.migrations.rollback()).to.deep.equal(["late"]);
       });
 
-      it("go as far as a name, and back to one", async () => {
+      it("are applied up to a name, and rolled back to one", async () => {
         await using db = shop({ migrations: [table("old"), table("late"), table("newest")] });
 
         expect(await db.migrations.run({ to: "late" })).to.deep.equal(["old", "late"]);

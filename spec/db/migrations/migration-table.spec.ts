@@ -75,7 +75,7 @@ describe("the table of the migrations on PostgreSQL", () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  it("may be made by another process at the same moment", async () => {
+  it("may be created by another process at the same moment", async () => {
     await using other = new ShopDatabase(postgres(server.url));
     await other.start();
     await using db = new ShopDatabase(postgres(server.url), { migrations: [ARTICLES] });

@@ -66,7 +66,7 @@ describe("migrations", function () {
     );
   });
 
-  it("that are pending stop a start that may not apply them, and are named", async () => {
+  it("that are pending fail a start that may not apply them, and are named", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await (await started(file, [table("a")])).stop();
@@ -77,7 +77,7 @@ describe("migrations", function () {
     expect(error.message).to.contain("lacks 1 migration: create-b");
   });
 
-  it("that are pending end a program with their code, the names and the cure, and no stack", async () => {
+  it("that are pending end a program with the code, their names and the fix, and no stack", async () => {
     const { code: exitCode, stderr } = await runProgram(`
       const { Application } = load("entries/main.js");
       const { Module } = load("di/module.js");
@@ -124,7 +124,7 @@ describe("migrations", function () {
       expect(await rejectionOf(started(":memory:", list))).to.include({ code: "E_DB_MIGRATION_FILE" });
   });
 
-  it("that fail are rolled back whole; those before stay", async () => {
+  it("that fail are rolled back whole, and those before stay", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     const failing: Migration = {
@@ -141,7 +141,7 @@ describe("migrations", function () {
     expect(await db.tables()).to.deep.equal(["a"]);
   });
 
-  it("outside of a transaction leave a mark when they fail half-way, which stops the next start", async () => {
+  it("outside of a transaction leave a record when they fail half-way, which fails the next start", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     let fails = true;
@@ -159,10 +159,10 @@ describe("migrations", function () {
     const error = await rejectionOf(started(file, [half]));
 
     expect(error).to.include({ code: "E_DB_MIGRATION_HALF" });
-    expect(error.message).to.contain("the migration half began");
+    expect(error.message).to.contain("the migration half started");
   });
 
-  it("go on in the table of an older version, which did not say who applied them", async () => {
+  it("continue in the table of an older version, which did not record the process", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await (await started(file, [table("a")])).stop();
@@ -218,7 +218,7 @@ describe("migrations", function () {
     for (const db of all) await db.stop();
   });
 
-  it("are undone in reverse, and applied again", async () => {
+  it("are rolled back in reverse order, and applied again", async () => {
     await using db = await started(":memory:", [table("a"), table("b"), table("c")]);
 
     expect(await db.migrations.rollback(2)).to.deep.equal(["create-c", "create-b"]);
@@ -226,7 +226,7 @@ describe("migrations", function () {
     expect(await db.migrations.run()).to.deep.equal(["create-b", "create-c"]);
   });
 
-  it("are undone in a whole number, and no other", async () => {
+  it("are rolled back by a whole number only", async () => {
     await using folder = await temporaryFolder();
     await using db = await started(folder.file("shop.db"), [table("a"), table("b")]);
 
@@ -237,7 +237,7 @@ describe("migrations", function () {
     expect(await db.tables()).to.deep.equal(["a", "b"]);
   });
 
-  it("outside of a transaction stay done if undoing one fails before its first change", async () => {
+  it("outside of a transaction stay done if a rollback fails before its first change", async () => {
     await using folder = await temporaryFolder();
     const step: Migration = { ...table("a"), transaction: false, down: withoutNetwork };
     await using db = await started(folder.file("shop.db"), [step]);
@@ -247,7 +247,7 @@ describe("migrations", function () {
     expect(await db.migrations.status()).to.deep.equal([{ name: "create-a", state: "done" }]);
   });
 
-  it("keep their own end where the lock is lost meanwhile, with a WARN event", async () => {
+  it("succeed or fail by themselves where the lock is lost meanwhile, with a WARN event", async () => {
     await using folder = await temporaryFolder();
     const driver = sqlite(folder.file("shop.db"));
     driver.lockMigrations = async () => ({ release: () => Promise.reject(new Error("the lock was lost")) });
@@ -264,7 +264,7 @@ describe("migrations", function () {
     await db.stop();
   });
 
-  it("without down are not undone", async () => {
+  it("without down are not rolled back", async () => {
     await using db = await started(":memory:", [
       { name: "one-way", up: (tables) => sql`create table a (id)`.execute(tables) },
     ]);
@@ -273,7 +273,7 @@ describe("migrations", function () {
     expect(await db.tables()).to.deep.equal(["a"]);
   });
 
-  it("of a newer version are left alone by an older one, with a WARN event", async () => {
+  it("of a newer version do not fail the start of an older one, with a WARN event", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await (await started(file, [table("a"), table("b")])).stop();
@@ -338,7 +338,7 @@ describe("a migration that calls db.migrations", () => {
     expect(await inner.tables()).to.deep.equal(["a"]);
   });
 
-  it("in work that goes on after it is served", async () => {
+  it("in work that continues after its end gets a result", async () => {
     const ended = new Gate();
     let late: Promise<readonly string[]> = Promise.resolve([]);
     await using db: ShopDatabase = withStep(":memory:", async () => {

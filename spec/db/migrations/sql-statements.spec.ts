@@ -38,7 +38,7 @@ describe("the statements of a file of SQL", () => {
         expect(splitStatements(`select 0; ${text};\nselect 9;`, each)).to.deep.equal(["select 0", text, "select 9"]);
     });
 
-  it("leave out empty ones and comments behind the last", () => {
+  it("leave out empty statements and comments behind the last", () => {
     for (const dialect of ALL)
       expect(splitStatements("\n;; select 1 ;\n-- the end;\n/* ; */\n", dialect)).to.deep.equal(["select 1"]);
   });

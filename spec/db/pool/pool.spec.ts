@@ -82,7 +82,7 @@ async function failureOf(promise: Promise<unknown>) {
 
 describe("a pool of connections", function () {
   this.timeout(60_000);
-  describe("shares a connection among callers of one batch", () => {
+  describe("with callers of one batch", () => {
     for (const { what, batches, max, expected } of [
       { what: "half of those that wait for the only connection", batches: of(8, A), max: 1, expected: 4 },
       { what: "half of the share of each connection", batches: of(24, A), max: 3, expected: 4 },
@@ -92,11 +92,11 @@ describe("a pool of connections", function () {
       { what: "one where the next is of another batch", batches: [A, B, A, B, A, B, A, B], max: 1, expected: 1 },
       { what: "one where they are of no batch", batches: of(20, undefined), max: 1, expected: 1 },
     ])
-      it(`: ${what}`, async () => {
+      it(`gives a connection to ${what}`, async () => {
         expect(await servedAtOnce(batches, max)).to.equal(expected);
       });
 
-    it("and hands it on when the last of them has given it back", async () => {
+    it("gives a shared connection to the next callers when the last user has released it", async () => {
       const { pool } = new Trial({ max: 1, maxWaiting: 1000 });
       const held = await pool.take();
       const batch = of(4, A).map((key) => pool.take({}, key));
@@ -112,7 +112,7 @@ describe("a pool of connections", function () {
       expect(pool.figures.waiting).to.equal(1);
     });
 
-    it("and closes it once, however many hold it", async () => {
+    it("closes a shared connection once, however many use it", async () => {
       const { pool, opened } = new Trial({ max: 1, maxWaiting: 1000 });
       const held = await pool.take();
       const batch = of(4, A).map((key) => pool.take({}, key));
@@ -128,7 +128,7 @@ describe("a pool of connections", function () {
     });
   });
 
-  it("opens a connection for a caller and hands it to the next one when it comes back", async () => {
+  it("opens a connection for a caller and gives it to the next one after its release", async () => {
     const { pool, opened } = new Trial();
 
     const first = await pool.take();
@@ -153,7 +153,7 @@ describe("a pool of connections", function () {
     expect(served).to.deep.equal(["third", "fourth"]);
   });
 
-  it("refuses a caller at once when too many wait, and names the longest use", async () => {
+  it("refuses a caller at once when too many wait, and names the time of the oldest use", async () => {
     const { pool, clock } = new Trial({ max: 1, maxWaiting: 1 });
     await pool.take();
     clock.advance(1500);
@@ -181,7 +181,7 @@ describe("a pool of connections", function () {
     expect(pool.figures).to.deep.equal({ inUse: 1, idle: 0, waiting: 0 });
   });
 
-  it("names the longest holder in events, once a second", async () => {
+  it("names the oldest use in events, once a second", async () => {
     const events = await eventsOf(async () => {
       const { pool, clock } = new Trial({ max: 1, maxWaiting: 0 });
       await pool.take();
@@ -192,7 +192,7 @@ describe("a pool of connections", function () {
 
     expect(events).to.deep.equal([
       "WARN framework::db: no connection is free subsystem=shop in_use=1 limit=1 waiting=0 held_ms=700 statement=select pg_sleep($1)",
-      "WARN framework::db: connection held while others wait subsystem=shop held_ms=700 statement=select pg_sleep($1)",
+      "WARN framework::db: connection in use while others wait subsystem=shop held_ms=700 statement=select pg_sleep($1)",
     ]);
   });
 
@@ -222,7 +222,7 @@ describe("a pool of connections", function () {
     expect(await pool.take()).to.equal(opened[0]);
   });
 
-  it("gives the failure of an attempt to one caller, and loses no place by it", async () => {
+  it("gives the failure of an attempt to one caller, and still opens its maximum of connections", async () => {
     const { pool, failures } = new Trial({ max: 1 });
     failures.push(new Error("refused"), new Error("refused again"));
 
@@ -270,7 +270,7 @@ describe("a pool of connections", function () {
     expect(unfit.closed).to.equal(1);
   });
 
-  it("never hands out a connection that the server has closed", async () => {
+  it("never gives a connection to a caller that the server has closed", async () => {
     const { pool, opened } = new Trial();
     const lost = await pool.take();
     pool.release(lost);
@@ -304,7 +304,7 @@ describe("a pool of connections", function () {
     expect([one.closed, two.closed]).to.deep.equal([1, 1]);
   });
 
-  it("ignores a second return of a connection", async () => {
+  it("ignores a second release of a connection", async () => {
     const { pool } = new Trial();
     const member = await pool.take();
 
@@ -314,7 +314,7 @@ describe("a pool of connections", function () {
     expect(pool.figures).to.deep.equal({ inUse: 0, idle: 1, waiting: 0 });
   });
 
-  it("refuses callers when it stops, and closes connections in use after the time that they have", async () => {
+  it("refuses callers when it stops, and closes connections in use after the grace period", async () => {
     const { pool, clock } = new Trial({ max: 1 });
     const held = await pool.take();
     const waiting = failureOf(pool.take());

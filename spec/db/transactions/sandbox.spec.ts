@@ -50,7 +50,7 @@ describe("obeysDatabase", function () {
 });
 
 describe("rolledBack", () => {
-  it("undoes everything at its end, commits of the application too, and runs their work for after the commit", async () => {
+  it("rolls back all changes at its end, those of committed transactions too, and runs their work for after the commit", async () => {
     await using db = await shopDatabase();
     await db.add("before");
     const seen: string[] = [];
@@ -69,7 +69,7 @@ describe("rolledBack", () => {
     expect(await db.names()).to.deep.equal(["before"]);
   });
 
-  it("goes on after a failure that the test expects", async () => {
+  it("continues after a failure that the test expects", async () => {
     await using db = await shopDatabase();
     await using undo = await rolledBack(db);
     void undo;
@@ -81,7 +81,7 @@ describe("rolledBack", () => {
     expect(await db.names()).to.deep.equal(["tea", "milk"]);
   });
 
-  it("lets requests at the same time take turns", async () => {
+  it("runs the transactions of concurrent requests one after the other", async () => {
     await using db = await shopDatabase();
     await using undo = await rolledBack(db);
     void undo;
@@ -133,7 +133,7 @@ describe("rolledBack", () => {
       .and.not.contain("canary");
   });
 
-  it("gives its connection back where it cannot begin", async () => {
+  it("releases its connection where the transaction cannot be opened", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await using holder = await shopDatabase(sqlite(file));
@@ -151,7 +151,7 @@ describe("rolledBack", () => {
   describe("on MariaDB", () => {
     before(needs("mariadbd"));
 
-    it("refuses a change of the schema, which has committed what the test did", async () => {
+    it("refuses a change of the schema, which has committed the changes of the test", async () => {
       await using server = await MariadbServer.borrow();
       await using db = await shopDatabase(mysql(server.url));
       const undo = await rolledBack(db);

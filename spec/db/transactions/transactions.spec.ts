@@ -12,7 +12,7 @@ const failure = new Error("the function failed");
 const conflict = () => new DatabaseError({ kind: "serialization" }, "shop");
 
 describe("db.transaction", () => {
-  it("commits what its function did, and returns its result", async () => {
+  it("commits the changes of its function, and returns its result", async () => {
     await using db = await shopDatabase();
 
     const result = await db.transaction(async () => {
@@ -37,7 +37,7 @@ describe("db.transaction", () => {
     expect(await db.names()).to.deep.equal([]);
   });
 
-  it("is carried along by promises and timers", async () => {
+  it("is the transaction of the promises and timers in its function", async () => {
     await using db = await shopDatabase();
     const later = () =>
       new Promise((resolve, reject) => {
@@ -68,7 +68,7 @@ describe("db.transaction", () => {
     expect([await db.names(), await other.names()]).to.deep.equal([[], ["tea"]]);
   });
 
-  it("refuses work that goes on after its end", async () => {
+  it("refuses work that continues after its end", async () => {
     await using db = await shopDatabase();
     let late: Promise<unknown> = Promise.resolve();
 
@@ -116,7 +116,7 @@ describe("db.transaction", () => {
 });
 
 describe("a nested transaction", () => {
-  it("undoes only its own work if it throws, and the outer one goes on", async () => {
+  it("rolls back only its own changes if it throws, and the outer transaction continues", async () => {
     await using db = await shopDatabase();
 
     await db.transaction(async () => {
@@ -133,7 +133,7 @@ describe("a nested transaction", () => {
     expect(await db.names()).to.deep.equal(["tea", "sugar"]);
   });
 
-  it("is undone with the outer one", async () => {
+  it("is rolled back with the outer transaction", async () => {
     await using db = await shopDatabase();
 
     await rejectionOf(
@@ -146,7 +146,7 @@ describe("a nested transaction", () => {
     expect(await db.names()).to.deep.equal([]);
   });
 
-  it("costs no statement if it runs none", async () => {
+  it("sends no statement if its function runs none", async () => {
     await using db = await shopDatabase();
 
     const events = await eventsOf(() => db.transaction(() => db.transaction(() => db.transaction(() => 1))));
@@ -154,7 +154,7 @@ describe("a nested transaction", () => {
     expect(events.filter((event) => event.includes("savepoint"))).to.deep.equal([]);
   });
 
-  it("runs after its siblings, so that each undoes only its own work", async () => {
+  it("runs after its siblings, so that each rolls back only its own changes", async () => {
     await using db = await shopDatabase();
     const sibling = (name: string, fails: boolean) =>
       db.transaction(async () => {
@@ -170,7 +170,7 @@ describe("a nested transaction", () => {
     expect(await db.names()).to.deep.equal(["a", "c", "d"]);
   });
 
-  it("that waits for a later statement of the outer one fails when the outer function returns", async () => {
+  it("that waits for a later statement of the outer transaction fails when the outer function returns", async () => {
     await using db = await shopDatabase();
     let nested: Promise<unknown> = Promise.resolve();
 
@@ -185,7 +185,7 @@ describe("a nested transaction", () => {
   });
 
   for (const level of ["outermost", "nested"] as const)
-    it(`is undone, and fails, if the ${level} function around it does not wait for its end`, async () => {
+    it(`is rolled back, and fails, if the ${level} function around it does not wait for its end`, async () => {
       await using db = await shopDatabase();
       const seen: string[] = [];
       const endings = { "of itself": () => {}, "with its own error": () => Promise.reject(failure) };
@@ -213,7 +213,7 @@ describe("a nested transaction", () => {
       expect([await db.names(), seen]).to.deep.equal([[], ["around", "around"]]);
     });
 
-  it("that goes on after the function around it takes no part in the next one", async () => {
+  it("that continues after the outer function is no part of the next transaction", async () => {
     await using db = await shopDatabase();
     let stray: Promise<unknown> = Promise.resolve();
 
@@ -262,7 +262,7 @@ describe("db.current", () => {
     expect(await db.names()).to.deep.equal(["tea"]);
   });
 
-  it("begins a transaction if there is none", async () => {
+  it("starts a transaction if there is none", async () => {
     await using db = await shopDatabase();
 
     await rejectionOf(
@@ -292,7 +292,7 @@ describe("db.afterCommit", () => {
     expect(seen).to.deep.equal(["first", "second", "third: tea"]);
   });
 
-  it("drops the work of a level that rolled back", async () => {
+  it("drops the work of a transaction that rolled back", async () => {
     await using db = await shopDatabase();
     const seen: string[] = [];
 
@@ -414,7 +414,7 @@ describe("a transaction of a request that ends", () => {
     expect(await db.names()).to.deep.equal([]);
   });
 
-  it("does not begin", async () => {
+  it("is not started after the end of the request", async () => {
     await using db = await shopDatabase();
     const signal = AbortSignal.abort(failure);
 
@@ -425,7 +425,7 @@ describe("a transaction of a request that ends", () => {
 });
 
 describe("a transaction with retries", () => {
-  it("runs again after a conflict, knows its attempt, and keeps no change of the failed one", async () => {
+  it("is retried after a conflict, knows its attempt, and keeps no change of the failed attempt", async () => {
     await using db = await shopDatabase();
     const seen: unknown[] = [];
 
@@ -454,7 +454,7 @@ describe("a transaction with retries", () => {
     expect(runs).to.equal(3);
   });
 
-  it("does not run again after another error, or without the option", async () => {
+  it("is not retried after another error, or without the option", async () => {
     await using db = await shopDatabase();
     let runs = 0;
     const fail = (error: Error) => () => {

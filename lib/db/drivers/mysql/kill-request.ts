@@ -1,5 +1,5 @@
 /**
- * Asks the server to end what a connection runs: `KILL QUERY` on a connection of its own, with the same login and TLS.
+ * Asks the server to end the statement of a connection: `KILL QUERY` on a control connection with the same login and TLS.
  */
 import { ControlSemaphore } from "../control-semaphore.js";
 import type { MysqlClient } from "./mysql-client.js";
@@ -10,8 +10,8 @@ export class KillRequests {
   constructor(private readonly open: (signal: AbortSignal) => Promise<MysqlClient>) {}
 
   /**
-   * True if the request was sent. Never rejects. `isRunning` is asked again when the control connection is up: a later statement must not
-   * be hit. When the signal aborts, it ends at once.
+   * True if the request was sent. Never rejects. `isRunning` is called again when the control connection is open, so that the request does
+   * not end a later statement. The abort of the signal ends the request at once.
    */
   send(threadId: number, isRunning: () => boolean, signal: AbortSignal): Promise<boolean> {
     return this.semaphore.run(async () => {

@@ -22,10 +22,10 @@ import {
 import type { MysqlSettings, MysqlTimeouts } from "./mysql-options.js";
 import { mysql2 } from "./mysql-package.js";
 
-/** Prepared statements of one connection; the package forgets those that were not used for the longest time. */
+/** Prepared statements of one connection; the package removes the least recently used one. */
 const MAX_STATEMENTS = 256;
 const CLOSE_MS = 1000;
-/** A flag in the answer of the server. */
+/** A flag of the server's response. */
 const IN_TRANSACTION = 1;
 
 /** Members that the types of the package leave out. */
@@ -102,7 +102,7 @@ export class MysqlClient {
       if (result.header?.serverStatus !== undefined) this.status = toStatus(result.header.serverStatus);
       return result.result;
     } catch (error) {
-      // The package tells only the statement that ran that the connection was reset.
+      // The package reports a reset connection only to the running statement.
       if (isFatal(error)) this.destroy();
       if (this.isClosed) throw lostMysqlConnectionError(this.address, error);
       if (closesConnection(error)) this.destroy();
@@ -121,7 +121,7 @@ export class MysqlClient {
   }
 
   destroy(): void {
-    // The package's own method waits for the other side.
+    // The method of the package waits for the server.
     (this.connection as unknown as Internals).stream.destroy();
     this.markClosed();
   }
@@ -130,7 +130,7 @@ export class MysqlClient {
     return new Promise((resolve, reject) => {
       const settle = (error: Error | null, result: unknown, fields?: readonly unknown[]): void =>
         error === null ? resolve(parseJsonColumns(result, fields)) : reject(error);
-      // Some statements cannot be prepared, and none without binds needs to be.
+      // Some statements cannot be prepared, and a statement without binds need not be.
       if (binds.length === 0) this.connection.query(sql, settle);
       else this.connection.execute(sql, binds, settle);
     });
@@ -146,8 +146,8 @@ export class MysqlClient {
   }
 
   /**
-   * An error does not say whether the transaction is still open: with the setting `innodb_rollback_on_timeout` a wait for a lock that took
-   * too long ends it, and so does a full table of locks. The first question may be what a late cancel hits.
+   * An error does not tell whether the transaction is still open: with the setting `innodb_rollback_on_timeout` the timeout of a lock ends
+   * it, and so does a full table of locks. A late cancel may end the first query, so it is retried once.
    */
   private async refreshStatus(): Promise<void> {
     const flags = await this.queryFlags()
@@ -181,7 +181,7 @@ export class MysqlClient {
   }
 }
 
-/** What tells a column of JSON: MariaDB sends the format, and MySQL the type. */
+/** The mark of a column of JSON: MariaDB sends the format, and MySQL the type. */
 interface JsonField {
   readonly name: string;
   readonly extendedFormat?: string;
@@ -190,7 +190,7 @@ interface JsonField {
 
 const JSON_TYPE = 245;
 
-/** The package itself makes texts of the integers above 2^53 - 1 in JSON, on Node 22 and newer. */
+/** The package would turn the integers above 2^53 - 1 in JSON into texts, on Node 22 and newer. */
 function parseJsonColumns(result: unknown, fields: readonly unknown[] | undefined): unknown {
   if (!Array.isArray(result) || !Array.isArray(fields)) return result;
   // The package describes each column, and a row is an object by the names of the columns.
@@ -214,7 +214,7 @@ function toConfig({ tls, bigints }: MysqlSettings, server: ServerUrl, password: 
     user,
     password,
     ...(tls !== undefined && { ssl: { ...tls } }),
-    // The limit of the pool ends an attempt.
+    // The pool has the time limit of an attempt.
     connectTimeout: 0,
     charset: "utf8mb4",
     timezone: "Z",
@@ -223,12 +223,12 @@ function toConfig({ tls, bigints }: MysqlSettings, server: ServerUrl, password: 
     jsonStrings: true,
     bigNumberStrings: bigints === "string",
     maxPreparedStatements: MAX_STATEMENTS,
-    // A server could ask for files of this machine.
+    // Without the flag a server could ask for files of this machine.
     flags: ["-LOCAL_FILES"],
   };
 }
 
-/** @throws FrameworkError `E_DB_BIND` for arrays, objects and what the server has no type for, which it would store as 0 or null */
+/** @throws FrameworkError `E_DB_BIND` for arrays, objects, and values that have no type on the server, which would store 0 or null */
 function toBinds(parameters: readonly unknown[]): Bind[] {
   return parameters.map((value, index) => {
     if (value === null || Buffer.isBuffer(value)) return value;
@@ -251,7 +251,7 @@ function toBinds(parameters: readonly unknown[]): Bind[] {
 }
 
 function readResult(response: unknown): { readonly result: DriverResult; readonly header?: Header } {
-  // The package says: an array of rows, an array of results, or the header of a statement without rows.
+  // The package returns an array of rows, an array of results, or the header of a statement without rows.
   if (Array.isArray(response)) {
     const last: unknown =
       Array.isArray(response[0]) || isHeader(response.at(-1)) ? response.find(Array.isArray) : response;

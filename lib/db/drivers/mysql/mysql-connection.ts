@@ -1,8 +1,8 @@
 /**
- * A connection of the driver for MariaDB and MySQL: statements, transactions, and the cancelling of a statement whose request has ended.
+ * A connection of the driver for MariaDB and MySQL: statements, transactions, and the cancel of a statement whose request has ended.
  *
- * A cancel is `KILL QUERY` on a control connection, and has a second. Until it is settled the connection is not used again. A cancelled
- * write outside of a transaction is reported as unknown: a table without transactions keeps a half-done write.
+ * A cancel is `KILL QUERY` on a control connection, with a time limit of one second. The connection is not used again before the cancel has
+ * settled. The outcome of a cancelled write outside of a transaction is unknown: in a table without transactions a part of it may stay.
  */
 import { cancellable } from "../cancellable.js";
 import { UnknownOutcomeError } from "../../database-error.js";
@@ -53,7 +53,7 @@ export class MysqlConnection extends ServerConnection implements DriverConnectio
     });
   }
 
-  /** Ends with its signal: a server that hangs must not keep the connection of each request. */
+  /** The signal cancels it: a server that hangs must not occupy the connection of each request. */
   async begin({ readOnly, isolation, signal }: BeginOptions): Promise<void> {
     throwIfAborted({ signal });
     const start = `start transaction${readOnly ? " read only" : ""}`;
@@ -61,7 +61,7 @@ export class MysqlConnection extends ServerConnection implements DriverConnectio
     try {
       for (const sql of statements) await this.query({ sql, parameters: [], isRead: true, signal });
     } catch (error) {
-      // The server may have begun the transaction, or may keep the isolation level for the next one.
+      // The server may have opened the transaction, or may apply the isolation level to the next one.
       this.destroy();
       throw error;
     }
@@ -76,7 +76,7 @@ export class MysqlConnection extends ServerConnection implements DriverConnectio
     const ended = running.then(ignore, ignore);
     const isSent = await this.parts.kills.send(client.threadId, () => client.isBusy && !client.isClosed, signal);
     await ended;
-    // The cancel request may arrive after the statement has ended. Then it cancels this statement, and not one of the next user.
+    // The cancel request may arrive after the end of the statement. Then it cancels this statement, and not one of the next user.
     if (isSent && !client.isClosed) await client.send("do 0").then(ignore, ignore);
   }
 

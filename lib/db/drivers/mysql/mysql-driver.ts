@@ -1,7 +1,7 @@
 /**
  * MariaDB and MySQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/mysql`. It needs the package `mysql2`.
  *
- * The server ends long statements and long waits for a lock itself. A statement whose request has ended is cancelled on the server.
+ * The server itself ends long statements and long waits for a lock. A statement whose request has ended is cancelled on the server.
  * Changes of the schema commit at once: a migration that fails half-way leaves its first half.
  *
  * @example
@@ -16,7 +16,7 @@ import { mysqlFailure } from "./mysql-failure.js";
 import { lockMysqlMigrations } from "./mysql-migration-lock.js";
 import { type MysqlOptions, type MysqlSettings, toMysqlSettings } from "./mysql-options.js";
 
-/** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
+/** Opens no connection. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
 export function mysql(options: string | MysqlOptions): DatabaseDriver {
   return new MysqlDriver(toMysqlSettings(options));
 }

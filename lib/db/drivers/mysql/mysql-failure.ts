@@ -1,6 +1,6 @@
 /**
- * What an error of MariaDB or MySQL means. The servers quote values in their messages (`Duplicate entry 'ann@example.com'`), so the texts
- * are written here; only names of constraints and columns are taken out of a message, and for wrong SQL the message is kept.
+ * The meaning of an error of MariaDB or MySQL. The servers quote values in their messages (`Duplicate entry 'ann@example.com'`), so the
+ * texts are written here. Only names of constraints and columns are read from a message, and only for wrong SQL the whole message is used.
  *
  * A text of a client with a character that a column lacks, such as an emoji in a column of `latin1`, is refused where it is stored, and also
  * where it is compared. The numbers of these errors stand for faults of the schema too, such as a join of two columns with different
@@ -14,7 +14,7 @@ const MAX_MESSAGE_LENGTH = 300;
 const LACKING_CHARACTER = "a text has a character that the character set of a column lacks";
 const MIX_OF_MANY = 1271;
 const TOO_LONG = 1153;
-/** Of MariaDB. The package has the name that MySQL gives this number, which is that of an error of a table space. */
+/** A code of MariaDB. The package has the name from MySQL, where the number is an error of a table space. */
 const CHECK_FAILED = 4025;
 
 /** The kind of a failure, by the number of the error. */
@@ -79,8 +79,8 @@ export function mysqlFailure(error: unknown): DriverFailure {
 }
 
 /**
- * The error of a statement with these parameters. For a mix of more than three collations the server does not say which are part of it. A
- * mix of columns fails with every parameter, so one that is not ASCII is taken as the reason.
+ * The error of a statement with these parameters. For a mix of more than three collations the server does not name them. A mix of columns
+ * fails with every parameter, so a parameter beyond ASCII is taken as the reason.
  */
 export function statementError(error: unknown, parameters: readonly unknown[]): unknown {
   const isUnclear = findNumber(error) === MIX_OF_MANY && parameters.some(isBeyondAscii);
@@ -111,7 +111,7 @@ export function isFatal(error: unknown): boolean {
   return error instanceof Error && "fatal" in error && error.fatal === true;
 }
 
-/** True if the server closes the connection behind the error. It has executed nothing. */
+/** True if the server closes the connection after the error. It has not executed the statement. */
 export function closesConnection(error: unknown): boolean {
   return findNumber(error) === TOO_LONG;
 }
@@ -124,7 +124,7 @@ export function isMariadb(version: string): boolean {
 /** True if a text of the statement has a character that a column lacks. */
 function lacksCharacter(number: number, message: string): boolean {
   if (number === 3854) return true;
-  // The number stands for a text that is not a number too.
+  // The code also stands for a text that is not a number.
   if (number === 1366) return message.startsWith("Incorrect string value");
   if (number === 3988) return message.endsWith("for parameter");
   return (number === 1267 || number === 1270) && isMixWithText(message);

@@ -1,6 +1,6 @@
 /**
- * The lock that keeps two processes from migrating one database at once: a named lock on a connection of its own. The names belong to the
- * whole server, so the name of the database is part of it. It ends with the connection.
+ * The lock that prevents two processes from migrating one database at once: a named lock on a separate connection. The names belong to the
+ * whole server, so the name of the lock includes that of the database. The lock ends with the connection.
  */
 import { createHash } from "node:crypto";
 import { DriverError } from "../../driver-error.js";
@@ -14,7 +14,7 @@ const HOLDER = `
   select p.id as id, p.host as host, date_format(utc_timestamp() - interval p.time second, '%Y-%m-%dT%H:%i:%sZ') as since
   from information_schema.processlist p where p.id = is_used_lock(?)`;
 
-/** @throws DriverError of the kind `busy`, which says which connection holds the lock */
+/** @throws DriverError of the kind `busy`, which names the connection that holds the lock */
 export async function lockMysqlMigrations(
   client: MysqlClient,
   database: string,

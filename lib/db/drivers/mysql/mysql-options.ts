@@ -7,7 +7,7 @@ import { checkOptionNames, type OptionNames } from "../../../errors/option-names
 export interface MysqlOptions {
   /** `mysql://user:password@host[:3306]/database[?ssl-mode=required]`, or `mariadb://…` */
   readonly url: string;
-  /** Replaces the password of the URL; asked before each connection, for tokens that expire. */
+  /** Replaces the password of the URL; called before each connection, for tokens that expire. */
   readonly password?: () => string | Promise<string>;
   /**
    * TLS with the authorities of Node, or with these options, of which `verifyIdentity` (the name of the host) is on unless set. It takes
@@ -60,7 +60,7 @@ const NAMES: OptionNames<MysqlOptions> = {
 
 const RULES = { name: "mysql", protocols: ["mysql:", "mariadb:"], port: 3306, tlsParameter: "ssl-mode" };
 
-/** A year, which is the longest time that MariaDB takes. */
+/** A year, which is the maximum of MariaDB. */
 const MAX_TIMEOUT_MS = 31_536_000_000;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */

@@ -1,6 +1,6 @@
 /**
- * Asks the server to cancel what a connection runs. PostgreSQL takes such a request on a connection of its own, which opens here with the
- * same TLS as all others. The promise settles when the server has closed it, which it does after it has passed the request on.
+ * Asks the server to cancel the statement of a connection. PostgreSQL takes such a request on a control connection, which has the same TLS
+ * as all others. The server closes the control connection when it has delivered the request, and the promise settles then.
  */
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { ControlSemaphore } from "../control-semaphore.js";
@@ -9,7 +9,7 @@ import { pg } from "./postgres-package.js";
 export interface CancelTarget {
   readonly processId: number;
   readonly secretKey: unknown;
-  /** Asked again when the control connection is up: a later statement must not be hit. */
+  /** Called again when the control connection is open, so that the request does not cancel a later statement. */
   readonly isRunning: () => boolean;
 }
 
@@ -34,7 +34,7 @@ export class CancelRequests {
 
   constructor(private readonly server: CancelServer) {}
 
-  /** True if the request was sent. Never rejects. When the signal aborts, it ends at once. */
+  /** True if the request was sent. Never rejects. The abort of the signal ends the request at once. */
   send(target: CancelTarget, signal: AbortSignal): Promise<boolean> {
     return this.semaphore.run(async () => !signal.aborted && target.isRunning() && this.request(target, signal));
   }

@@ -1,14 +1,14 @@
 /**
  * A query of the package `pg` for a statement that the server prepares. The package asks the server to describe the columns at each
- * execution, and reads the answer anew. The columns of a prepared statement do not change: where a table has changed, the server refuses
- * the statement. So this query keeps the columns of the first execution and does not ask again.
+ * execution, and parses the description again. The columns of a prepared statement do not change: where a table has changed, the server
+ * refuses the statement. So this query caches the columns of the first execution and does not ask again.
  *
- * It uses names of the package that are not public. With a version of the package that has other names, each execution asks.
+ * It uses names of the package that are not public. With a version of the package that has other names, it asks at each execution.
  */
 import type { Connection } from "pg";
 import { pg } from "./postgres-package.js";
 
-/** The columns, as the package keeps them. */
+/** The columns, as the package stores them. */
 interface Columns {
   fields: unknown;
   _parsers: unknown;
@@ -17,7 +17,7 @@ interface Columns {
 
 interface KnownStatement {
   readonly columns: Columns;
-  /** The part of each execution that does not change. */
+  /** The start of the message, which is the same at each execution. */
   readonly head: Buffer;
 }
 
@@ -35,7 +35,7 @@ interface QueryInternals {
     parseRow(fields: unknown): unknown;
   };
   _accumulateRows: boolean;
-  /** Of a row that could not be read; `false` before. */
+  /** The error of a row that could not be read; `false` without one. */
   _canceledDueToError: unknown;
 }
 
@@ -50,7 +50,7 @@ const base = pg.Query.prototype as unknown as {
   handleCopyInResponse(connection: Connection): void;
 };
 
-/** The state of a result of the package. With any other, the columns are not kept. */
+/** The members of a result of the package. If a version has other members, the columns are not cached. */
 const RESULT = "RowCtor _parsers _prebuiltEmptyResultObject _types command fields oid rowAsArray rowCount rows".split(
   " ",
 );
@@ -83,7 +83,7 @@ export class NamedQuery extends pg.Query {
     if (connection.stream.writable) connection.stream.write(createExecution(head, binds));
   }
 
-  /** Called by the package for each row. It also emits an event for each, which nothing listens to. */
+  /** Called by the package for each row. The method of the package also emits an event for each row, and that event has no listener. */
   handleDataRow(message: RowMessage): void {
     const { internals } = this;
     if (!this.isKnown) return base.handleDataRow.call(this, message);
@@ -101,7 +101,7 @@ export class NamedQuery extends pg.Query {
     base.handleReadyForQuery.call(this, connection);
   }
 
-  /** Called by the package where the server waits for rows to copy. There are none, and the server has dropped the message behind the query. */
+  /** Called by the package where the server waits for rows to copy. There are none, and the server has dropped the `sync` of the query. */
   handleCopyInResponse(connection: Connection): void {
     base.handleCopyInResponse.call(this, connection);
     connection.sync();
@@ -123,7 +123,7 @@ export class NamedQuery extends pg.Query {
   }
 }
 
-/** The binds as the server reads them. `undefined` if the package converts one of them in a way of its own. */
+/** The binds as texts for the server. `undefined` if the package must convert one of them. */
 function toTexts(values: readonly unknown[]): (string | null)[] | undefined {
   const texts: (string | null)[] = [];
   for (const value of values) {
@@ -135,15 +135,15 @@ function toTexts(values: readonly unknown[]): (string | null)[] | undefined {
   return texts;
 }
 
-/** Runs the portal to its end, and ends the statement. */
+/** Executes the portal completely, and ends the statement. */
 const EXECUTE_AND_SYNC = Buffer.from("E\0\0\0\u0009\0\0\0\0\0S\0\0\0\u0004", "latin1");
 
-/** The beginning of the message that binds: an unnamed portal, the statement, and no formats, which stands for texts. */
+/** The start of the Bind message: an unnamed portal, the statement, and no formats, which means texts. */
 function createBindHead(name: string): Buffer {
   return Buffer.from(`B\0\0\0\0\0${name}\0\0\0`, "latin1");
 }
 
-/** Bind, execute and sync in one piece: the package makes three, and the write of several costs more than a longer one. */
+/** Bind, Execute and Sync in one buffer: the package creates three, and three writes cost more than a longer one. */
 function createExecution(head: Buffer, binds: readonly (string | null)[]): Buffer {
   let size = head.length + 4;
   for (const bind of binds) size += 4 + (bind === null ? 0 : Buffer.byteLength(bind));

@@ -1,9 +1,9 @@
 /**
- * Which parameters of a statement are JSON. Only the server knows the type of a parameter, and to a parameter of JSON a text, an array and a
- * Date mean something else than to other ones. So a write with such a bind asks the server before its first execution, and a read with an
- * array. The answer is kept for the driver.
+ * The parameters of a statement that are JSON. Only the server knows the type of a parameter, and a text, an array and a Date have another
+ * meaning for a parameter of JSON. So the driver asks the server before the first execution of a write with such a bind, and of a read with
+ * an array. It caches the types for all connections.
  *
- * It uses names of the package that are not public. With a version of the package that has other names, nothing is asked.
+ * It uses names of the package that are not public. With a version of the package that has other names, it does not ask.
  */
 import type { Connection } from "pg";
 import { JsonBind } from "../../json.js";
@@ -17,7 +17,7 @@ const MAX_STATEMENTS = 2048;
 /** A longer text is rarely repeated. */
 const MAX_TEXT_LENGTH = 16_384;
 
-/** `cast` where the statement itself casts a text to JSON. */
+/** `cast`: the statement itself casts a text to JSON. */
 type JsonParameter = "json" | "cast" | "array";
 /** The positions of the parameters that are JSON, from 0. */
 export type JsonPositions = ReadonlyMap<number, JsonParameter>;
@@ -25,11 +25,11 @@ export type JsonPositions = ReadonlyMap<number, JsonParameter>;
 export const NO_JSON: JsonPositions = new Map();
 
 export class ParameterTypes {
-  /** Grows when a column has changed its type: the plans of older connections are of no use. */
+  /** Grows when a column has changed its type, which makes the plans of older connections invalid. */
   version = 0;
   private readonly positions = new Map<string, JsonPositions>();
 
-  /** `undefined` also before a text is refused: the column may be no JSON any more. */
+  /** `undefined` also where a text would be refused: the column may not be JSON any more, so the driver asks again. */
   find(sql: string, parameters: readonly unknown[]): JsonPositions | undefined {
     const positions = this.positions.get(sql);
     if (positions === undefined || positions.size === 0) return positions;
@@ -55,7 +55,7 @@ export class ParameterTypes {
     this.positions.delete(sql);
   }
 
-  /** A table has changed, and its columns may have other types. */
+  /** For a changed table, whose columns may have other types. */
   clear(): void {
     this.positions.clear();
   }
@@ -65,7 +65,7 @@ export function needsTypes(parameters: readonly unknown[], isRead: boolean): boo
   return canDescribe && parameters.some((value) => (isRead ? Array.isArray(value) : isUnclear(value)));
 }
 
-/** `$1::jsonb` and `cast($1 as json)` say that a text is JSON. */
+/** `$1::jsonb` and `cast($1 as json)` declare that a text is JSON. */
 function isCast(sql: string, place: number): boolean {
   return new RegExp(String.raw`\$${place}\s*::\s*jsonb?\b|\bcast\s*\(\s*\$${place}\s+as\s+jsonb?\b`, "i").test(sql);
 }
@@ -77,7 +77,7 @@ function isUnclear(value: unknown): boolean {
 
 const canDescribe = ["prepare", "requiresPreparation"].every((name) => name in pg.Query.prototype);
 
-/** Asks for the types of the parameters, and executes nothing. The server sends them before it is ready. */
+/** Asks for the types of the parameters, without an execution. The server sends them before it is ready. */
 export class DescribeQuery extends pg.Query {
   constructor(
     private readonly sql: string,

@@ -1,7 +1,7 @@
 /**
- * One client of the package `pg`: opened within the life of a signal. The server answers the statements in the order of the calls. A
- * statement that is sent ahead does not wait for the previous answer. After a failure the client waits until the server is ready again, so
- * that the state of the transaction is known. The package does not wait for this.
+ * One client of the package `pg`. The server executes the statements in the order of the calls. A pipelined statement is sent before the
+ * result of the previous one. After a failure the client waits until the server is ready again, so that the status of the transaction is
+ * known. The package does not wait for this.
  */
 import type { Client } from "pg";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
@@ -14,16 +14,16 @@ import { toBinds, createPostgresTypes } from "./postgres-types.js";
 import { formatAddress, askPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
 
-/** The time for a close that tells the server first. */
+/** The time limit of a close with a message to the server. */
 const CLOSE_MS = 1000;
 
-/** Callbacks for the sender of a statement. */
+/** The callbacks of the sender of a statement. */
 export interface StatementSender {
   ended(result: DriverResult): void;
   failed(error: Error): void;
-  /** Returns whether a statement with a name is sent once more, without it. */
+  /** Returns true if a statement with a name is sent again without the name. */
   sendsAgain?(failure: Error): boolean;
-  /** Called before the end of a statement that was sent ahead: how long the server was busy with those before it. */
+  /** Called before the end of a pipelined statement. @param ms for which the server was busy with the earlier statements */
   waited?(ms: number): void;
 }
 
@@ -37,7 +37,7 @@ const WRITES: ReadonlySet<string> = new Set(["INSERT", "UPDATE", "DELETE", "MERG
 const STATUSES = { I: "none", T: "open", E: "failed" } as const;
 
 export class PostgresClient {
-  /** Statements that the server has not answered. */
+  /** Statements whose result has not arrived. */
   private pendingStatements = 0;
   private lastReadyAt = 0;
   private isEnded = false;
@@ -60,7 +60,7 @@ export class PostgresClient {
     client.on("notification", () => this.onNotification?.());
   }
 
-  /** @param closed called when the server has closed the connection @throws DriverError; the reason of the signal */
+  /** @throws DriverError; the reason of the signal */
   static async open(
     settings: PostgresSettings,
     server: ServerUrl,
@@ -128,13 +128,13 @@ export class PostgresClient {
           if (name !== undefined && sender.sendsAgain?.(error) === true) this.start(text, binds, undefined, sender);
           else sender.failed(this.translateError(error, binds.length > 0));
         });
-        // A bind that the package cannot write fails before the statement is sent, and the package reports an end without rows too.
+        // For a bind that the package cannot write, it reports an error before the statement is sent, and then also an end without rows.
       } else if (!hasFailed) {
-        // The package gives several results for several statements in one text.
+        // The package returns several results for several statements in one text.
         sender.ended(toResult(result as ServerResult | readonly ServerResult[]));
       }
     };
-    // No object of options: the package copies it property by property, which costs more than the rest of the query.
+    // Not an object of options: the package copies it property by property, which costs more than the rest of the query.
     const query =
       name === undefined
         ? new pg.Query(text, binds, settle)
@@ -144,7 +144,7 @@ export class PostgresClient {
     this.client.query(query);
   }
 
-  /** The types of the parameters, as the numbers of the catalogue. Nothing is executed. */
+  /** The types of the parameters, as the numbers of the catalogue, without an execution. */
   describe(text: string): Promise<readonly number[]> {
     return new Promise((resolve, reject) => {
       if (this.isEnded) return reject(lostConnectionError(this.address, undefined));
@@ -157,7 +157,7 @@ export class PostgresClient {
     });
   }
 
-  /** Tells the server before the close if the connection is free, else closes at once. */
+  /** Closes with a message to the server if the connection is free, else at once. */
   close(): void {
     const { stream } = this.client.connection;
     if (this.isEnded || this.isBusy) return this.destroy();
@@ -170,18 +170,19 @@ export class PostgresClient {
   }
 
   /**
-   * Calls the function when the server has answered one more statement, or when the connection has ended; at once if it has ended already.
+   * Calls the function when the server is ready after the next statement, or when the connection has ended; at once if it has ended
+   * already.
    */
   onNextReady(call: () => void): void {
     if (this.isEnded) call();
     else this.onceReady.push(call);
   }
 
-  /** The server is ready for the next statement, also if that was sent ahead. */
+  /** The server is ready for the next statement, which may be pipelined already. */
   private handleReady(): void {
     if (this.isEnded) return;
     this.pendingStatements--;
-    // Nothing else reads the time.
+    // Only pipelined statements use the time.
     if (this.isBusy) this.lastReadyAt = this.clock.monotonic();
     this.callReadyListeners();
   }
@@ -190,7 +191,7 @@ export class PostgresClient {
     if (this.onceReady.length > 0) for (const call of this.onceReady.splice(0)) call();
   }
 
-  /** Statements that are sent ahead in the same turn go out as one write. */
+  /** Statements that are pipelined in the same turn of the event loop go out in one write. */
   private cork(): void {
     if (this.isCorked) return;
     this.isCorked = true;
@@ -224,13 +225,13 @@ function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
     port,
     database,
     user,
-    // A function: without a password the package would look for a file of passwords.
+    // A function: without a password the package would read a file of passwords.
     password: () =>
       askPassword(server === settings.server ? settings.password : server.password, formatAddress(server)),
     ssl: settings.tls,
     sslnegotiation: "postgres" as const,
     keepAlive: true,
-    // Sends at once, also while the server is busy with the statement ahead.
+    // Sends at once, also while the server is busy with an earlier statement.
     pipeline: true,
     client_encoding: "UTF8",
     application_name: settings.applicationName,
@@ -239,14 +240,14 @@ function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
   };
 }
 
-/** The server keeps these limits itself. A limit of the client would leave the statement running. */
+/** The server enforces these limits. A limit of the client would leave the statement running. */
 function toSessionSettings({ statement, lock, idleInTransaction }: PostgresTimeouts) {
   const limits = {
     statement_timeout: statement,
     lock_timeout: lock,
     idle_in_transaction_session_timeout: idleInTransaction,
   };
-  // The package leaves a 0 out. It means no limit, and must reach the server too.
+  // The package drops a 0, which means no limit and must reach the server too.
   const options = Object.entries(limits).map(([name, ms]) => `-c ${name}=${ms}`);
   return { options: ["-c TimeZone=UTC", ...options].join(" ") };
 }

@@ -1,9 +1,10 @@
 /**
- * A connection of the PostgreSQL driver: statements with names, transactions, and the cancelling of a statement whose request has ended.
+ * A connection of the PostgreSQL driver: statements with names, transactions, and the cancel of a statement whose request has ended.
  *
- * A cancel may take one second. If the server has not answered the sent statements and closed the control connection by then, the socket is
- * destroyed. Until then the connection is not used again, so that the cancel cannot hit another statement. Statements that are sent ahead
- * are those of one request, and end together.
+ * A cancel may take one second. If by then the sent statements have not ended, or the server has not closed the control connection, the
+ * socket is destroyed. The connection is not used again before, so that the cancel cannot hit another statement. Pipelined statements
+ * belong
+ * to one request, and end together.
  */
 import { cancellable } from "../cancellable.js";
 import { UnknownOutcomeError } from "../../database-error.js";
@@ -36,7 +37,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
   protected readonly client: PostgresClient;
   protected readonly releaser: PostgresReleaser;
   protected readonly clock: Clock;
-  /** Set while the statements of a request that has ended are cancelled. */
+  /** Set while the statements of an ended request are cancelled. */
   private cancelling: Promise<void> | undefined = undefined;
   private readonly typesVersion: number;
 
@@ -74,7 +75,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     const { client, names, types } = this.parts;
     try {
       const binds = toBinds(parameters, types.store(sql, await client.describe(sql)));
-      // A request that has ended meanwhile executes nothing.
+      // A request that has ended meanwhile executes no statement.
       if (!sent.isCancelled) return client.start(sql, binds, names?.findName(sql), sent);
       sent.failed(new Error("the request has ended"));
     } catch (error) {
@@ -82,7 +83,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     }
   }
 
-  /** Ends with its signal: a server that hangs must not keep the connection of each request. */
+  /** The signal cancels it: a server that hangs must not occupy the connection of each request. */
   async begin({ readOnly, isolation, signal }: BeginOptions): Promise<void> {
     throwIfAborted({ signal });
     const level = isolation === undefined ? "" : ` isolation level ${isolation}`;
@@ -107,7 +108,7 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
     this.cancelling = undefined;
   }
 
-  /** A request ends the statement that the server works on, and the server begins the next one. */
+  /** A cancel request ends only the running statement, and the server starts the next one. */
   private async cancelEach(limit: AbortSignal): Promise<void> {
     const { client } = this;
     const { cancels } = this.parts;
@@ -119,12 +120,12 @@ export class PostgresConnection extends ServerConnection implements DriverConnec
       isSent = (await cancels.send({ processId, secretKey, isRunning }, limit)) || isSent;
       await nextReady;
     }
-    // The cancel request may arrive after the statement has ended. Then it cancels this empty statement, and not one of the next user.
+    // The cancel request may arrive after the end of the statement. Then it cancels this empty statement, and not one of the next user.
     if (isSent && !client.isClosed) await client.send("").then(ignore, ignore);
   }
 }
 
-/** The end of a statement that was sent. If its request ends first, it is cancelled, and ends after the cancel. */
+/** A sent statement. If its request ends first, the statement is cancelled, and settles after the cancel. */
 class SentStatement implements StatementSender, AbortListener {
   private readonly isOutsideTransaction: boolean;
   private cancelled: Promise<void> | undefined = undefined;
@@ -164,7 +165,7 @@ class SentStatement implements StatementSender, AbortListener {
   sendsAgain(failure: Error): boolean {
     const { client, names, types } = this.parts;
     const isStale = isStalePlan(failure);
-    // A table has changed since the server made the plan. It has executed nothing.
+    // A table has changed since the server prepared the plan. The statement was not executed.
     if (names === undefined || !(isStale || isOfOtherType(failure))) return false;
     names.forget(this.statement.sql);
     names.hasChangedTable ||= isOfChangedTable(failure);
@@ -180,10 +181,10 @@ class SentStatement implements StatementSender, AbortListener {
 
   private translateError(error: unknown): unknown {
     const { connection, statement } = this;
-    // The server has answered a statement that it cancelled, and has undone it.
+    // Without a lost connection, the server has rolled the cancelled statement back.
     if (this.cancelled !== undefined && (statement.isRead || connection.transactionStatus !== "none" || !isLost(error)))
       return statement.signal?.reason;
-    // A write outside of a transaction may have been made before the connection was lost.
+    // A write outside of a transaction may have succeeded before the connection was lost.
     const isUnknown =
       this.isOutsideTransaction && !statement.isRead && isLost(error) && connection.lastStatement === statement.sql;
     return isUnknown ? new UnknownOutcomeError(`a write of ${this.parts.database}`) : error;

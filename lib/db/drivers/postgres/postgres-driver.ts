@@ -1,9 +1,9 @@
 /**
  * PostgreSQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/postgres`. It needs the package `pg`, 8.23.1 or newer.
  *
- * The server ends long statements, long waits for a lock and forgotten transactions itself. A statement whose request has ended is
- * cancelled on the server. A statement that is repeated is prepared. Where more reads of one request wait than there are connections,
- * several of them go over one connection without waiting for each other's answers.
+ * The server itself ends long statements, long waits for a lock and idle transactions. A statement whose request has ended is cancelled on
+ * the server. A repeated statement is prepared. Where more reads of one request wait than there are connections, several of them are
+ * pipelined on one connection.
  *
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(postgres("postgres://shop:secret@db.internal/shop")));
@@ -20,7 +20,7 @@ import { postgresFailure } from "./postgres-failure.js";
 import { type PostgresOptions, type PostgresSettings, toPostgresSettings } from "./postgres-options.js";
 import { StatementNames } from "./statement-names.js";
 
-/** Opens nothing. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
+/** Opens no connection. @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
 export function postgres(options: string | PostgresOptions): DatabaseDriver {
   return new PostgresDriver(toPostgresSettings(options));
 }
@@ -50,7 +50,7 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
     return lockPostgresMigrations(await this.openAlone("migration"), this.host.clock, waitMs);
   }
 
-  /** A pooler that changes the connection does not pass notifications on, so `heard` would never be called. */
+  /** A pooler that changes the connection does not forward notifications, so `onNotification` would never be called. */
   override listen(channel: string, onNotification: () => void): () => void {
     if (this.settings.isPooled) return () => {};
     const { clock } = this.host;
@@ -77,7 +77,7 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
     releaser: PostgresReleaser,
   ): PostgresConnection {
     const { settings, host } = this;
-    // Statements of a migration run once, and a pooler would lose the names.
+    // Statements of a migration run once, and behind a pooler the names would be lost.
     const names = use === "migration" || settings.isPooled ? undefined : new StatementNames();
     const cancels = this.cancels[use];
     const { types } = this;

@@ -1,6 +1,6 @@
 /**
- * What an error of PostgreSQL means. Its message may quote a value, and its detail does, so the texts are written here; only for wrong SQL
- * the message of the server is kept, which quotes names and SQL, and never a bind.
+ * The meaning of an error of PostgreSQL. Its message may quote a value, and its detail does, so the texts are written here. Only for wrong
+ * SQL the message of the server is used, which quotes names and SQL, and never a bind.
  */
 import { DriverError } from "../../driver-error.js";
 import type { DriverFailure, FailureKind } from "../../driver.js";
@@ -86,7 +86,7 @@ export function lostConnectionError(address: string, error: unknown): DriverErro
   return new DriverError({ kind: "connection", code, text: `the connection to ${address} was lost` });
 }
 
-/** True if the plan of a prepared statement is out of date: nothing was executed. */
+/** True if the plan of a prepared statement is out of date. The statement was not executed. */
 export function isStalePlan(error: unknown): boolean {
   return (error instanceof pg.DatabaseError && error.code === "26000") || isOfChangedTable(error);
 }
@@ -96,7 +96,7 @@ export function isOfChangedTable(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "0A000" && error.routine === "RevalidateCachedQuery";
 }
 
-/** True if a column has another type than the parameter that the text stores in it, as when its type has changed. */
+/** True if a parameter has another type than the column that it is stored in, for example because the type of the column has changed. */
 export function isOfOtherType(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === "42804" && error.position !== undefined;
 }
@@ -106,8 +106,8 @@ export function isFromServer(error: unknown): error is ServerError {
 }
 
 /**
- * The error of a statement with binds, without a message that may quote one: the server reads a bind as a search, a path or the name of a
- * table, and gives a failure of that the code of wrong SQL. An error about the text of the statement has a position in it.
+ * The error of a statement with binds, without a message that may quote one. The server may parse a bind as a search, a path or the name of
+ * a table, and a failure of that has the code of wrong SQL. Only an error about the text of the statement has a position.
  */
 export function withoutBinds(error: ServerError): ServerError {
   if (error.position === undefined) error.message = "";
@@ -115,7 +115,7 @@ export function withoutBinds(error: ServerError): ServerError {
 }
 
 function getKind(error: ServerError, code: string): FailureKind {
-  // The next run sends the text anew.
+  // A retry sends the text again.
   if (isStalePlan(error)) return "serialization";
   const kind = KINDS[code] ?? (code.startsWith("08") ? "connection" : "other");
   // After an error that is not fatal the connection still works, even if a function or a foreign table raised such a code.
@@ -125,7 +125,7 @@ function getKind(error: ServerError, code: string): FailureKind {
 /** The names before the values in `Key (slug, owner)=(a, b) already exists.`, in any language of the server. */
 const KEY = /^[^(]*\(([^()=]+)\)=\(/;
 
-/** The column of a missing value, or those of a key. A key over an expression names none. */
+/** The column of a missing value, or the columns of a key. For a key over an expression there are none. */
 function readColumns({ column, detail = "", code = "" }: ServerError): readonly string[] {
   if (column !== undefined) return [column];
   const [, names] = KINDS[code] === "unique" || KINDS[code] === "foreignKey" ? (KEY.exec(detail) ?? []) : [];
@@ -158,7 +158,7 @@ function findTlsReason(error: unknown): string | undefined {
   return isRefused ? "the server does not offer TLS" : undefined;
 }
 
-/** PgBouncer takes none of the limits that the driver sets for a session, and names the first one, or `options`, which holds them all. */
+/** PgBouncer refuses the limits that the driver sets for a session, and names the first one, or `options`, which has them all. */
 function findPoolerReason(error: unknown): string | undefined {
   const [, parameter] =
     error instanceof Error ? (/^unsupported startup parameter(?: in options)?: (\w+)/.exec(error.message) ?? []) : [];

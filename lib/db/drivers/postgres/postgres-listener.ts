@@ -1,7 +1,8 @@
 /**
- * A connection that listens for `NOTIFY` on one channel, beside the pool. It is checked regularly: a server that vanished, for example in a
- * failover, does not answer `select 1`. Then a new connection takes its place. Notifications between the two are lost, so `heard` is called
- * for each new connection.
+ * A connection outside of the pool that listens for `NOTIFY` on one channel. A regular probe finds a server that has vanished, for example
+ * in
+ * a failover. Then a new connection replaces it. Notifications between the two are lost, so `onNotification` is called for each new
+ * connection.
  *
  * Not for messages that must arrive.
  */

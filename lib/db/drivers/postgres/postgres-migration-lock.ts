@@ -1,17 +1,17 @@
 /**
- * The lock that keeps two processes from migrating one database at once: an advisory lock of a transaction on a connection of its own. It
- * ends with that transaction, so a killed process leaves nothing behind, and it works behind a pooler too.
+ * The lock that prevents two processes from migrating one database at once: an advisory lock of a transaction on a separate connection. It
+ * ends with that transaction, so a killed process leaves no lock behind, and it works behind a pooler too.
  *
- * `create index concurrently` waits for each transaction that has a snapshot. So the transaction of the lock has none: it is read committed,
- * and its statements have no binds, because the server keeps the snapshot of one with binds. A process that waits for the lock begins a
- * transaction for each attempt.
+ * `create index concurrently` waits for each transaction that has a snapshot. So the transaction of the lock must have none: it is read
+ * committed, and its statements have no binds, because a statement with binds leaves its snapshot open. A process that waits for the lock
+ * opens a transaction for each attempt.
  */
 import type { PostgresClient } from "./postgres-client.js";
 import { DriverError } from "../../driver-error.js";
 import type { MigrationLock } from "../../driver.js";
 import type { Clock } from "../../../runtime/clock.js";
 
-/** Any two numbers that no other program uses; advisory locks belong to one database. */
+/** Two arbitrary numbers that no other program uses; advisory locks belong to one database. */
 const LOCK = [0x66_72_61_6d, 0x6d_69_67_72] as const;
 
 const HOLDER = `
@@ -25,7 +25,7 @@ const TAKE = `begin isolation level read committed; select pg_try_advisory_xact_
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 200;
 
-/** @throws DriverError of the kind `busy`, which says who holds the lock and since when */
+/** @throws DriverError of the kind `busy`, which names the holder of the lock and the start of its transaction */
 export async function lockPostgresMigrations(
   client: PostgresClient,
   clock: Clock,

@@ -7,7 +7,7 @@ import { parseServerUrl, getPassword, type ServerUrl } from "../server-url.js";
 export interface PostgresOptions {
   /** `postgres://user:password@host[:5432]/database[?sslmode=require]` */
   readonly url: string;
-  /** Replaces the password of the URL; asked before each connection, for tokens that expire. */
+  /** Replaces the password of the URL; called before each connection, for tokens that expire. */
   readonly password?: () => string | Promise<string>;
   /** TLS with the authorities of Node, or with these options. It takes precedence over `sslmode` of the URL. Off unless set. */
   readonly tls?: boolean | TlsOptions;
@@ -25,9 +25,9 @@ export interface PostgresOptions {
   readonly transactionPooler?: boolean;
   /** The URL for migrations, past the pooler. */
   readonly migrationUrl?: string;
-  /** What the server shows for the connections; `framework` unless set. */
+  /** The name of the connections on the server; `framework` unless set. */
   readonly applicationName?: string;
-  /** What an integer of 64 bits becomes: a number, which fails above 2^53 - 1 (the default), a bigint or a text. */
+  /** The type of an integer of 64 bits: a number, which fails above 2^53 - 1 (the default), a bigint or a text. */
   readonly bigints?: PostgresBigints;
 }
 
@@ -68,7 +68,7 @@ const NAMES: OptionNames<PostgresOptions> = {
 
 const RULES = { name: "postgres", protocols: ["postgres:", "postgresql:"], port: 5432, tlsParameter: "sslmode" };
 
-/** The largest value that the server takes. */
+/** The maximum of the server. */
 const MAX_TIMEOUT_MS = 2_147_483_647;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */

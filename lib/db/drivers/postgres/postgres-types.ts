@@ -1,9 +1,11 @@
 /**
- * How values of PostgreSQL become values of JavaScript, for the connections of one driver; the package's own settings are left alone.
+ * The conversion between values of PostgreSQL and of JavaScript, for the connections of one driver. The global settings of the package stay
+ * unchanged.
  *
- * An integer of 64 bits is a number and fails above 2^53 - 1, or is what the option says. `numeric` is a text. A `timestamptz` is a Date. A
- * `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`, because a
- * day is not a point in time. JSON is parsed.
+ * An integer of 64 bits is a number and fails above 2^53 - 1, unless the option sets another type. `numeric` is a text. A `timestamptz` is
+ * a
+ * Date. A `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`,
+ * because a day is not a point in time. JSON is parsed.
  */
 import { checkText, refuseBind, refuseBinds, refuseTextForJson, refuseUnwritable } from "../../bind.js";
 import { DriverError } from "../../driver-error.js";
@@ -20,11 +22,11 @@ type Format = "text" | "binary";
 const INT8 = [20, 1016] as const;
 const DATE = [1082, 1182] as const;
 const TIMESTAMP = [1114, 1115] as const;
-/** An array of texts has no parser of elements. */
+/** The parser of an array of texts returns the elements as texts. */
 const TEXT_ARRAY = 1009;
 const TIMESTAMPTZ = 1184;
 
-/** The protocol counts them in 16 bits, and the package does not check that. */
+/** The protocol counts the binds in 16 bits, and the package does not check the number. */
 const MAX_BINDS = 65_535;
 const REFUSED: ReadonlySet<string> = new Set(["undefined", "function", "symbol"]);
 
@@ -53,9 +55,10 @@ export function createPostgresTypes(bigints: PostgresBigints): PostgresTypes {
 }
 
 /**
- * A Date is written with the letter Z, also in an array: the package would write the time of the machine's zone. Arrays and objects pass: the
- * server reads them as arrays and JSON, and only for a column of that type. A parameter of `json` gets JSON. They are written here, since the package writes them when it has
- * sent a part of the statement. Returns the same array if there are none.
+ * A Date is written in UTC, also in an array: the package would write it in the zone of the machine. Arrays and objects are allowed: the
+ * server reads them as arrays and JSON, and only for a column of that type. A parameter of `json` gets JSON. These binds are converted
+ * here,
+ * because the package converts them when it has sent a part of the statement already. Returns the given array if no bind is converted.
  *
  * @throws FrameworkError `E_DB_BIND` for `undefined`, a function, a symbol, an object that cannot be written, and for too many binds
  */
@@ -77,14 +80,14 @@ export function toBinds(parameters: readonly unknown[], json: JsonPositions = NO
   });
 }
 
-/** Numbers, booleans and null have one meaning. */
+/** Numbers, booleans and null have the same meaning in JSON. */
 function toJsonBind(value: unknown, index: number, isCast: boolean): unknown {
   if (typeof value === "string") return isCast ? value : refuseTextForJson(index);
   if (value instanceof JsonBind) return value.text;
   return typeof value === "object" && value !== null ? toJsonText(value, `bind ${index + 1} of a statement`) : value;
 }
 
-/** An array inside is another dimension. */
+/** A nested array is another dimension. */
 function toJsonElements(array: readonly unknown[], index: number): readonly unknown[] {
   return array.map((each) => (Array.isArray(each) ? toJsonElements(each, index) : toJsonBind(each, index, false)));
 }
@@ -108,7 +111,7 @@ function withDateTexts(value: unknown): unknown {
   return Array.isArray(value) ? value.map(withDateTexts) : value;
 }
 
-/** The parsers of the package, whose types say `any`, and list only some types. */
+/** The parsers of the package. Its declarations use `any`, and list only some types. */
 function getParser(type: number, format?: Format): ParseText {
   return (pg.types.getTypeParser as ParserOf)(type, format);
 }
@@ -135,7 +138,7 @@ function parseSafeNumber(text: string): number {
   });
 }
 
-/** The parser of the package knows infinity, years before Christ and fractions; it reads the text with its zone. */
+/** The parser of the package knows infinity, years before Christ and fractions. It needs the zone in the text. */
 function parseUtcDate(text: string): unknown {
   return getParser(TIMESTAMPTZ)(text.endsWith("infinity") || text.endsWith("BC") ? text : `${text}+00`);
 }

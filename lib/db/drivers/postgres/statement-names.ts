@@ -1,23 +1,23 @@
 /**
- * The names of the prepared statements of one connection. A text that is repeated gets a name, and the server then keeps its plan. Bounded:
- * when the names are used up, further texts stay without one until the connection is replaced.
+ * The names of the prepared statements of one connection. A repeated text gets a name, and the server stores its plan under the name. The
+ * number of names is bounded: when it is reached, further texts stay without a name until the connection is replaced.
  */
 const MAX_NAMES = 256;
 const MAX_CANDIDATES = 1024;
-/** How often a text must be seen to get a name. */
+/** The number of uses after which a text gets a name. */
 const USES_BEFORE_NAME = 2;
-/** A longer text is rarely repeated, and would be kept for each connection. */
+/** A longer text is rarely repeated, and would be stored for each connection. */
 const MAX_TEXT_LENGTH = 16_384;
 /**
- * The server prepares only texts with one statement. A text that seems to have several stays without a name, also if it only has such a
- * literal.
+ * The server prepares only texts with one statement. A text that seems to have several stays without a name, also if only a literal in it
+ * looks like that.
  */
 const MULTIPLE_STATEMENTS = /;\s*[^\s;]/;
 
 export class StatementNames {
   private readonly names = new Map<string, string | undefined>();
   private readonly candidates = new Map<string, number>();
-  /** True if a table has changed. Other statements may use the table too, and in a transaction the first use of each would fail. */
+  /** True if a table has changed: the first use of any other statement with this table would fail in a transaction. */
   hasChangedTable = false;
 
   /** `undefined`: send the text without a name. */
@@ -26,7 +26,7 @@ export class StatementNames {
     return name ?? (this.names.size >= MAX_NAMES || this.names.has(sql) ? undefined : this.countUse(sql));
   }
 
-  /** The text gets no name on this connection any more. */
+  /** From now on the text has no name on this connection. */
   forget(sql: string): void {
     this.names.set(sql, undefined);
   }

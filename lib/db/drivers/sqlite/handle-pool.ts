@@ -1,12 +1,12 @@
 /**
- * The handles of one file that are used by one caller at a time: one writer, or some readers. A caller waits for a free handle, bounded in
- * time and in the number of callers.
+ * A pool of handles of one file: one writer, or several readers. One caller uses a handle at a time. The wait for a free handle and the
+ * number of waiting callers are bounded.
  */
 import type { MaybePromise } from "../../maybe-promise.js";
 import type { PoolFigures } from "../../pool/pool-report.js";
 import { type Clock, type Timer } from "../../../runtime/clock.js";
 
-/** The reason of a wait that ended without a handle. */
+/** The error of a wait that ended without a handle. */
 export class NoHandle extends Error {
   constructor(readonly text: string) {
     super(text);
@@ -70,7 +70,7 @@ export class HandlePool<T extends { close(): void }> {
       const replacement = this.openAnother();
       if (replacement !== undefined) next.give(replacement);
     } catch {
-      // The callers that wait get their error at the end of their time.
+      // The waiting callers fail at their time limit.
     }
   }
 
@@ -82,14 +82,14 @@ export class HandlePool<T extends { close(): void }> {
     return { inUse: this.taken, idle: this.free.length, waiting: this.waiting.size };
   }
 
-  /** Closes the free handles now, and each taken one when it is given back. */
+  /** Closes the free handles now, and each taken one at its release. */
   close(): void {
     this.isClosed = true;
     for (let handle = this.free.pop(); handle !== undefined; handle = this.free.pop()) this.drop(handle);
   }
 
   private get nextCaller(): FileWaiter<T> | undefined {
-    // Nearly always none waits, and an iterator would be made for nothing.
+    // Nearly always no caller waits, and then an iterator would be a waste.
     return this.waiting.size === 0 ? undefined : this.waiting.values().next().value;
   }
 
@@ -126,7 +126,7 @@ export class HandlePool<T extends { close(): void }> {
       signal?.addEventListener("abort", aborted, { once: true });
       timer = this.clock.setTimeout(() => {
         stopWaiting();
-        reject(new NoHandle(`another transaction of this process held the database for ${waitMs} ms`));
+        reject(new NoHandle(`another transaction of this process has used the database for ${waitMs} ms`));
       }, waitMs);
     });
   }

@@ -1,6 +1,6 @@
 /**
- * The wait for a lock that another process holds. The engine's own wait stops the process; this one asks again after a pause, which grows
- * and is random.
+ * The wait for a lock that another process holds. A wait inside the engine would block this process. So the work is retried after a pause,
+ * which grows and is random.
  */
 import type { Clock } from "../../../runtime/clock.js";
 import { isBusy } from "./sqlite-failure.js";
@@ -9,8 +9,8 @@ const FIRST_PAUSE_MS = 2;
 const MAX_PAUSE_MS = 100;
 
 /**
- * Runs `work` until the file is not locked. Rejects with the engine's own error after `waitMs`, or with the reason of the signal. Only for
- * work that did nothing where it was refused.
+ * Retries `work` while the file is locked. Rejects with the error of the engine after `waitMs`, or with the reason of the signal. Only for
+ * work that has no effect where the lock refuses it.
  */
 export async function retryWhileLocked<T>(
   clock: Clock,

@@ -1,10 +1,10 @@
-/** What the text of a statement tells, without a parser. Kysely or the application wrote it: it is no input of a request. */
+/** Reads the kind of a statement from its text, without a parser. Kysely or the application wrote the text: it is no input of a request. */
 import { FrameworkError } from "../../../errors/framework-error.js";
 
-/** A statement of kind `schema` changes tables, and all other statements must be prepared anew. */
+/** A statement of kind `schema` changes tables, and all other statements must be prepared again. */
 export type StatementKind = "read" | "write" | "schema";
 
-/** By the first word behind comments. */
+/** The kind by the first word after the comments. */
 export function getStatementKind(sql: string): StatementKind {
   const [, word = ""] = /^(?:\s|--[^\n]*\n|\/\*(?:[^*]|\*(?!\/))*\*\/)*(\w+)/.exec(sql) ?? [];
   if (/^(?:insert|update|delete|replace|with)$/i.test(word)) return "write";

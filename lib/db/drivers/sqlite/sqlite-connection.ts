@@ -1,6 +1,6 @@
 /**
- * A handle of SQLite, as one caller holds it. Statements run at once and cannot be cancelled: the signal ends the wait for a lock, and is
- * read before each statement of a transaction.
+ * A connection of SQLite, which one caller uses. Statements are synchronous and cannot be cancelled: the signal aborts the wait for a lock,
+ * and is checked before each statement of a transaction.
  */
 import type { MaybePromise } from "../../maybe-promise.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement, TransactionStatus } from "../../driver.js";
@@ -9,7 +9,7 @@ import { retryWhileLocked } from "./lock-wait.js";
 import { isBusy } from "./sqlite-failure.js";
 import type { SqliteFile } from "./sqlite-file.js";
 
-/** Where the connection goes when its user is done. */
+/** Takes a connection after its use. */
 export interface ConnectionReleaser {
   release(connection: SqliteConnection): void;
   drop(connection: SqliteConnection): void;
@@ -29,7 +29,7 @@ export class SqliteConnection implements DriverConnection {
     return this.file.isInTransaction ? "open" : "none";
   }
 
-  /** Answers at once, unless another process holds a lock. */
+  /** Returns the result at once, unless another process holds a lock. */
   query(statement: DriverStatement): MaybePromise<DriverResult> {
     const { file } = this;
     if (file.isInTransaction) {
@@ -45,8 +45,8 @@ export class SqliteConnection implements DriverConnection {
   }
 
   /**
-   * A transaction that may write takes the write lock now: a later attempt would fail at once if another transaction has written in
-   * between.
+   * A transaction that may write takes the write lock at its start: a later attempt would fail at once if another transaction has written
+   * meanwhile.
    */
   async begin({ readOnly, signal }: BeginOptions): Promise<void> {
     await this.retryWhileLocked(() => this.file.exec(readOnly ? "begin" : "begin immediate"), signal);
@@ -66,7 +66,10 @@ export class SqliteConnection implements DriverConnection {
     if (this.file.isInTransaction) this.file.exec("rollback");
   }
 
-  /** In memory the handle is the database: it is not closed for a transaction that the application began with a statement of its own. */
+  /**
+   * Rolls back a transaction that the application opened by a statement. The connection is not closed, because in memory it is the
+   * database.
+   */
   release(): void {
     try {
       this.allowWrites();

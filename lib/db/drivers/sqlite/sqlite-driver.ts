@@ -1,10 +1,10 @@
 /**
- * The driver for SQLite; the entry point `@stagecraft/framework/db/sqlite`. It needs nothing but Node from 22.16 on, and the package
- * `@photostructure/sqlite` before.
+ * The driver for SQLite; the entry point `@stagecraft/framework/db/sqlite`. From Node 22.16 on it needs no package, and on older versions
+ * it
+ * needs `@photostructure/sqlite`.
  *
- * The file is in WAL mode: one connection writes, others read at the same time. A transaction takes the write lock when it begins, unless
- * it is read-only. Waiting is bounded by `waitMs`, and never stops the process. A query itself does: it runs to its end in the thread of the
- * application.
+ * The file is in WAL mode: one connection writes, others read at the same time. A transaction takes the write lock at its start, unless it
+ * is read-only. A wait is bounded by `waitMs`, and never blocks the process. A query blocks it: it runs in the thread of the application.
  *
  * Not for a file on a network file system, and not for long queries beside a busy service.
  *
@@ -37,18 +37,18 @@ import { SqliteFile, type SqliteSettings } from "./sqlite-file.js";
 import { lockSqliteMigrations } from "./sqlite-migration-lock.js";
 
 export interface SqliteOptions {
-  /** How many connections read at the same time: 4 unless set. */
+  /** The number of connections that read at the same time: 4 unless set. */
   readonly readers?: number;
-  /** How long a caller waits for a connection, and then for a lock of another process: 5000 ms unless set. */
+  /** Milliseconds that a caller waits for a connection, and then for a lock of another process: 5000 unless set. */
   readonly waitMs?: number;
-  /** How many callers may wait for a connection: 1000 unless set. */
+  /** The maximum number of callers that wait for a connection: 1000 unless set. */
   readonly maxWaiting?: number;
   /**
-   * `normal` unless set: after a loss of power the last transactions may be missing, and the file is whole. `full` waits for the disk at
-   * each commit.
+   * `normal` unless set: after a loss of power the last transactions may be missing, and the file is consistent. `full` waits for the disk
+   * at each commit.
    */
   readonly synchronous?: "normal" | "full";
-  /** What an integer of a row becomes: `number` unless set, and an integer above 2^53 is an error. */
+  /** The type of an integer of a row: `number` unless set, where an integer above 2^53 is an error. */
   readonly integers?: "number" | "bigint";
 }
 
@@ -65,7 +65,7 @@ const NO_LOCK: MigrationLock = { release: async () => {} };
 const STOP_PAUSE_MS = 10;
 const STOP_GRACE_MS = 2_000;
 
-/** @param file a path, whose folder is made if it is missing, or `:memory:`. @throws FrameworkError `E_OPTION`, `E_DB_SETTING` */
+/** @param file a path, whose folder is created if it is missing, or `:memory:`. @throws FrameworkError `E_OPTION`, `E_DB_SETTING` */
 export function sqlite(file: string, options: SqliteOptions = {}): DatabaseDriver {
   checkOptionNames(options, OPTIONS, "sqlite");
   if (typeof file !== "string" || file === "") throw settingError("the file", file, "a path or :memory:");
@@ -133,7 +133,7 @@ class SqliteDriver extends DatabaseDriver {
     const isInUse = (): boolean => pools.writer.taken + pools.readers.taken > 0;
     while (isInUse() && clock.monotonic() < until)
       await new Promise<void>((done) => clock.setTimeout(done, STOP_PAUSE_MS));
-    // Readers first: the writer moves the log into the file.
+    // The readers close first, because the writer moves the log into the file.
     pools.readers.close();
     pools.writer.close();
     this.pools = undefined;
@@ -152,7 +152,7 @@ class SqliteDriver extends DatabaseDriver {
   override connect(options: ConnectOptions): MaybePromise<DriverConnection> {
     if (this.pools === undefined) {
       if (options.isMigration !== true) throw new NoHandle("the database is not started");
-      // A script may migrate a database that it has not started, as on a server.
+      // As with a server, a script may migrate a database that it has not started.
       return this.start().then(() => this.connect(options));
     }
     return (options.readOnly ? this.pools.readers : this.pools.writer).take(options);
@@ -160,7 +160,7 @@ class SqliteDriver extends DatabaseDriver {
 
   override failure(error: unknown): DriverFailure {
     if (error instanceof NoHandle) return { kind: "overloaded", text: error.text };
-    // The folder could not be made.
+    // The folder could not be created.
     if (error instanceof Error && "syscall" in error) return { kind: "connection", text: error.message };
     return this.withFile(sqliteFailure(error));
   }
@@ -188,7 +188,7 @@ class SqliteDriver extends DatabaseDriver {
     return pool;
   }
 
-  /** The counts of the writer and the readers together. In memory they share one handle. */
+  /** The sums over the writer and the readers. In memory these are the same pool. */
   private figures(): PoolFigures {
     const pools = new Set(this.pools === undefined ? [] : [this.pools.writer, this.pools.readers]);
     const all = [...pools].map(({ figures }) => figures);
@@ -200,7 +200,7 @@ class SqliteDriver extends DatabaseDriver {
     const file = new SqliteFile(this.settings, false);
     try {
       if (this.address !== IN_MEMORY) file.exec("pragma journal_mode = wal");
-      // Opening alone reads nothing: a file that is not a database shows only here.
+      // The open does not read the file: only this statement fails for a file that is not a database.
       file.run({ sql: "select count(*) from sqlite_schema", parameters: [] });
     } catch (error) {
       file.close();

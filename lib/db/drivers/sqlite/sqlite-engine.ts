@@ -1,6 +1,6 @@
 /**
- * The engine: `node:sqlite` where Node has it complete (22.16 or newer), else the package `@photostructure/sqlite`, which has the same
- * interface. Both work synchronously: a query stops the process until it ends.
+ * The engine: `node:sqlite` where it is complete (Node 22.16 or newer), else the package `@photostructure/sqlite`, which has the same
+ * interface. Both are synchronous: a query blocks the process until it ends.
  */
 import { expectPeer, requirePeer } from "../../../errors/optional-package.js";
 
@@ -41,7 +41,7 @@ const PEER = {
 
 const engine = loadBuiltIn() ?? loadPackage();
 
-/** Opens the file, and makes it if it is missing. A lock that another process holds is an error at once. */
+/** Opens the file, and creates it if it is missing. A lock of another process is an error at once. */
 export function openHandle(file: string, readOnly: boolean): SqliteHandle {
   return new engine.DatabaseSync(file, { readOnly, timeout: 0 });
 }
@@ -54,7 +54,7 @@ function loadBuiltIn(): Engine | undefined {
 
 /**
  * Node 22 and 24 write a warning to standard error when they load the module, because its interface may change. The framework uses a small
- * part of it, which its specs try on every version, and a release build writes only JSON lines there.
+ * part of it, which is tested on every version, and a release build writes only JSON lines to standard error.
  */
 function withoutWarning<T>(load: () => T): T {
   const warn = Reflect.get(process, "emitWarning");

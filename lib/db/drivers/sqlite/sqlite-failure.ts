@@ -1,11 +1,11 @@
 /**
- * What an error of SQLite means, by its extended result code. The text names tables, columns and constraints only. A message from the
- * execution of a statement may quote a value (`bad JSON path: …`), so it is left out; one from the preparation quotes only the SQL.
+ * The meaning of an error of SQLite, by its extended result code. The text names only tables, columns and constraints. A message from the
+ * execution of a statement may quote a value (`bad JSON path: …`), so it is left out. A message from the preparation quotes only the SQL.
  */
 import { DriverError } from "../../driver-error.js";
 import type { DriverFailure, FailureKind } from "../../driver.js";
 
-/** The engine refused the SQL text before it saw a bind. */
+/** The engine refused the SQL text before it got a bind. */
 export class PrepareError extends Error {
   constructor(cause: unknown) {
     super("the statement cannot be prepared", { cause });
@@ -15,7 +15,7 @@ export class PrepareError extends Error {
 
 type CodeMeaning = readonly [name: string, kind: FailureKind];
 
-/** Extended result codes that have a meaning of their own. */
+/** Extended result codes whose meaning differs from their primary code. */
 const EXTENDED: ReadonlyMap<number, CodeMeaning> = new Map<number, CodeMeaning>([
   [2067, ["SQLITE_CONSTRAINT_UNIQUE", "unique"]],
   [1555, ["SQLITE_CONSTRAINT_PRIMARYKEY", "unique"]],
@@ -68,7 +68,7 @@ export function isBusy(error: unknown): boolean {
 }
 
 function withoutCode(error: unknown): DriverFailure {
-  // The engine refuses to round an integer of a row; its message holds the integer.
+  // The engine refuses to round an integer of a row, and its message has the integer.
   const isTooLarge = error instanceof Error && error.message.includes("too large to be represented");
   if (!isTooLarge) return { kind: "other" };
   return { kind: "other", text: 'an integer is above 2^53: open the database with { integers: "bigint" }' };

@@ -1,11 +1,11 @@
 /**
- * An open file of SQLite with its prepared statements. Hot statements are prepared once; the cache is bounded. A change of the schema
+ * An open file of SQLite with its prepared statements. Frequent statements are prepared once; the cache is bounded. A change of the schema
  * empties the caches of all handles of the file.
  *
- * Where another process has changed the schema, or a rollback has undone a change, the engine silently prepares a statement anew, and a `*`
- * stands for other columns. Columns that a statement names keep their names. After a statement with a `*` the file is asked for the version
- * of its schema, and the statement for its columns where the version is another one than the last time. The question takes nearly as
- * long as a query by key, so its answer counts for a millisecond.
+ * Where another process has changed the schema, or a rollback has reverted a change, the engine silently prepares a statement again, and a
+ * `*` stands for other columns. Columns that a statement names keep their names. So after a statement with a `*` the version of the schema
+ * is read from the file, and where it has changed, the columns are read from the statement. Reading the version takes nearly as long as a
+ * query by key, so a version is used for a millisecond.
  */
 import { checkText, refuseBind } from "../../bind.js";
 import { DriverError } from "../../driver-error.js";
@@ -23,7 +23,7 @@ const VERSION_INTERVAL_MS = 1;
 /** Shared by the handles of one file. */
 export interface SqliteSettings {
   readonly file: string;
-  /** What each handle runs first. */
+  /** The pragmas that each handle runs first. */
   readonly pragmas: readonly string[];
   readonly hasBigInts: boolean;
   /** Grows with each change of the schema. */
@@ -39,7 +39,7 @@ interface Prepared {
   readonly kind: StatementKind;
   /** True if its text may have a `*` that stands for columns. */
   readonly hasStar: boolean;
-  /** The version of the schema that `columns` are of; `undefined` until rows were read. */
+  /** The version of the schema to which `columns` belong; `undefined` until rows were read. */
   version: unknown;
 }
 
@@ -47,13 +47,13 @@ export class SqliteFile {
   private readonly handle: SqliteHandle;
   private readonly cache = new Map<string, Prepared>();
   private cachedVersion: number;
-  /** Asks the file for the version of its schema. */
+  /** Reads the version of the schema from the file. */
   private readonly version: PreparedStatement;
   private versionReadAt = Number.NEGATIVE_INFINITY;
   private fileVersion: unknown = undefined;
-  /** True if the transaction has changed the schema, which its end or that of a savepoint may undo. */
+  /** True if the transaction has changed the schema. The end of the transaction or of a savepoint may revert the change. */
   private hasChangedSchema = false;
-  /** False if certainly no transaction is open. Asking the engine takes a call of its own, a noticeable part of a query. */
+  /** False if certainly no transaction is open. To ask the engine is one more call, which costs a noticeable part of a query. */
   private mayBeInTransaction = false;
 
   /** Opens the file. @param readOnly the handle cannot write */
@@ -106,7 +106,7 @@ export class SqliteFile {
     return { rows: [], affected: BigInt(changes), insertId: BigInt(lastInsertRowid) };
   }
 
-  /** After a statement that may be the end of a transaction or of a savepoint, which may have undone a change of the schema. */
+  /** Called after a statement that may have ended a transaction or a savepoint, and so may have reverted a change of the schema. */
   private renewSchemaVersion(): void {
     if (!this.hasChangedSchema) return;
     this.settings.schemaVersion++;
@@ -119,16 +119,19 @@ export class SqliteFile {
     this.handle.close();
   }
 
-  /** @photostructure/sqlite keeps the file open until all statements are collected, and the engine moves the log at the last close. */
+  /**
+   * Moves the log into the file. The engine does that at the last close, but @photostructure/sqlite leaves the file open until all
+   * statements are collected as garbage.
+   */
   private checkpoint(): void {
     try {
       this.handle.exec("pragma wal_checkpoint(truncate)");
     } catch {
-      // Another process reads, or the disk is full: the log stays beside the file, and nothing is lost.
+      // Another process reads, or the disk is full: the log stays beside the file, and no row is lost.
     }
   }
 
-  /** The engine returns arrays, which become objects of one shape: half the time of the engine's own objects. */
+  /** The engine returns arrays, which become objects of one shape here: this takes half the time of the objects that the engine creates. */
   private readAllRows(prepared: Prepared, binds: readonly SqliteValue[]): DriverResult {
     // `setReturnArrays` is on.
     const arrays = prepared.statement.all(...binds) as readonly Values[];
@@ -145,7 +148,7 @@ export class SqliteFile {
     return { rows: [toRow(this.getCurrentColumns(prepared, values), values)] };
   }
 
-  /** The columns of the rows that the statement has just returned. It knows those of a changed schema only when it has run. */
+  /** The columns of the rows that the statement has just returned. After a change of the schema it knows them only when it has run. */
   private getCurrentColumns(prepared: Prepared, values: Values): readonly string[] {
     const version = prepared.hasStar ? this.getRecentVersion() : NO_STAR;
     if (version === undefined || version !== prepared.version || values.length !== prepared.columns.length) {
@@ -162,7 +165,7 @@ export class SqliteFile {
     return (this.fileVersion = this.readVersion());
   }
 
-  /** `undefined` where another process has locked the file in the meantime: the rows are read, and a write is done. */
+  /** `undefined` where another process has locked the file meanwhile. This is no failure: the statement has run already. */
   private readVersion(): unknown {
     try {
       // `setReturnArrays` is on.
@@ -196,7 +199,7 @@ export class SqliteFile {
     return prepared;
   }
 
-  /** The statement that was prepared first is removed. */
+  /** A full cache drops the statement that was prepared first. */
   private cacheStatement(sql: string, prepared: Prepared): void {
     if (this.cache.size >= MAX_CACHED_STATEMENTS) {
       const oldest = this.cache.keys().next();
@@ -231,7 +234,7 @@ function getColumns(statement: PreparedStatement): readonly string[] {
 function toBind(value: unknown, index: number): SqliteValue {
   switch (typeof value) {
     case "string":
-      // The engine ends a text there in silence: a condition would be about another value.
+      // The engine silently cuts the text off there, and a condition would match another value.
       if (value.includes("\0")) throw new DriverError({ kind: "text" });
       checkText(value);
       return value;

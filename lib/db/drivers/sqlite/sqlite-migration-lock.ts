@@ -1,9 +1,9 @@
 /**
- * The lock that keeps two processes from migrating one file at once: an open transaction on a small database of its own beside it, with
- * the suffix `-migrations`. The system ends the lock with its process, so a killed process leaves nothing behind. The database itself stays
- * free for the migrations, also for those without a transaction.
+ * The lock that prevents two processes from migrating one file at once: an open transaction on a small separate database beside the file,
+ * with the suffix `-migrations`. The system releases the lock at the end of the process, so a killed process leaves no lock behind. The
+ * database itself is not locked, so that migrations without a transaction work too.
  *
- * The file of the lock stays: a process that removed it would let a third one lock a new file while a second one still waits for the old.
+ * The file of the lock stays: if a process removed it, a third process could lock a new file while a second one waits for the old file.
  */
 import { chmodSync, chownSync, closeSync, openSync, realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
@@ -16,7 +16,7 @@ import { sqliteFailure, isBusy } from "./sqlite-failure.js";
 
 /**
  * @param file the database, which exists
- * @throws DriverError, of the kind `busy` with a text that says who holds the lock and since when; an error of the file system
+ * @throws DriverError, of the kind `busy` with a text that names the holder of the lock and its start; an error of the file system
  */
 export async function lockSqliteMigrations(file: string, clock: Clock, waitMs: number): Promise<MigrationLock> {
   const lock = `${realpathSync(file)}-migrations`;
@@ -35,8 +35,8 @@ export async function lockSqliteMigrations(file: string, clock: Clock, waitMs: n
 }
 
 /**
- * As the engine makes its log: a start as root must not keep the user of the database from the lock. In one turn of the event loop, because
- * a close of the file ends the locks that other handles of this process hold on it.
+ * Creates the file with the mode and the user of the database, as the engine does for its log: after a start as root, the user of the
+ * database must be able to take the lock. Synchronous, because a close of the file releases the locks of other handles of this process.
  */
 function createLockFile(file: string, lock: string): void {
   const { mode, uid, gid } = statSync(file);
@@ -50,7 +50,7 @@ function createLockFile(file: string, lock: string): void {
   if (process.geteuid?.() === 0) chownSync(lock, uid, gid);
 }
 
-/** The row is only for the error of another process: on a full disk the lock does without. */
+/** The row serves only the error of another process, so a full disk does not fail the lock. */
 function take(handle: SqliteHandle, clock: Clock): void {
   handle.exec("begin immediate");
   const holder = `process ${process.pid} on ${hostname()} since ${new Date(clock.now()).toISOString()}`;
@@ -63,7 +63,7 @@ function take(handle: SqliteHandle, clock: Clock): void {
     if (handle.isTransaction) handle.exec("rollback");
     if (isBusy(error)) throw error;
   }
-  // Others can read the row. If one of them has the lock by now, this is a failure, and the wait goes on.
+  // Other processes can read the row now. If one of them has taken the lock meanwhile, this statement fails, and the wait continues.
   handle.exec("begin immediate");
 }
 

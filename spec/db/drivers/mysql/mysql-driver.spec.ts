@@ -95,7 +95,7 @@ describe("the MySQL driver", function () {
     connection.release();
   });
 
-  it("destroys a connection that comes back inside a transaction", async () => {
+  it("destroys a connection that is released inside a transaction", async () => {
     const driver = driverWith({ pool: { max: 1 } });
     const unfit = await driver.connect({ readOnly: false });
     await unfit.begin({ readOnly: false });
@@ -108,9 +108,9 @@ describe("the MySQL driver", function () {
     next.release();
   });
 
-  describe("binds", () => {
+  describe("for binds", () => {
     for (const bound of [Number.NaN, Number.POSITIVE_INFINITY, new Date("not a date")])
-      it(`never ${String(bound)}, which would be stored as 0 or null`, async () => {
+      it(`refuses the bind ${String(bound)}, which would be stored as 0 or null`, async () => {
         const error = await rejectionOf(query("update items set stock = ?", [bound]));
 
         expect(error).to.include({ code: "E_DB_BIND" });
@@ -120,7 +120,7 @@ describe("the MySQL driver", function () {
       });
 
     for (const bound of [[1, 2], { id: 1 }, [[1]], undefined, new Map()])
-      it(`never ${JSON.stringify(bound) ?? "undefined"}, which would change the condition`, async () => {
+      it(`refuses the bind ${JSON.stringify(bound) ?? "undefined"}, which would change the condition`, async () => {
         const error = await rejectionOf(query("delete from items where id = ?", [bound]));
 
         expect(error).to.include({ code: "E_DB_BIND" });
@@ -137,11 +137,11 @@ describe("the MySQL driver", function () {
       ["select cast(? as binary) as value", new Uint8Array([0, 255]), Buffer.from([0, 255])],
     ];
     for (const [sql, bound, value] of BOUND)
-      it(`${typeof bound} ${String(bound)} in ${sql}`, async () => {
+      it(`binds the ${typeof bound} ${String(bound)} in ${sql}`, async () => {
         expect((await query(sql, [bound])).rows).to.deep.equal([{ value }]);
       });
 
-    it("JSON as a text", async () => {
+    it("binds JSON as a text", async () => {
       await query("insert into notes values (?, ?)", [1, JSON.stringify({ a: [1] })]);
 
       expect((await query("select json_value(body, '$.a[0]') as a from notes where id = ?", [1])).rows).to.deep.equal([
@@ -150,7 +150,7 @@ describe("the MySQL driver", function () {
     });
   });
 
-  describe("reads", () => {
+  describe("for results", () => {
     const READ: readonly (readonly [string, unknown])[] = [
       ["cast(9007199254740991 as signed)", 9007199254740991],
       ["cast(9007199254740993 as signed)", "9007199254740993"],
@@ -160,19 +160,19 @@ describe("the MySQL driver", function () {
       ["timestamp '2026-03-29 01:30:00'", new Date("2026-03-29T01:30:00Z")],
     ];
     for (const [sql, value] of READ)
-      it(`${sql}, also prepared`, async () => {
+      it(`reads ${sql}, also prepared`, async () => {
         expect((await query(`select ${sql} as value`)).rows).to.deep.equal([{ value }]);
         expect((await query(`select ${sql} as value from items where id = ?`, [1])).rows).to.deep.equal([{ value }]);
       });
 
-    it("all integers of 64 bits as texts when asked to", async () => {
+    it("reads all integers of 64 bits as texts with the option", async () => {
       const sql = "select cast(7000000000 as signed) as value from items where id = ?";
 
       expect((await query(sql, [1], { bigints: "string" })).rows).to.deep.equal([{ value: "7000000000" }]);
     });
   });
 
-  describe("reads a failure", () => {
+  describe("for failures", () => {
     const FAILURES: readonly (readonly [string, readonly unknown[], Readonly<Record<string, unknown>>])[] = [
       ["insert into items (name) values (?)", ["pen"], { kind: "unique", code: "ER_DUP_ENTRY", constraint: "by_name" }],
       [
@@ -219,7 +219,7 @@ describe("the MySQL driver", function () {
       ["signal sqlstate '45000' set message_text = 'canary'", [], { kind: "other", text: undefined }],
     ];
     for (const [sql, parameters, expected] of FAILURES)
-      it(`of ${sql}`, async () => {
+      it(`reads the failure of ${sql}`, async () => {
         const failure = await failureOf(sql, parameters);
 
         expect(failure).to.include(expected);
@@ -232,11 +232,11 @@ describe("the MySQL driver", function () {
       [3988, "Conversion from collation utf8mb4_bin into latin1_swedish_ci impossible for column", "other"],
     ];
     for (const [errno, message, kind] of FOREIGN)
-      it(`of MySQL: ${message}`, () => {
+      it(`reads the failure of MySQL: ${message}`, () => {
         expect(mysqlFailure(Object.assign(new Error(message), { errno }))).to.include({ kind });
       });
 
-    it("of two transactions that wait for each other, after which the loser's transaction is over", async () => {
+    it("reads the failure of a deadlock, which has ended the transaction of the victim", async () => {
       const driver = driverWith();
       const [one, two] = [await begun(driver), await begun(driver)];
       await run(one, "update items set stock = 1 where id = 1");
@@ -253,7 +253,7 @@ describe("the MySQL driver", function () {
       await endAll(one, two);
     });
 
-    it("of a read-only transaction that writes", async () => {
+    it("reads the failure of a read-only transaction that writes", async () => {
       const connection = await connect();
       await connection.begin({ readOnly: true });
 
@@ -264,14 +264,14 @@ describe("the MySQL driver", function () {
     });
   });
 
-  describe("has the server end", () => {
-    it("a statement that takes too long", async () => {
+  describe("with time limits", () => {
+    it("has the server end a statement that takes too long", async () => {
       expect(await failureOf("select sleep(5) from items", [], { statementTimeoutMs: 50 })).to.include({
         kind: "timeout",
       });
     });
 
-    it("a wait for a lock, which leaves the transaction open", async () => {
+    it("has the server end a wait for a lock, which leaves the transaction open", async () => {
       const driver = driverWith({ lockTimeoutMs: 100 });
       const [holder, waiter] = [await begun(driver), await begun(driver)];
       await run(holder, "update items set stock = 1");
@@ -283,7 +283,7 @@ describe("the MySQL driver", function () {
       await endAll(holder, waiter);
     });
 
-    it("a transaction without a statement, whose connection is then replaced", async () => {
+    it("has the server end an idle transaction, whose connection is then replaced", async () => {
       const driver = driverWith({ idleInTransactionTimeoutMs: 1000, pool: { max: 1 } });
       const forgotten = await begun(driver);
       const [{ id } = {}] = (await run(forgotten, "select connection_id() as id")).rows;
@@ -301,7 +301,7 @@ describe("the MySQL driver", function () {
     });
   });
 
-  it("locks migrations, and says which connection holds the lock", async () => {
+  it("locks migrations, and names the connection that holds the lock", async () => {
     const driver = driverWith();
     const lock = await driver.lockMigrations(1000);
 

@@ -110,7 +110,7 @@ describe("the MySQL driver, when something fails,", function () {
     connection.release();
   });
 
-  it("hits no later statement, however late the cancel comes", async () => {
+  it("cancels no later statement, however late the cancel comes", async () => {
     const driver = driverWith({ pool: { max: 1 } });
     for (let round = 0; round < 25; round++) {
       const connection = await driver.connect({ readOnly: false });
@@ -180,7 +180,7 @@ describe("the MySQL driver, when something fails,", function () {
     second.release();
   });
 
-  it("opens no connection while the server hangs, and says so in time", async () => {
+  it("opens no connection while the server hangs, and fails in time", async () => {
     server.pause();
     const driver = driverWith({ pool: { connectMs: 200 } });
 
@@ -192,7 +192,7 @@ describe("the MySQL driver, when something fails,", function () {
     expect(failure).to.include({ kind: "connection", code: "CONNECT_TIMEOUT" });
   });
 
-  it("reports a commit as unknown that gets no answer after the end of its request, and connects again", async () => {
+  it("reports a commit as unknown that gets no response after the end of its request, and connects again", async () => {
     const db = new ItemsDatabase(driverWith({ pool: { max: 1 } }));
     db.prepare({ ...createStandaloneHost("shop"), clock });
     const ending = new AbortController();

@@ -67,7 +67,7 @@ describe("an application on MariaDB", function () {
     (await server.run("select id from information_schema.processlist where user = 'owner' and id <> connection_id()"))
       .length;
 
-  it("whose server hangs answers in time, serves again when the server goes on, and leaves no connection or timer", async () => {
+  it("whose server hangs responds in time, serves again when the server continues, and leaves no connection or timer", async () => {
     const handles = openHandles();
     await Promise.all([db.run("select sleep(0.1)"), db.run("select sleep(0.1)")]);
     await until(async () => (await connections()) === POOL.max);
@@ -100,7 +100,7 @@ describe("an application on MariaDB", function () {
     expect(clock.pending).to.equal(0);
   });
 
-  it("whose tables are full rolls back with a 507, reads on, and writes again when rows are gone", async () => {
+  it("whose tables are full rolls back with a 507, still reads, and writes again when rows are deleted", async () => {
     await db.add(100);
 
     const error = await rejectionOf(
@@ -125,7 +125,7 @@ describe("an application on MariaDB", function () {
     expect(await db.count()).to.equal(100);
   });
 
-  it("that loses the connection of a commit says that the outcome is not known, and goes on", async () => {
+  it("that loses the connection of a commit reports an unknown outcome, and continues", async () => {
     const others = mysql(server.url);
     const holder = await others.connect({ readOnly: false });
     let id: unknown;

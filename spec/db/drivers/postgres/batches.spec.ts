@@ -63,14 +63,14 @@ describe("reads of one request on PostgreSQL that wait together", function () {
     return rows.length > 0;
   }
 
-  it("get each the rows of their own, prepared or not", async () => {
+  it("each get their own rows, prepared or not", async () => {
     for (const text of ["select $1::int as n", "select $1::int as n", "select $1::int + 0 as n"]) {
       const results = await settled((db) => numbers().map((n) => db.run(text, [n])));
       expect(results.map(rowsOf)).to.deep.equal(numbers().map((n) => [{ n }]));
     }
   });
 
-  it("fail alone", async () => {
+  it("fail without an effect on the other reads", async () => {
     const results = await settled((db) => numbers().map((n) => db.run("select 10 / $1::int as n", [n % 3])));
     for (const [n, result] of results.entries()) {
       if (n % 3 === 0) expect(reasonOf(result)).to.be.instanceOf(DatabaseError);
@@ -78,7 +78,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
     }
   });
 
-  it("fail alone where a bind cannot be written", async () => {
+  it("fail without an effect on the others where a bind cannot be written", async () => {
     const circular: Record<string, unknown> = {};
     circular["self"] = circular;
     const results = await settled((db) =>
@@ -118,7 +118,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
     }
   });
 
-  it("are answered when a table has changed since the server made the plan", async () => {
+  it("succeed when a table has changed since the server prepared the plan", async () => {
     await server.run("create table items (id int); insert into items values (1)");
     const read = () => settled((db) => numbers().map(() => db.run("select * from items")));
     await read();
@@ -135,7 +135,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
     expect(results.map(rowsOf)).to.deep.equal(numbers().map((n) => [{ n }]));
   });
 
-  it("are answered where the time limit of the server ends one of them", async () => {
+  it("succeed where the time limit of the server ends one of them", async () => {
     await using limited = await started(3000);
     let results: Settled = [];
     work = async (db) => {
@@ -206,7 +206,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
     expect(slow[0]).to.contain(lock);
   });
 
-  it("all end with the request, and the next request gets an answer", async () => {
+  it("all end with the request, and the next request gets a result", async () => {
     let reasons: string[] = [];
     work = async (db) => {
       const results = await Promise.allSettled(numbers().map(() => db.run("select pg_sleep(60) as slept")));
@@ -225,7 +225,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
     expect(results.map(rowsOf)).to.deep.equal([[{ n: 1 }]]);
   });
 
-  it("are answered if the application stops before their answers", async () => {
+  it("succeed if the application stops before their results", async () => {
     let results: Settled = [];
     let hasBegun = false;
     work = async (db) => {

@@ -45,7 +45,7 @@ describe("a bind of PostgreSQL", function () {
     "an array of an object that refers to itself": [circular],
     "an array that is nested too deeply": deep,
   }))
-    it(`cannot be ${what}; the error says where it stands`, async () => {
+    it(`cannot be ${what}; the error names its position`, async () => {
       const error = await rejectionOf(run("select $1::text, $2::jsonb", ["text", value]));
 
       expect(error).to.include({ code: "E_DB_BIND", status: 500 });

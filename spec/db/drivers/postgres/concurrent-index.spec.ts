@@ -48,7 +48,7 @@ describe("an index that a migration builds concurrently", function () {
       expect(await one.migrations.status()).to.deep.equal([{ name, state: "done" }]);
     });
 
-  it("and that fails stays as an invalid one, so the next start is stopped", async () => {
+  it("and that fails stays as an invalid one, so the next start fails", async () => {
     const unique: Migration = {
       name: "unique-names",
       transaction: false,

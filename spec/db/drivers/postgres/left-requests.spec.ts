@@ -75,7 +75,7 @@ describe("a query on PostgreSQL whose request ends", function () {
     expect(seen).to.deep.equal(["32 begins", "32 ends: DeadlineError"]);
   });
 
-  it("is never sent if it waits for a connection then, and the next caller gets the connection", async () => {
+  it("is never sent if it still waits for a connection, and the next caller gets the connection", async () => {
     const holder = visit("/sleep/33");
     await until(async () => (await sleeps()).includes("33"));
     const waiter = visit("/sleep/34");

@@ -36,7 +36,7 @@ describe("a prepared statement of PostgreSQL", function () {
   const rows = async (sql: string, parameters: readonly unknown[] = []) =>
     (await connection.query({ sql, parameters, isRead: true })).rows;
 
-  it("is described at its first execution alone", async () => {
+  it("is described only at its first execution", async () => {
     const prototype = Connection.prototype as { describe: (...message: unknown[]) => void };
     const original = prototype.describe;
     let described = 0;
@@ -76,7 +76,7 @@ describe("a prepared statement of PostgreSQL", function () {
         expect(await rows(`select $1::${type} as value`, [value])).to.deep.equal([{ value: expected }]);
     });
 
-  it("has results of its own each time, also without rows", async () => {
+  it("has separate results at each execution, also without rows", async () => {
     const results = [];
     for (const id of [1, 2, 1, 2, 1, 2]) results.push(await rows("select * from items where id = $1", [id]));
     expect(results).to.deep.equal([1, 2, 1, 2, 1, 2].map((id) => (id === 1 ? [{ id: 1, name: "pen" }] : [])));
@@ -125,7 +125,7 @@ describe("a prepared statement of PostgreSQL", function () {
     expect(await rows("select * from items where id = 9")).to.deep.equal([]);
   });
 
-  it("is none of several in one text, which run at each execution", async () => {
+  it("is not used for several statements in one text, which run at each execution", async () => {
     for (let time = 0; time < TIMES; time++) {
       const several = `insert into items values (${time}, 'ink'); select count(*)::int as count from items; `;
       expect(await rows("delete from items; insert into items values (2, 'ink')")).to.deep.equal([]);
@@ -134,7 +134,7 @@ describe("a prepared statement of PostgreSQL", function () {
     expect(await rows("select ';' as text; ")).to.deep.equal([{ text: ";" }]);
   });
 
-  it("fails where the server waits for rows to copy, and answers the next one", async () => {
+  it("fails where the server waits for rows to copy, and the next one succeeds", async () => {
     for (let time = 0; time < TIMES; time++) {
       expect(driver.failure(await rejectionOf(rows("copy items from stdin")))).to.include({ code: "57014" });
       expect(await rows("copy items to stdout")).to.deep.equal([]);

@@ -44,7 +44,7 @@ describe("PostgreSQL behind PgBouncer", function () {
     expect(error.message).to.not.contain(POSTGRES_PASSWORD);
   });
 
-  it("works with transactionPooler, and migrates past the pooler", async () => {
+  it("works with transactionPooler, and migrates on a direct connection", async () => {
     const driver = postgres({ url: pooler.url, migrationUrl: server.url, transactionPooler: true });
     await using db = new NoteDatabase(driver, { migrations: [NOTES], migrate: true });
     await db.start();

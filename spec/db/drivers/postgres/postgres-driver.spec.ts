@@ -71,7 +71,7 @@ describe("the PostgreSQL driver", function () {
     connection.release();
   });
 
-  it("destroys a connection that comes back inside a transaction", async () => {
+  it("destroys a connection that is released inside a transaction", async () => {
     const driver = driverWith({ pool: { max: 1 } });
     const unfit = await driver.connect({ readOnly: false });
     await unfit.begin({ readOnly: false });
@@ -97,7 +97,7 @@ describe("the PostgreSQL driver", function () {
     expect(postgres(server.url).failure(refused)).to.include({ kind: "readOnly", code: "25006" });
   });
 
-  describe("reads and writes values", () => {
+  describe("for values", () => {
     const DAY = new Date("2026-03-29T01:30:00.123Z");
     const READ: readonly (readonly [string, unknown])[] = [
       ["9007199254740991::int8", 9007199254740991],
@@ -117,7 +117,7 @@ describe("the PostgreSQL driver", function () {
       ["true", true],
     ];
     for (const [sql, value] of READ)
-      it(`as ${sql}`, async () => {
+      it(`reads ${sql}`, async () => {
         expect((await query(`select ${sql} as value`)).rows).to.deep.equal([{ value }]);
       });
 
@@ -133,11 +133,11 @@ describe("the PostgreSQL driver", function () {
       ["text", null, null],
     ];
     for (const [type, bound, value] of BOUND)
-      it(`bound as ${type}`, async () => {
+      it(`writes and reads a bind of the type ${type}`, async () => {
         expect((await query(`select $1::${type} as value`, [bound])).rows).to.deep.equal([{ value }]);
       });
 
-    it("and refuses an integer that a number cannot hold, unless asked for another form", async () => {
+    it("refuses an integer that a number cannot represent, unless an option sets another type", async () => {
       const sql = "select 9007199254740993::int8 as value";
 
       expect(await failureOf(sql)).to.include({ kind: "other", code: "INTEGER_RANGE" });
@@ -146,19 +146,19 @@ describe("the PostgreSQL driver", function () {
     });
 
     for (const bound of [undefined, () => "canary", Symbol("canary")])
-      it(`but no ${typeof bound}`, async () => {
+      it(`refuses a bind of the type ${typeof bound}`, async () => {
         const error = await rejectionOf(query("select $1::text as value", [1, bound]));
 
         expect(error).to.include({ code: "E_DB_BIND" });
         expect(error.message).to.contain("bind 2 of a statement").and.not.contain("canary");
       });
 
-    it("without changing the package for others", async () => {
+    it("does not change the package for other users", async () => {
       expect(await server.run("select 1::int8 as value")).to.deep.equal([{ value: "1" }]);
     });
   });
 
-  describe("reads a failure", () => {
+  describe("for failures", () => {
     const FAILURES: readonly (readonly [string, readonly unknown[], Readonly<Record<string, unknown>>])[] = [
       [
         "insert into items values (9, $1, 1)",
@@ -193,14 +193,14 @@ describe("the PostgreSQL driver", function () {
       ["do $$ begin raise exception 'canary'; end $$", [], { kind: "other", code: "P0001", text: undefined }],
     ];
     for (const [sql, parameters, expected] of FAILURES)
-      it(`of ${sql}`, async () => {
+      it(`reads the failure of ${sql}`, async () => {
         const failure = await failureOf(sql, parameters);
 
         expect(failure).to.include(expected);
         for (const value of ["canary", "a name", "77"]) expect(JSON.stringify(failure)).to.not.include(value);
       });
 
-    it("with the columns of its key, and never a value of them", async () => {
+    it("reads a failure with the columns of its key, and never a value of them", async () => {
       await server.run('create table keyed (a text, "b c" text, unique (a, "b c"))');
       await server.run("create unique index on keyed (lower(a))");
       await server.run("insert into keyed values ('x)=(canary', 'y')");
@@ -215,7 +215,7 @@ describe("the PostgreSQL driver", function () {
       expect(JSON.stringify([both, expression])).not.to.contain("canary");
     });
 
-    it("of two transactions that wait for each other", async () => {
+    it("reads the failure of a deadlock", async () => {
       const driver = driverWith();
       const [one, two] = [await begun(driver), await begun(driver)];
       await run(one, "update items set stock = 1 where id = 1");
@@ -231,7 +231,7 @@ describe("the PostgreSQL driver", function () {
       await endAll(one, two);
     });
 
-    it("of a transaction that another one overtook", async () => {
+    it("reads the failure of a transaction whose rows another one has changed", async () => {
       const driver = driverWith();
       const [one, two] = [await begun(driver, "repeatable read"), await begun(driver, "repeatable read")];
       await run(two, "select * from items");
@@ -245,7 +245,7 @@ describe("the PostgreSQL driver", function () {
       one.release();
     });
 
-    it("of a deferred constraint at the commit, after which no transaction is open", async () => {
+    it("reads the failure of a deferred constraint at the commit, after which no transaction is open", async () => {
       const driver = driverWith();
       const connection = await begun(driver);
       await run(connection, "set constraints all deferred");
@@ -259,14 +259,14 @@ describe("the PostgreSQL driver", function () {
     });
   });
 
-  describe("has the server end", () => {
-    it("a statement that takes too long", async () => {
+  describe("with time limits", () => {
+    it("has the server end a statement that takes too long", async () => {
       const failure = await failureOf("select pg_sleep(5)", [], { statementTimeoutMs: 30 });
 
       expect(failure).to.include({ kind: "timeout", code: "57014" });
     });
 
-    it("a wait for a lock", async () => {
+    it("has the server end a wait for a lock", async () => {
       const driver = driverWith({ lockTimeoutMs: 30 });
       const holder = await begun(driver);
       await run(holder, "update items set stock = 1");
@@ -278,7 +278,7 @@ describe("the PostgreSQL driver", function () {
       await endAll(holder);
     });
 
-    it("a transaction without a statement, whose connection is then replaced", async () => {
+    it("has the server end an idle transaction, whose connection is then replaced", async () => {
       const driver = driverWith({ idleInTransactionTimeoutMs: 30, pool: { max: 1 } });
       const forgotten = await driver.connect({ readOnly: false });
       const [{ pid } = {}] = (await run(forgotten, "select pg_backend_pid() as pid")).rows;
@@ -296,10 +296,10 @@ describe("the PostgreSQL driver", function () {
     });
   });
 
-  describe("prepares", () => {
+  describe("for repeated statements", () => {
     const PREPARED = "select count(*)::int as count from pg_prepared_statements";
 
-    it("a statement that comes again", async () => {
+    it("prepares a statement that is repeated", async () => {
       const connection = await connect();
       for (let round = 0; round < 3; round++) await run(connection, "select name from items where id = $1", [1]);
 
@@ -307,7 +307,7 @@ describe("the PostgreSQL driver", function () {
       connection.release();
     });
 
-    it("no more than a bounded number of them", async () => {
+    it("prepares no more than a bounded number of statements", async () => {
       const connection = await connect();
       for (let text = 0; text < 300; text++)
         for (let round = 0; round < 2; round++) await run(connection, `select ${text} as n`);
@@ -316,7 +316,7 @@ describe("the PostgreSQL driver", function () {
       connection.release();
     });
 
-    it("nothing behind a pooler that changes connections", async () => {
+    it("prepares no statement behind a pooler that changes connections", async () => {
       const connection = await connect({ transactionPooler: true });
       for (let round = 0; round < 3; round++) await run(connection, "select name from items where id = $1", [1]);
 
@@ -324,7 +324,7 @@ describe("the PostgreSQL driver", function () {
       connection.release();
     });
 
-    it("again after a change of the table", async () => {
+    it("prepares a statement again after a change of its table", async () => {
       const connection = await connect();
       await server.run("create table changing (a int); insert into changing values (1)");
       for (let round = 0; round < 3; round++) await run(connection, "select * from changing");
@@ -337,8 +337,8 @@ describe("the PostgreSQL driver", function () {
     });
   });
 
-  describe("locks migrations", () => {
-    it("and says who holds the lock, and since when", async () => {
+  describe("for migrations", () => {
+    it("locks migrations, and names the holder of the lock and its start", async () => {
       const driver = driverWith({ applicationName: "shop-web" });
       const lock = await driver.lockMigrations(1000);
 
@@ -353,7 +353,7 @@ describe("the PostgreSQL driver", function () {
       );
     });
 
-    it("on a connection that no limit of the pool holds back", async () => {
+    it("locks migrations on a connection outside of the limits of the pool", async () => {
       const driver = driverWith({ pool: { max: 1 }, statementTimeoutMs: 20, idleInTransactionTimeoutMs: 20 });
       const held = await driver.connect({ readOnly: false });
       const lock = await driver.lockMigrations(1000);

@@ -72,8 +72,8 @@ describe("the PostgreSQL driver, when something fails,", function () {
   /** True while a statement with this text runs on the server. */
   const runs = async (text: string) => (await server.run(`${ACTIVE} and query like '${text}%'`)).length > 0;
 
-  describe("cancels", () => {
-    it("a read whose request has ended, and uses the connection again", async () => {
+  describe("at the end of a request", () => {
+    it("cancels a read whose request has ended, and uses the connection again", async () => {
       const connection = await connect();
       const ending = new AbortController();
       const [{ pid } = {}] = (await run(connection, "select pg_backend_pid() as pid")).rows;
@@ -88,7 +88,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       connection.release();
     });
 
-    it("a statement of a transaction, which then takes nothing but a rollback", async () => {
+    it("cancels a statement of a transaction, which then accepts only a rollback", async () => {
       const connection = await connect();
       const ending = new AbortController();
       await connection.begin({ readOnly: false });
@@ -105,7 +105,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       connection.release();
     });
 
-    it("a write outside of a transaction, which the server has then undone", async () => {
+    it("cancels a write outside of a transaction, which the server has rolled back", async () => {
       const connection = await connect();
       const ending = new AbortController();
       const failed = rejectionOf(
@@ -120,7 +120,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       connection.release();
     });
 
-    it("nothing for a signal that aborted before the statement", async () => {
+    it("sends no statement for a signal that has aborted before", async () => {
       const connection = await connect();
 
       expect(
@@ -130,7 +130,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       connection.release();
     });
 
-    it("no later statement, however late the cancel comes", async () => {
+    it("cancels no later statement, however late the cancel comes", async () => {
       const driver = driverWith({ pool: { max: 1 } });
       for (let round = 0; round < 40; round++) {
         const connection = await driver.connect({ readOnly: false });
@@ -146,7 +146,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       }
     });
 
-    it("with at most two control connections at once", async () => {
+    it("cancels with at most two control connections at once", async () => {
       await using front = await Front.before(server.port);
       const driver = driverWith({ url: server.url.replace(String(server.port), String(front.port)), pool: { max: 6 } });
       const ending = new AbortController();
@@ -169,8 +169,8 @@ describe("the PostgreSQL driver, when something fails,", function () {
     });
   });
 
-  describe("destroys a connection", () => {
-    it("whose cancel is not settled within a second: a read ends with the reason", async () => {
+  describe("on a broken connection", () => {
+    it("destroys a connection whose cancel is not settled within a second: a read ends with the reason", async () => {
       const connection = await connect();
       const ending = new AbortController();
       const failed = rejectionOf(run(connection, "select pg_sleep(30)", { isRead: true, signal: ending.signal }));
@@ -191,7 +191,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       await server.run(END_CLIENTS);
     });
 
-    it("and reports a write without an answer as unknown", async () => {
+    it("destroys a connection and reports a write without a response as unknown", async () => {
       const connection = await connect();
       const ending = new AbortController();
       const failed = rejectionOf(
@@ -209,7 +209,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       await server.run(END_CLIENTS);
     });
 
-    it("that the server has closed while it was idle, and opens another one", async () => {
+    it("destroys a connection that the server has closed while it was idle, and opens another one", async () => {
       const driver = driverWith({ pool: { max: 1 } });
       const first = await driver.connect({ readOnly: false });
       const [{ pid } = {}] = (await run(first, "select pg_backend_pid() as pid")).rows;
@@ -227,7 +227,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       second.release();
     });
 
-    it("whose begin gets no answer: the caller gets the reason", async () => {
+    it("destroys a connection whose begin gets no response: the caller gets the reason", async () => {
       const driver = driverWith({ pool: { max: 1 } });
       const connection = await driver.connect({ readOnly: false });
       const ending = new AbortController();
@@ -245,7 +245,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       next.release();
     });
 
-    it("whose commit gets no answer after the end of its request, and reports it as unknown", async () => {
+    it("destroys a connection whose commit gets no response after the end of its request, and reports it as unknown", async () => {
       const db = new NotesDatabase(driverWith({ pool: { max: 1 } }));
       db.prepare({ ...createStandaloneHost("shop"), clock });
       const ending = new AbortController();
@@ -268,7 +268,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       expect(await db.transaction(() => db.run("select 1 as one"))).to.deep.equal([{ one: 1 }]);
     });
 
-    it("whose rollback gets no answer", async () => {
+    it("destroys a connection whose rollback gets no response", async () => {
       const driver = driverWith({ pool: { max: 1 } });
       const connection = await driver.connect({ readOnly: false });
       await connection.begin({ readOnly: false });
@@ -287,8 +287,8 @@ describe("the PostgreSQL driver, when something fails,", function () {
     });
   });
 
-  describe("meets a server that", () => {
-    it("dies while statements run: a read fails, a write is unknown, and so is a commit", async () => {
+  describe("on the server", () => {
+    it("fails a read and reports a write and a commit as unknown when the server dies while they run", async () => {
       const driver = driverWith();
       const [reader, writer, committer] = [
         await driver.connect({ readOnly: false }),
@@ -315,7 +315,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       again.release();
     });
 
-    it("hangs: the wait for a connection ends in time", async () => {
+    it("ends the wait for a connection in time when the server hangs", async () => {
       server.pause();
       const driver = driverWith({ pool: { connectMs: 200 } });
 
@@ -327,7 +327,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       expect(failure).to.include({ kind: "connection", code: "CONNECT_TIMEOUT" });
     });
 
-    it("hangs: the probe ends with its signal", async () => {
+    it("ends a probe with its signal when the server hangs", async () => {
       const driver = driverWith();
       const ending = new AbortController();
       await driver.start();
@@ -351,7 +351,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       ["does not offer TLS", { "/shop": "/shop?sslmode=require" }, "the server does not offer TLS"],
     ];
     for (const [title, change, reason] of REFUSALS)
-      it(title, async () => {
+      it(`does not start with a server that ${title}`, async () => {
         const url = Object.entries(change).reduce((text, [from, to]) => text.replace(from, to), server.url);
         const driver = driverWith({ url });
 
@@ -361,7 +361,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
         expect(JSON.stringify(driver.failure(error))).to.not.match(/canary|sesame/);
       });
 
-    it("gets no password, because the function of the application fails", async () => {
+    it("does not start where the function for the password fails", async () => {
       const driver = driverWith({ password: () => Promise.reject(new Error("canary")) });
 
       const failure = driver.failure(await rejectionOf(driver.start()));
@@ -373,7 +373,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       });
     });
 
-    it("has no place for another connection: callers wait for those that the pool has", async () => {
+    it("lets callers wait for the connections of the pool when the server has no place for another one", async () => {
       const others = driverWith({ pool: { max: 11 } });
       const mine = driverWith({ pool: { max: 5 } });
       await until(async () => (await server.run(CLIENTS)).length === 0);
@@ -393,7 +393,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
 
     // A disk of its own is what fills up, and not every container may mount one. A pending test would fail in CI.
     if (canMount())
-      it("has a full disk: a transaction is rolled back, reads go on, and writes too when there is space again", async () => {
+      it("rolls a transaction back when the disk of the server is full, still reads, and writes when there is space again", async () => {
         using disk = new SmallDisk(512);
         await server.run(`create tablespace small location '${disk.folderOf("postgres")}'`);
         await server.run("create table notes (body varchar(400)) tablespace small");
@@ -418,7 +418,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       });
   });
 
-  it("serves others while a pool of one holds a transaction, or refuses them in time", async () => {
+  it("refuses a caller in time while a transaction has the only connection of the pool, and serves the next one after it", async () => {
     const driver = driverWith({ pool: { max: 1, waitMs: 60 } });
     const outer = await driver.connect({ readOnly: false });
     await outer.begin({ readOnly: false });

@@ -63,7 +63,7 @@ describe("requests of any mix on PostgreSQL", function () {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  it("get each the rows and the failure of their own, and leave the pool whole", async () => {
+  it("each get their own rows and failures, and leave no connection in use", async () => {
     const property = fc.asyncProperty(
       fc.array(anyVisit, { minLength: 2, maxLength: 5 }),
       fc.constantFrom(1, 2),

@@ -53,7 +53,7 @@ describe("a table that changes under prepared statements of PostgreSQL", functio
     expect(await inTransaction(0)).to.deep.equal({ attempt: 1, results: changed });
   });
 
-  it("fails nothing outside of a transaction and nothing in the next one", async () => {
+  it("fails no statement outside of a transaction and none of the next transaction", async () => {
     expect(await db.run(TEXTS[0] ?? "")).to.deep.equal(changed[0]);
     expect(await inTransaction(0)).to.deep.equal({ attempt: 1, results: changed });
   });

@@ -48,14 +48,14 @@ describe("our entry in the TechEmpower scenarios", function () {
     });
   }
 
-  it("answers /db with random rows of the table", async () => {
+  it("responds to /db with random rows of the table", async () => {
     await store("id");
     const ids = new Set<number>();
     for (let request = 0; request < 10; request += 1) ids.add(idOf(await answer("/db")));
     expect(ids.size).to.be.above(5);
   });
 
-  it("answers /queries with as many different rows of the table, from 1 to 500", async () => {
+  it("responds to /queries with as many different rows of the table, from 1 to 500", async () => {
     await store("id");
     for (const [asked, count] of COUNTS) {
       const found = await answer(`/queries${asked}`);
@@ -86,7 +86,7 @@ describe("our entry in the TechEmpower scenarios", function () {
     rowsOf(await answer("/queries?queries=500")).map(idOf);
   });
 
-  it("stores the values that /updates answers, and changes no other row", async () => {
+  it("stores the values that /updates returns, and changes no other row", async () => {
     for (const [asked, count] of COUNTS) {
       await store("-1");
       const updated = rowsOf(await answer(`/updates${asked}`));
@@ -99,7 +99,7 @@ describe("our entry in the TechEmpower scenarios", function () {
     }
   });
 
-  it("answers /fortunes with the stored rows and one more, escaped and by message", async () => {
+  it("responds to /fortunes with the stored rows and one more, escaped and by message", async () => {
     expect(await (await app.get("/fortunes")).text()).to.equal(FORTUNES);
   });
 });

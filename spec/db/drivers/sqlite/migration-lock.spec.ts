@@ -58,7 +58,7 @@ describe("the lock of the migrations of a file of SQLite", function () {
     expect(children.filter(({ output }) => output.includes("half"))).to.have.length(1);
   });
 
-  it("is waited for until the process that holds it has migrated", async () => {
+  it("is free when the process that holds it has migrated", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await using child = await migrating(file);
@@ -85,7 +85,7 @@ describe("the lock of the migrations of a file of SQLite", function () {
     expect(await rejectionOf(start)).to.include({ code: "E_DB_MIGRATION_HALF" });
   });
 
-  it("is waited for in the given time at most, and the error says who holds it and since when", async () => {
+  it("fails after the given wait, and the error names its holder and its start", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await using child = await migrating(file);
@@ -125,7 +125,7 @@ describe("the lock of the migrations of a file of SQLite", function () {
     expect(await rejectionOf(stat(":memory:-migrations"))).to.include({ code: "ENOENT" });
   });
 
-  it("keeps no process from a file whose migrations are done and that it may only read", async () => {
+  it("does not fail a process that may only read the file, where all migrations are done", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await (await migrated(file, [table("articles")])).stop();

@@ -49,7 +49,7 @@ describe("a file of SQLite that two processes write", function () {
     expect(await db.run("pragma integrity_check")).to.deep.equal([{ integrity_check: "ok" }]);
   });
 
-  it("is whole with the log that the killed process has left", async () => {
+  it("has all rows with the log that the killed process has left", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await (await shopDatabase(sqlite(file))).stop();

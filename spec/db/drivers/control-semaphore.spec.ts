@@ -3,8 +3,8 @@ import { ControlSemaphore } from "../../../lib/db/drivers/control-semaphore.js";
 import { Gate } from "../../support/gate.js";
 import { rejectionOf } from "../../support/rejection-of.js";
 
-describe("the turns of control connections", () => {
-  it("are two at once, in the order of the calls, also where calls come while one ends", async () => {
+describe("the semaphore of control connections", () => {
+  it("runs two at once, in the order of the calls, also where calls come while one ends", async () => {
     const turns = new ControlSemaphore();
     const began: number[] = [];
     const gates: Gate[] = [];
@@ -39,7 +39,7 @@ describe("the turns of control connections", () => {
     expect(began).to.deep.equal(all.map((_, number) => number));
   });
 
-  it("are free again after a failure", async () => {
+  it("has a free place again after a failure", async () => {
     const turns = new ControlSemaphore();
     const failure = new Error("no");
     for (let count = 0; count < 3; count++)

@@ -119,7 +119,7 @@ describe("SQLite on a file", function () {
     expect(await db.names()).to.have.members(["the holder", "tea", "milk"]);
   });
 
-  it("gives up after its time, and the connection commits afterwards", async () => {
+  it("stops waiting for a lock at the time limit, and the connection commits afterwards", async () => {
     await using folder = await temporaryFolder();
     await using holder = await shopDatabase(sqlite(folder.file("shop.db")));
     const clock = new FakeClock();
@@ -153,7 +153,7 @@ describe("SQLite on a file", function () {
     await release();
   });
 
-  it("takes the write lock at the begin, so that a transaction that reads first can still write", async () => {
+  it("takes the write lock at the start of a transaction, so that one that reads first can still write", async () => {
     await using folder = await temporaryFolder();
     await using one = await shopDatabase(sqlite(folder.file("shop.db"), PATIENT));
     await using two = new ShopDatabase(sqlite(folder.file("shop.db"), PATIENT));
@@ -306,7 +306,7 @@ describe("values of SQLite", () => {
     expect(await rows()).to.deep.equal(Array.from({ length: 5 }, () => ({ id: 1, name: "tea", color: "red" })));
   });
 
-  it("stand under the names of the table also where a change of it is undone, whole or in part", async () => {
+  it("stand under the names of the table also where a change of it is rolled back, whole or in part", async () => {
     await using db = await shopDatabase();
     await db.add("tea", 7);
     const rows = () => db.run("select * from articles");
@@ -339,7 +339,7 @@ describe("one call of SQLite", () => {
     expect(error).to.include({ code: "E_DB_SEVERAL_STATEMENTS" });
   });
 
-  it("may begin with comments", async () => {
+  it("may start with comments", async () => {
     await using db = await shopDatabase();
     const update = sql`-- all of them
       /* more than
@@ -453,7 +453,7 @@ describe("the stop of SQLite", () => {
     expect(await rejectionOf(db.names())).to.include({ status: 503 });
   });
 
-  it("has a probe that answers while transactions hold the writer", async () => {
+  it("has a probe that succeeds while transactions use the writer", async () => {
     await using folder = await temporaryFolder();
     await using db = await shopDatabase(sqlite(folder.file("shop.db")));
     const release = await lockOf(db);
