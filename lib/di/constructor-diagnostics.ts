@@ -9,7 +9,7 @@ import {
 import type { Provider } from "./provider.js";
 import { describeToken } from "./token.js";
 
-/** No type of the constructor's parameters is known. */
+/** The types of the constructor's parameters are not known. */
 export function unreadableConstructor(provider: Provider, target: object, shape: ConstructorShape): Diagnostic {
   const place = `constructor of ${describeToken(target)}, in ${provider.scope.name}`;
   const isInherited = shape.declaredBy !== target;
@@ -24,7 +24,7 @@ export function unreadableConstructor(provider: Provider, target: object, shape:
   };
 }
 
-/** What each tool does with the metadata. */
+/** The setting of each tool for the metadata. */
 const KEEP_METADATA =
   'set "emitDecoratorMetadata": true, which tsc and vitest on Vite 8 read, or "decoratorMetadata": true for swc; ' +
   "esbuild, tsx and Vite 7 have no such setting, and Node's own type stripping does not parse decorators; " +

@@ -1,6 +1,7 @@
 /**
- * Reads the constructor of a class: one entry a parameter, each with the token to inject, or with the reason why the parameter's type
- * is not a token. A class without a constructor of its own has the parameters of its parent. A class with an empty constructor has none.
+ * Reads the constructor of a class: one entry for each parameter, with the token to inject, or with the reason why the type of the
+ * parameter
+ * is not a token. A class that declares no constructor has the parameters of its parent. A class with an empty constructor has none.
  */
 import { getConstructorTypes, getInjections, isInjectable } from "./injectable.js";
 import { isInjectionToken, type InjectionToken } from "./token.js";
@@ -20,7 +21,7 @@ export interface ConstructorParameter {
 }
 
 export interface ConstructorShape {
-  /** The class that was asked about, or the parent that declares its constructor. */
+  /** The given class, or the parent that declares its constructor. */
   readonly declaredBy: object;
   readonly parameters: readonly ConstructorParameter[];
   /** Set where no type is known: the class has no decorator, or the compiler left no metadata. */
@@ -29,7 +30,7 @@ export interface ConstructorShape {
 
 const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Symbol, Array]);
 
-/** Never throws: a constructor that cannot be read is one of the answers. */
+/** Never throws: for a constructor that cannot be read, the result has the reason. */
 export function readConstructor(target: Class): ConstructorShape {
   const declaredBy = findDeclaringClass(target);
   const types = getConstructorTypes(declaredBy);
@@ -43,7 +44,7 @@ export function readConstructor(target: Class): ConstructorShape {
   return { declaredBy, parameters: [], unreadableBecause };
 }
 
-/** The nearest class, from `target` upwards, with a constructor of its own; `target` when there is none. */
+/** The nearest class, from `target` upwards, that declares a constructor; `target` when there is none. */
 function findDeclaringClass(target: Class): Class {
   let candidate: unknown = target;
   while (isClass(candidate) && !isNative(candidate)) {
@@ -59,7 +60,7 @@ function hasConstructor(candidate: Class): boolean {
   return !forwardsArguments(candidate);
 }
 
-/** For `class Failure extends Error {}`: the parameters of the language's own constructors cannot be injected. */
+/** For `class Failure extends Error {}`: the parameters of built-in constructors cannot be injected. */
 function isNative(candidate: Class): boolean {
   return Function.prototype.toString.call(candidate).endsWith("{ [native code] }");
 }
@@ -103,11 +104,13 @@ export function readParameterNames(target: object): readonly string[] {
 const PROBE = Symbol("probe");
 
 /**
- * Whether a class calls its parent with the arguments that it is given, as the language does where a class declares no constructor. A
- * class with a constructor without parameters calls it with others, or not at all, and looks the same otherwise.
+ * Whether a class forwards its arguments to its parent, as the language does for a class that declares no constructor. A class that
+ * declares
+ * a constructor without parameters calls its parent with other arguments, or not at all, and has no other difference.
  *
- * For one construction the parent is a function that notes its arguments and throws, so no field is set and no code of the parent runs.
- * What an own constructor does before `super()` runs once. Asked only for a class without decorator metadata.
+ * For one construction the parent is a function that records its arguments and throws, so no field is set and no code of the parent runs.
+ * The
+ * code of a declared constructor before `super()` runs once. Called only for a class without decorator metadata.
  */
 function forwardsArguments(candidate: Class): boolean {
   const parent: unknown = Object.getPrototypeOf(candidate);

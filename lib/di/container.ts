@@ -1,6 +1,6 @@
 /**
- * The instances of one application, for callers outside the graph: the application itself, the lifecycle, the test kit. Made by
- * `inspect(…).build()`. Handlers and providers do not use it: their constructors get what they need.
+ * The instances of one application, for callers outside the graph: the application itself, the lifecycle, the test kit. Created by
+ * `inspect(…).build()`. Handlers and providers do not use it: their constructors get their dependencies.
  *
  * @example
  * const container = inspect({ root: ShopModule }).build();
@@ -15,7 +15,7 @@ import type { ApplicationScope, Scope } from "./module-scope.js";
 import { describeToken, type InjectionToken } from "./token.js";
 import type { Class } from "../runtime/class.js";
 
-/** Look-ups from one scope. */
+/** Resolves tokens in one scope. */
 export interface Resolver {
   /**
    * @throws ResolutionError when the scope does not see the token, or its provider throws.
@@ -34,7 +34,7 @@ export class Container implements Resolver {
     private readonly builder: InstanceBuilder,
   ) {}
 
-  /** Looks up with the view of the whole application. Finds controllers, too, and every class that is built in one module only. */
+  /** Resolves in the scope of the whole application. Finds controllers too, and every class that is built in one module only. */
   get<T>(token: InjectionToken<T>): T {
     return this.createResolver(this.application).get(token);
   }
@@ -46,7 +46,7 @@ export class Container implements Resolver {
   }
 
   /**
-   * Looks up with the view of one module, its controllers and middleware included.
+   * Resolves in the scope of one module, its controllers and middleware included.
    *
    * @throws FrameworkError `E_NOT_A_MODULE` when the class is not a module of this application.
    */
@@ -67,7 +67,7 @@ export class Container implements Resolver {
 
   /**
    * Disposes of the instances of classes and factories, the last one first. Values given with `useValue` belong to the caller and stay.
-   * A second call returns the promise of the first. Look-ups throw from here on.
+   * A second call returns the promise of the first. From this call on, resolving throws.
    *
    * @param except An instance that is still needed: `disposeOfExcepted` disposes of it.
    * @param limit The time limit of each disposal; there is none unless it is given.
@@ -87,7 +87,7 @@ export class Container implements Resolver {
   }
 
   private createResolver(scope: Scope): Resolver {
-    const where = `a look-up in ${scope.name}`;
+    const where = `a call of get in ${scope.name}`;
     return { get: (token) => this.builder.resolve({ token, scope, provider: scope.findAny(token), where }) };
   }
 
@@ -106,7 +106,7 @@ export class Container implements Resolver {
   }
 }
 
-/** One instance may stand under several tokens. */
+/** One instance may be bound to several tokens. */
 function removeDuplicates(values: readonly unknown[]): readonly unknown[] {
   return [...new Set(values)];
 }

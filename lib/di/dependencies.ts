@@ -1,6 +1,6 @@
 /**
- * Ties each provider to the providers that its constructor asks for. A parameter without a provider becomes a diagnostic only after all
- * providers are tied: only then is the chain of users known that the message shows.
+ * Wires each provider to the providers of its constructor parameters. A parameter without a provider becomes a diagnostic only after all
+ * providers are wired, because the message shows the chain of its users.
  */
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { describeParameterPlace, parameterWithoutToken, unreadableConstructor } from "./constructor-diagnostics.js";
@@ -11,14 +11,14 @@ import type { Provider } from "./provider.js";
 import { describeToken, type InjectionToken } from "./token.js";
 
 export class DependencyWiring {
-  /** Providers that a constructor is given, and those that `graph.ts` adds. */
+  /** Providers of constructor parameters, and those that `graph.ts` adds. */
   readonly used = new Set<Provider>();
   private readonly firstUser = new Map<Provider, Provider>();
   private readonly pendingDiagnostics: (() => Diagnostic)[] = [];
 
   constructor(private readonly application: ApplicationScope) {}
 
-  /** Ties every listed provider and every provider that these lead to, each once. */
+  /** Wires every given provider and all its direct and indirect dependencies, each once. */
   wire(providers: Iterable<Provider>): void {
     const pending = [...providers];
     const known = new Set(pending);
@@ -31,7 +31,7 @@ export class DependencyWiring {
     }
   }
 
-  /** One diagnostic for each parameter and constructor that could not be tied, in the order of the providers. */
+  /** One diagnostic for each parameter and constructor that could not be wired, in the order of the providers. */
   diagnostics(): readonly Diagnostic[] {
     return this.pendingDiagnostics.map((describe) => describe());
   }
@@ -76,7 +76,7 @@ export class DependencyWiring {
     return { code, what: `${what} (${this.describeChain(provider)} -> ${describeToken(token)})`, where, fix };
   }
 
-  /** From a provider without a user down to `provider`; a cycle above it ends the chain. */
+  /** From a provider without a user down to `provider`. A cycle ends the chain. */
   private describeChain(provider: Provider): string {
     const links = new Set([provider]);
     let user = this.firstUser.get(provider);

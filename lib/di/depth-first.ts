@@ -1,6 +1,6 @@
 /**
- * Depth-first traversal of a directed graph, without recursion, so that a chain of any length fits on the stack. It gives the order in
- * which things can be built, and the cycles. Deterministic: roots and edges are followed in the given order.
+ * Depth-first traversal of a directed graph, without recursion, so that a chain of any length fits on the stack. It returns the order in
+ * which the nodes can be built, and the cycles. Deterministic: roots and edges are followed in the given order.
  */
 export interface GraphOrder<Node> {
   /** Every node once, in the order of discovery. */

@@ -1,6 +1,6 @@
 /**
- * The diagnostics of modules, bindings and running providers: a code, what, where, and the fix. Those of constructor parameters are in
- * `constructor-diagnostics.ts`, those of missing providers in `missing-provider.ts`.
+ * The diagnostics of modules, bindings, constructors and factories. Those of constructor parameters are in `constructor-diagnostics.ts`,
+ * those of missing providers in `missing-provider.ts`.
  */
 import { describeBareUse } from "../errors/bare-decorator.js";
 import { findForeignCopy } from "../errors/copy.js";
@@ -46,7 +46,7 @@ export function notAProvider(value: unknown, where: string, reason?: string): Di
 
 export function notAnEvent(value: unknown, where: string): Diagnostic {
   const [reason, fix] =
-    value === undefined ? [`: ${NOT_LOADED}`, REMOVE_IMPORT] : ["", 'list values that event("…") has made'];
+    value === undefined ? [`: ${NOT_LOADED}`, REMOVE_IMPORT] : ["", 'list values that event("…") has returned'];
   return { code: "E_NOT_AN_EVENT", what: `${describeToken(value)} is not an event${reason}`, where, fix };
 }
 
@@ -99,7 +99,7 @@ export function returnedPromise(provider: Provider): Diagnostic {
 export function providerFailed(provider: Provider, error: unknown): Diagnostic {
   if (error instanceof DiagnosticError) return error.diagnostic;
   const where = describeBuildPlace(provider);
-  // An error of the framework says itself what to do, and has a page of its own.
+  // The message of an error of the framework has the fix, and its code has an entry in the guide.
   if (error instanceof FrameworkError && error.code !== "E_INTERNAL") {
     return {
       code: error.code,
@@ -134,7 +134,6 @@ function toText(error: unknown): string {
 }
 
 /**
- * A look-up that failed, with the diagnostic that a start would list. Its message says what, where and the fix; the error of the
- * provider itself is the `cause`.
+ * A token could not be resolved. The error has the diagnostic that a start would list, and the error of the provider as its `cause`.
  */
 export class ResolutionError extends DiagnosticError {}

@@ -1,6 +1,6 @@
 /**
- * Disposes of instances by `Symbol.asyncDispose`, else `dispose()`, else `Symbol.dispose`; only one of them is called. It works in
- * reverse order of construction, one instance after the other, so that no instance loses what it uses. Only promises are awaited.
+ * Disposes of instances by `Symbol.asyncDispose`, else `dispose()`, else `Symbol.dispose`; only one of them is called. The order is the
+ * reverse of the construction, one instance after the other, so that the dependencies of an instance still work. Only promises are awaited.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { causeText } from "../errors/thrown-value.js";
@@ -15,7 +15,7 @@ export type DisposalLimit = (work: Promise<unknown>) => Promise<unknown>;
 const unlimited: DisposalLimit = (work) => work;
 
 /**
- * Goes on after a failure.
+ * Continues after a failure.
  *
  * @throws FrameworkError `E_DISPOSE` at the end when an instance failed; its cause is an `AggregateError` of all failures.
  */
@@ -45,7 +45,7 @@ function disposeOne(instance: unknown): unknown {
 
 function disposalError(names: readonly string[], failures: readonly unknown[]): FrameworkError {
   return new FrameworkError(
-    `could not dispose of ${names.join(", ")}; everything else was disposed of: correct these dispose methods`,
+    `could not dispose of ${names.join(", ")}; all others were disposed of: correct these dispose methods`,
     {
       code: "E_DISPOSE",
       cause: new AggregateError(failures),

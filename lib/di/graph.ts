@@ -1,7 +1,7 @@
 /**
- * From the root module to a checked graph: collects the modules, ties every constructor parameter to a provider, and collects every
- * diagnostic before anything is built. Two kinds of provider need a rule of their own: a class that several modules list alike is one
- * shared instance, and a test override must be used.
+ * From the root module to a checked graph: collects the modules, wires every constructor parameter to a provider, and collects every
+ * diagnostic before the first instance is built. Two kinds of provider have a special rule: a class that several modules list in the same
+ * way is one shared instance, and a test override must be used.
  *
  * @example
  * const { diagnostics, modules, build } = inspect({ root: ShopModule, bindings, defaults });
@@ -23,15 +23,15 @@ import { Provider } from "./provider.js";
 import type { InjectionToken } from "./token.js";
 import { isClass } from "../runtime/class.js";
 
-/** A graph without faults, as far as that is known before constructors and factories run. */
+/** A graph without the faults that can be found before constructors and factories run. */
 interface BuildPlan {
   readonly application: ApplicationScope;
   readonly order: readonly Provider[];
-  /** Test overrides that only a factory can still look up. */
+  /** Test overrides that only a factory can still resolve. */
   readonly unusedOverrides: readonly Provider[];
 }
 
-/** Checks a graph; builds nothing of it. */
+/** Checks a graph, and builds no instance. */
 export function inspect(options: InspectionOptions): InspectionResult {
   const diagnostics: Diagnostic[] = [];
   const application = new ApplicationScope();
@@ -45,13 +45,13 @@ export function inspect(options: InspectionOptions): InspectionResult {
   checkRequired(application, options, wiring.used, diagnostics);
   diagnostics.push(...wiring.diagnostics(), ...cycles.map(dependencyCycle));
   const unused = findUnusedOverrides(application, options, wiring.used);
-  // A factory may look an override up, which shows only when the factory runs.
+  // A factory may resolve an override, which is known only when the factory has run.
   if (!order.some(({ source }) => source.kind === "factory")) diagnostics.push(...unused.map(unusedOverride));
   const build = (): Container => buildAll({ application, order, unusedOverrides: unused }, diagnostics);
   return { diagnostics, modules: application.modules.map(describe), build };
 }
 
-/** Fills the application's own tables. The test overrides come last, so they override the bindings. */
+/** Fills the tables of the application. The test overrides come last, so they override the bindings. */
 function bindAll(application: ApplicationScope, options: InspectionOptions, diagnostics: Diagnostic[]): void {
   const put = (table: Map<InjectionToken, Provider>, list: readonly Binding[] = [], what: string): void => {
     for (const [index, binding] of list.entries()) {
@@ -65,7 +65,7 @@ function bindAll(application: ApplicationScope, options: InspectionOptions, diag
   put(application.defaults, options.defaults, "default");
 }
 
-/** The providers that are built whether or not something injects them, in the order to begin with. */
+/** The providers that are built even if they are injected nowhere, in the order of the start of the traversal. */
 function listProvidersToBuild(
   application: ApplicationScope,
   modules: readonly ModuleScope[],
@@ -89,7 +89,7 @@ function listProvidersToBuild(
   return [...roots];
 }
 
-/** Puts the first of several equal providers in the place of the others. Returns the order of the remaining providers. */
+/** Replaces equal providers by the first of them. Returns the order of the remaining providers. */
 function shareInstances(application: ApplicationScope, order: readonly Provider[]): readonly Provider[] {
   const shared = findSharedInstances([...new Set([...order, ...application.defaults.values()])]);
   for (const scope of [application, ...application.modules]) scope.replace(shared);
@@ -98,9 +98,9 @@ function shareInstances(application: ApplicationScope, order: readonly Provider[
 
 /**
  * Maps each provider to an earlier, equal one: several modules list one class under one token, and its dependencies are the same in each
- * of them. Where the bindings of the modules give it different dependencies, each module keeps its own instance.
+ * of them. Where the bindings of the modules give it different dependencies, each module has its own instance.
  *
- * @param order Wired providers, dependencies first. Their dependencies are replaced on the way.
+ * @param order Wired providers, dependencies first. Their dependencies are replaced too.
  */
 function findSharedInstances(order: readonly Provider[]): ReadonlyMap<Provider, Provider> {
   const shared = new Map<Provider, Provider>();
@@ -134,7 +134,7 @@ function checkRequired(
   }
 }
 
-/** The test overrides that neither a constructor nor the framework looks up. A test with such an override proves nothing. */
+/** The test overrides that neither a constructor nor the framework resolves. A test with such an override does not test its double. */
 function findUnusedOverrides(
   application: ApplicationScope,
   { overrides = [], isCollected = () => false }: InspectionOptions,
@@ -145,22 +145,31 @@ function findUnusedOverrides(
   return providers.filter((provider) => !used.has(provider) && !isForFramework(provider, application, isCollected));
 }
 
-/** The framework looks up its defaults and the classes that it collects; a class that is bound to a token counts like the token. */
+/** The framework resolves its defaults and the classes that it collects. A class that is bound to a token counts like the token. */
 function isForFramework(
   { token }: Provider,
   application: ApplicationScope,
   isCollected: NonNullable<InspectionOptions["isCollected"]>,
 ): boolean {
   if (application.defaults.has(token)) return true;
-  const overridden = application.findHolders(token).map(({ providers: own }) => own.get(token)?.source);
+  const overridden = application.findHolders(token).map(({ providers }) => providers.get(token)?.source);
   const classes = overridden.flatMap((source) => (source?.kind === "class" ? source.implementation : []));
   return [token, ...classes].some((candidate) => isClass(candidate) && isCollected(candidate));
 }
 
-function describe({ module, name, definition, providers: own, imports }: ModuleScope): ModuleDescription {
+function describe({ module, name, definition, providers, imports }: ModuleScope): ModuleDescription {
   const { controllers, exports, middleware, events } = definition;
   const imported = [...new Set(imports.map((scope) => scope.module))];
-  return { module, name, imports: imported, exports, controllers, providers: [...own.keys()], middleware, events };
+  return {
+    module,
+    name,
+    imports: imported,
+    exports,
+    controllers,
+    providers: [...providers.keys()],
+    middleware,
+    events,
+  };
 }
 
 function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Container {
@@ -171,7 +180,7 @@ function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Containe
   // After a failure, an override may be unused because a factory did not finish.
   const unused = failures.length > 0 ? [] : plan.unusedOverrides.filter((provider) => !builder.lookedUp.has(provider));
   if (failures.length + unused.length === 0) return container;
-  // Disposed of in the background: the error to report is the failed start.
+  // Disposed of in the background, because the error to report is the failed start.
   container.dispose().catch(() => undefined);
   throw failedBuild([...failures.map(({ diagnostic }) => diagnostic), ...unused.map(unusedOverride)], failures);
 }

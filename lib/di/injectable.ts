@@ -1,6 +1,6 @@
 /**
- * `@Injectable()` makes the compiler keep the types of the constructor's parameters, so that the graph can be checked and built.
- * `@Inject(token)` names the token where the type cannot: for an interface, a string, a function. A class with `@Controller` or
+ * `@Injectable()` makes the compiler emit the types of the constructor's parameters, so that the graph can be checked and built.
+ * `@Inject(token)` names the token of a parameter whose type is no token: an interface, a string, a function. A class with `@Controller` or
  * `@Module`, and a class without constructor parameters, needs no `@Injectable()`.
  *
  * Only this file reads `design:…`.
@@ -14,7 +14,7 @@
  * ```
  */
 
-// The names on the global Reflect, also for users of the package.
+// Declares the names on the global Reflect, also for users of the package.
 /// <reference types="reflect-metadata" preserve="true" />
 
 import { markCopy } from "../errors/copy.js";
@@ -23,7 +23,7 @@ import { bareDecorator, refuseReplaced, refuseStandardCall } from "../errors/bar
 import type { InjectionToken } from "./token.js";
 import type { AbstractClass } from "../runtime/class.js";
 import { setupError } from "../errors/setup-error.js";
-// Completes the global Reflect.
+// Adds the metadata functions to the global Reflect.
 // oxlint-disable-next-line import/no-unassigned-import
 import "./tsyringe.cjs";
 
@@ -33,7 +33,7 @@ import "./tsyringe.cjs";
  * @example
  * const prefixes = new Annotation<string>();
  * prefixes.set(LinksController, "/links");
- * prefixes.of(LinksController); // "/links"
+ * prefixes.get(LinksController); // "/links"
  */
 export class Annotation<T> {
   private readonly values = new WeakMap<object, T>();
@@ -84,14 +84,14 @@ export function isInjectable(target: object): boolean {
   return decorated.get(target) === true;
 }
 
-/** The tokens of `@Inject` on this class's own constructor, by index from 0. */
+/** The tokens of `@Inject` on the constructor that this class declares, by index from 0. */
 export function getInjections(target: object): ReadonlyMap<number, InjectionToken> {
   return injections.get(target) ?? new Map<number, InjectionToken>();
 }
 
 /**
- * The run-time types of the parameters of this class's own constructor, in order. `undefined` where the compiler left none: the class
- * has no constructor of its own, or no decorator, or its compiler drops the metadata.
+ * The run-time types of the parameters of the constructor that this class declares, in order. `undefined` where the compiler emitted none:
+ * the class declares no constructor, or has no decorator, or its compiler drops the metadata.
  */
 export function getConstructorTypes(target: object): readonly unknown[] | undefined {
   const types: unknown = Reflect.getOwnMetadata("design:paramtypes", target);

@@ -6,21 +6,21 @@ import type { Binding } from "./provide.js";
 import type { InjectionToken } from "./token.js";
 import type { Class } from "../runtime/class.js";
 
-/** A token that the framework itself looks up. */
+/** A token that the framework itself resolves. */
 export interface RequiredToken {
   readonly token: InjectionToken;
   /** The call that needs it, for the message: `.maintenance()`. */
   readonly requiredBy: string;
 }
 
-/** Everything may be left out. */
+/** Each member is optional. */
 export interface InspectionOptions {
   readonly root?: Class | undefined;
   /** Visible in the whole application. They override every module's binding of the same token, and are always built. */
   readonly bindings?: readonly Binding[];
-  /** Test overrides: like `bindings`, but they override these too, and one that nothing injects is refused. */
+  /** Test overrides: like `bindings`, but they override these too, and one that is injected nowhere is refused. */
   readonly overrides?: readonly Binding[];
-  /** The framework's own: visible everywhere, overridden by every other visible binding, built when first needed. */
+  /** Bindings of the framework: visible everywhere, overridden by every other visible binding, built at their first use. */
   readonly defaults?: readonly Binding[];
   /**
    * Further classes to build inside a module, unless they are provided there. Called once for each module, and once with `undefined` for
@@ -43,20 +43,20 @@ export interface ModuleDescription {
   readonly providers: readonly InjectionToken[];
   /** Classes, objects and functions as listed. */
   readonly middleware: readonly unknown[];
-  /** Those that the module emits. */
+  /** The events that the module emits. */
   readonly events: readonly ModuleEvent[];
 }
 
 export interface InspectionResult {
-  /** Empty where nothing is wrong. */
+  /** Empty for a graph without faults. */
   readonly diagnostics: readonly Diagnostic[];
   /** The root first, then depth first along the imports; each module once. */
   readonly modules: readonly ModuleDescription[];
   /**
-   * Builds everything provided, dependencies first. Each call makes a container of its own.
+   * Builds all providers, dependencies first. Each call creates a new container.
    *
    * @throws StartupError with `diagnostics` if there are any; else with the failures of constructors and factories, and with the
-   * overrides that nothing looked up. The instances built until then are disposed of in the background.
+   * overrides that were not resolved. The instances built until then are disposed of in the background.
    */
   readonly build: () => Container;
 }

@@ -1,9 +1,9 @@
 /**
- * Builds the instances of one graph: one instance a provider, dependencies first. Only the container uses it. `graph.ts` has found the
- * faults of the graph itself before; the faults that show when constructors and factories run are found here.
+ * Builds the instances of one graph: one instance for each provider, dependencies first. Only the container uses it. `graph.ts` has found
+ * the faults of the graph itself before. This file finds the faults of running constructors and factories.
  *
- * Each application has a tsyringe child container of its own. Two applications of one process share no instance, and registrations in
- * tsyringe's global container are never found. No other file uses tsyringe.
+ * Each application has its own child container of tsyringe. Two applications of one process share no instance, and registrations in the
+ * global container of tsyringe are never found. No other file uses tsyringe.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise } from "../http/middleware.js";
@@ -22,13 +22,13 @@ import type { Provider, VisibleProviders } from "./provider.js";
 import { describeToken, type InjectionToken } from "./token.js";
 import tsyringe from "./tsyringe.cjs";
 
-/** A look-up by a factory or through the container. */
+/** A token that a factory or a caller of the container resolves. */
 export interface Lookup<T> {
   readonly token: InjectionToken<T>;
   readonly scope: VisibleProviders;
   /** The provider that the scope sees under the token. */
   readonly provider: Provider | undefined;
-  /** The place of the look-up, for the message. */
+  /** The place of the caller, for the message. */
   readonly where: string;
 }
 
@@ -67,7 +67,7 @@ class InstanceStore {
 }
 
 export class InstanceBuilder {
-  /** Providers that a factory or the container looked up. */
+  /** Providers that a factory or the container has resolved. */
   readonly lookedUp = new Set<Provider>();
   private readonly store = new InstanceStore();
   /** Providers whose constructor or factory is running, outermost first. */
@@ -90,7 +90,7 @@ export class InstanceBuilder {
   }
 
   /**
-   * The instance for a look-up, built now if it was not before.
+   * The instance, which is built now if it was not built before.
    *
    * @throws ResolutionError when there is no provider, or a constructor or factory throws.
    * @throws FrameworkError `E_CONTAINER_DISPOSED` after `close`.
@@ -100,7 +100,7 @@ export class InstanceBuilder {
     if (provider === undefined) throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
     this.lookedUp.add(provider);
     if (!this.store.has(provider)) for (const needed of this.findUnbuilt(provider)) this.make(needed);
-    // A provider is only ever made from a binding of its own token; `provide` checked the type of the one against the other.
+    // A provider comes from a binding of its token, and `provide` has checked the type of the binding against the token.
     return this.store.get(provider) as T;
   }
 
@@ -109,14 +109,14 @@ export class InstanceBuilder {
     return this.store.entries();
   }
 
-  /** Ends all look-ups. */
+  /** From now on, `resolve` throws. */
   async close(): Promise<void> {
     this.isClosed = true;
     await this.store.close();
   }
 
   /**
-   * The providers to make for `provider`, itself last. No recursion: only factories that resolve each other nest. A provider that is
+   * The providers to build for `provider`, itself last. No recursion: only factories that resolve each other nest. A provider that is
    * already running closes a cycle and is refused.
    */
   private findUnbuilt(provider: Provider): readonly Provider[] {
@@ -127,7 +127,7 @@ export class InstanceBuilder {
     return postorder;
   }
 
-  /** From `waiting` through the running providers to `provider`, which the innermost of them looked up, and back to `waiting`. */
+  /** From `waiting` through the running providers to `provider`, which the innermost of them resolves, and back to `waiting`. */
   private findCycle(waiting: Provider, provider: Provider): readonly Provider[] {
     const steps = this.running.slice(this.running.indexOf(waiting));
     const next = (from: Provider): readonly Provider[] => {
@@ -137,14 +137,14 @@ export class InstanceBuilder {
     return depthFirst([waiting], next).cycles[0] ?? [];
   }
 
-  /** Runs a constructor or factory whose dependencies are made, unless it ran before. */
+  /** Runs a constructor or factory whose dependencies are built, unless it ran before. */
   private make(provider: Provider): void {
     if (this.store.has(provider)) return;
     this.refuseFailed(provider);
     this.running.push(provider);
     try {
       const { source } = provider;
-      // The factory is called here, without one more function between: factories that resolve each other nest as deep as the stack allows.
+      // The factory is called here and not in `create`: factories that resolve each other nest, and each function between costs stack.
       const value = source.kind === "factory" ? source.factory(this.createResolver(provider)) : this.create(provider);
       refusePromise(provider, value);
       this.store.put(provider, value);
@@ -163,7 +163,7 @@ export class InstanceBuilder {
     );
   }
 
-  /** One failure is reported once, however many providers depend on the failed one. */
+  /** A failure is reported once, also if several providers depend on the failed one. */
   private refuseFailed(provider: Provider): void {
     const cause = [provider, ...provider.dependencies].find((needed) => this.failed.has(needed));
     const failure = cause === undefined ? undefined : this.failed.get(cause);
@@ -187,7 +187,7 @@ export class InstanceBuilder {
 
 function refusePromise(provider: Provider, value: unknown): void {
   const { source } = provider;
-  // A value is the caller's own, and a class may make objects with a method `then`.
+  // A value belongs to the caller, and an instance of a class may have a method `then`.
   if (!isPromise(value) || source.kind === "value") return;
   if (source.kind === "class" && value instanceof source.implementation) return;
   // The promise is not used. Its rejection must not end the process before the diagnostic is read.

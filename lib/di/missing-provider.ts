@@ -82,8 +82,8 @@ function sameName(
   token: InjectionToken,
   explanation: PlacelessDiagnostic,
 ): PlacelessDiagnostic | undefined {
-  const home = modules.find(({ providers: own }) =>
-    [...own.keys()].some((other) => describeToken(other) === describeToken(token)),
+  const home = modules.find(({ providers }) =>
+    [...providers.keys()].some((other) => describeToken(other) === describeToken(token)),
   );
   if (home === undefined) return undefined;
   const what = `${explanation.what}: ${home.name} provides another class or token of the same name`;
@@ -101,8 +101,8 @@ function subclass(
   explanation: PlacelessDiagnostic,
 ): PlacelessDiagnostic | undefined {
   if (typeof token !== "function") return undefined;
-  for (const { providers: own, name } of modules) {
-    const heir = [...own.keys()].find((other) => typeof other === "function" && other.prototype instanceof token);
+  for (const { providers, name } of modules) {
+    const heir = [...providers.keys()].find((other) => typeof other === "function" && other.prototype instanceof token);
     if (heir === undefined) continue;
     const what = `${explanation.what}: ${name} provides its subclass ${describeToken(heir)}, but only under the subclass's own name`;
     return {

@@ -1,6 +1,6 @@
 /**
- * The visibility of providers. A module sees the application's bindings, its own providers, the exports of its imports, and the
- * framework's defaults, in this order, and no other provider. The application itself sees more: see `ApplicationScope`.
+ * The visibility of providers. A module sees the bindings of the application, the providers of the module, the exports of its imports, and
+ * the defaults of the framework, in this order, and no other provider. The application itself sees more: see `ApplicationScope`.
  */
 import type { ModuleDefinition } from "./module.js";
 import type { Binding } from "./provide.js";
@@ -37,7 +37,7 @@ export abstract class Scope implements VisibleProviders {
   }
 }
 
-/** The view from inside one module. */
+/** The scope of one module. */
 export class ModuleScope extends Scope {
   readonly name: string;
   /** The providers of this module by token. */
@@ -98,9 +98,9 @@ export class ModuleScope extends Scope {
 }
 
 /**
- * The view from outside all modules: for the framework, for `Application.resolve` and for the bindings of the application. It sees
- * these bindings first, then what the root module sees, then a token that the modules provide with one and the same provider (exported
- * or not), then the defaults.
+ * The scope outside all modules: for the framework, for `Application.resolve` and for the bindings of the application. It sees these
+ * bindings first, then the providers that the root module sees, then a token for which all modules have the same provider (exported or
+ * not), then the defaults.
  */
 export class ApplicationScope extends Scope {
   readonly name = "the application";
@@ -117,7 +117,7 @@ export class ApplicationScope extends Scope {
     return (
       bindings.get(token) ??
       root?.findLocal(token) ??
-      this.findOnly(({ providers: own }) => own.get(token)) ??
+      this.findOnly(({ providers }) => providers.get(token)) ??
       defaults.get(token)
     );
   }
@@ -128,10 +128,10 @@ export class ApplicationScope extends Scope {
 
   /** The modules that provide the token. */
   findHolders(token: InjectionToken): readonly ModuleScope[] {
-    return this.modules.filter(({ providers: own }) => own.has(token));
+    return this.modules.filter(({ providers }) => providers.has(token));
   }
 
-  /** The provider that all modules with one agree on. */
+  /** The provider, if all modules that have one have the same. */
   private findOnly(pick: (scope: ModuleScope) => Provider | undefined): Provider | undefined {
     const providers = new Set(this.modules.map(pick).filter((provider) => provider !== undefined));
     return providers.size === 1 ? [...providers][0] : undefined;

@@ -21,17 +21,17 @@ import { describeToken, type InjectionToken } from "./token.js";
 import { isClass, type AbstractClass, type Class } from "../runtime/class.js";
 import type { Binding } from "./provide.js";
 
-/** What `event()` makes, as far as a module knows it. */
+/** The part of a value of `event()` that a module uses. */
 export interface ModuleEvent {
   readonly name: string;
   readonly schema: unknown;
 }
 
-/** Every list may be left out. */
+/** Each list is optional. */
 export interface ModuleOptions {
   /** Modules whose exports are visible here. Where two of them export the same token, the last one listed wins. */
   readonly imports?: readonly Class[];
-  /** Built inside this module. They answer requests and are never injected. */
+  /** Built inside this module. They handle requests and are never injected. */
   readonly controllers?: readonly Class[];
   /** A class is short for a binding: `SqlLinks` is `provide(SqlLinks).useClass(SqlLinks)`. The last binding of a token wins. */
   readonly providers?: readonly (Class | Binding)[];

@@ -1,6 +1,6 @@
 /**
  * `provide(Token)` binds a token to a class, a value or a factory: in a module, for the whole application, and in a test. Where one list
- * binds a token twice, the last binding wins. Each binding makes one instance for each application.
+ * binds a token twice, the last binding wins. Each binding has one instance for each application.
  *
  * The container disposes of the instances of classes and factories. A value given with `useValue` belongs to the caller.
  *
@@ -15,20 +15,20 @@ import type { InjectionToken } from "./token.js";
 import { isClass, type Class } from "../runtime/class.js";
 
 /**
- * Looks up a token with the visibility of a constructor parameter in the same module. A factory may keep it and call it later, until the
+ * Resolves a token with the visibility of a constructor parameter in the same module. A factory may store it and call it later, until the
  * container is disposed of.
  *
  * @throws ResolutionError when the token is missing, invisible or part of a cycle.
  */
 export type Resolve = <T>(token: InjectionToken<T>) => T;
 
-/** Where an instance comes from. */
+/** The source of an instance. */
 export type Source<T = unknown> =
   | { readonly kind: "class"; readonly implementation: Class<T> }
   | { readonly kind: "value"; readonly value: T }
   | { readonly kind: "factory"; readonly factory: (resolve: Resolve) => T };
 
-/** A token and the origin of its instance; made by `provide`. */
+/** A token and the source of its instance; created by `provide`. */
 export class Binding<T = unknown> {
   static {
     markCopy(this.prototype);
@@ -60,7 +60,7 @@ export class Provision<T> {
   }
 }
 
-/** Begins a binding. The compiler checks the class, value or factory against the token's type. */
+/** Starts a binding. The compiler checks the class, value or factory against the type of the token. */
 export function provide<T>(token: InjectionToken<T>): Provision<T> {
   return new Provision(token);
 }

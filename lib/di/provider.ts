@@ -1,6 +1,6 @@
 /**
- * One node of the graph, which becomes one instance: the token, the source of the instance, the scope that its dependencies are looked
- * up in, and, once wired, these dependencies. The instance itself is kept by the container.
+ * One node of the graph, which becomes one instance: the token, the source of the instance, the scope in which its dependencies are
+ * resolved, and, once wired, these dependencies. The container has the instance itself.
  */
 import type { Source } from "./provide.js";
 import { describeToken, type InjectionToken } from "./token.js";
@@ -12,9 +12,9 @@ export interface VisibleProviders {
 }
 
 export class Provider {
-  /** The container keeps the instance under this key. */
+  /** The key of the instance in the container. */
   readonly key: symbol;
-  /** In the order of the constructor parameters. A factory has none: its look-ups are not known before it runs. */
+  /** In the order of the constructor parameters. A factory has none: the tokens that it resolves are not known before it runs. */
   dependencies: readonly Provider[] = [];
 
   constructor(

@@ -27,10 +27,10 @@ export class Token<T> {
   }
 }
 
-/** The key of a binding and of a look-up. */
+/** The key of a binding. */
 export type InjectionToken<T = unknown> = Token<T> | AbstractClass<T>;
 
-/** Makes a token. `name` is for messages only and need not be unique. */
+/** Creates a token. `name` is for messages only and need not be unique. */
 export function token<T>(name: string): Token<T> {
   return new Token<T>(name);
 }
@@ -39,7 +39,7 @@ export function isInjectionToken(value: unknown): value is InjectionToken {
   return value instanceof Token || isClass(value);
 }
 
-/** The name of a token in messages and graphs. Takes any value, so that a message can name what stands in a token's place. */
+/** The name of a token in messages and graphs. Takes any value, because a message may name a value that is no token. */
 export function describeToken(value: unknown): string {
   if (value instanceof Token) return value.name;
   return valueText(value);

@@ -1,11 +1,12 @@
 /**
- * The classes whose decorators have an effect only where a module lists the class: those with `@Controller`, `@On`, `@Handles` and `@Every`.
- * `run()` warns of the ones that no module lists.
+ * The classes whose decorators have an effect only where a module lists the class: those with `@Controller`, `@On`, `@Handles` and
+ * `@Every`.
+ * `run()` warns of each class that no module lists.
  */
 import type { Warning } from "../errors/diagnostic.js";
 import { describeToken } from "./token.js";
 
-/** The decorators of each class. Weak references, so that a class that a function made can be collected. */
+/** The decorators of each class. Weak references, so that a class that a function has created can be collected as garbage. */
 const decorators = new WeakMap<object, Set<string>>();
 const declared = new Set<WeakRef<object>>();
 
@@ -35,7 +36,7 @@ const EFFECTS: readonly (readonly [decorator: string, effect: string])[] = [
   ["@Every", "its schedules never run"],
 ];
 
-/** The warnings of `run()`. Controllers have one of their own. */
+/** The warnings of `run()`. Controllers have a separate warning. */
 export function findUnlistedProviders(): readonly Warning[] {
   return EFFECTS.flatMap(([decorator, effect]) => {
     const classes = findUnlistedClasses(decorator).map(describeToken);

@@ -167,7 +167,7 @@ function tokens(target: Class): readonly unknown[] {
   return readConstructor(target).parameters.map(({ token: named, reason }) => named ?? reason);
 }
 
-describe("constructorOf", () => {
+describe("readConstructor", () => {
   const rows: readonly [string, Class, readonly unknown[]][] = [
     ["a class and a named token", Plain, [Store, Greeting]],
     ["the parent's parameters where a class has no constructor", Child, [Store, Greeting]],
@@ -235,7 +235,7 @@ describe("constructorOf", () => {
   });
 });
 
-describe("parameterNames", () => {
+describe("readParameterNames", () => {
   const rows: readonly [object, readonly string[]][] = [
     [Two, ["store", "$clock"]],
     [WithoutConstructor, []],

@@ -174,7 +174,7 @@ describe("Container", () => {
     ]);
   });
 
-  it("lets a factory catch a failed look-up", () => {
+  it("lets a factory catch the error of a missing provider", () => {
     const spare = token<string>("spare");
     const made = token<string>("made");
     const orElse = (resolve: Resolve) => {
@@ -190,7 +190,7 @@ describe("Container", () => {
     expect(build(Root).get(made)).to.equal("without");
   });
 
-  it("lets a factory keep resolve for a later look-up", () => {
+  it("lets a factory store resolve for a later call", () => {
     const lazy = token<() => Store>("lazy");
     @Module({ providers: [provide(lazy).useFactory((resolve) => () => resolve(Store)), Store] })
     class Root {}
@@ -270,7 +270,7 @@ describe("Container", () => {
     expect((error.cause as AggregateError).errors[0]).to.equal(thrown);
   });
 
-  it("keeps a single cause as it is", () => {
+  it("has a single cause unchanged", () => {
     const thrown = new Error("no such file");
     class Broken {
       constructor() {
@@ -329,9 +329,9 @@ describe("Container", () => {
     expect(globalContainer.isRegistered(Service)).to.equal(false);
   });
 
-  it("names the missing provider of a look-up", () => {
+  it("names the missing provider of a token that the caller resolves", () => {
     expect(() => build({}).get(Store))
-      .to.throw("nothing provides Store; at a look-up in the application")
+      .to.throw("nothing provides Store; at a call of get in the application")
       .with.property("code", "E_PROVIDER_MISSING");
   });
 });
@@ -372,7 +372,7 @@ describe("Container, long chains", () => {
     expect(instances[0]).to.be.instanceOf(Store);
   });
 
-  it("builds 1,000 classes from a factory that looks up the first", () => {
+  it("builds 1,000 classes from a factory that resolves the first", () => {
     const classes = chainOfClasses(CHAIN);
     const first = token<unknown>("first");
     const binding = provide(first).useFactory((resolve) => resolve(classes[0] ?? Store));
@@ -434,7 +434,7 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal(["Repository", "Pool"]);
   });
 
-  it("disposes once of an instance that a factory made and two tokens name", async () => {
+  it("disposes once of an instance of a factory that is bound to two tokens", async () => {
     const alias = token<Pool>("alias");
     const bindings = [
       provide(alias).useFactory((resolve) => resolve(Pool)),
@@ -464,7 +464,7 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal(["Given"]);
   });
 
-  it("disposes once, and refuses look-ups afterwards", async () => {
+  it("disposes once, and resolves no token afterwards", async () => {
     await using container = build({ bindings: [provide(Pool).useClass(Pool)] });
 
     await Promise.all([container.dispose(), container.dispose()]);
@@ -476,7 +476,7 @@ describe("Container#dispose", () => {
       .with.property("code", "E_CONTAINER_DISPOSED");
   });
 
-  it("keeps the excepted instance until disposeOfExcepted is called", async () => {
+  it("disposes of the excepted instance only in disposeOfExcepted", async () => {
     const container = build({ bindings: [provide(Pool).useClass(Pool), provide(Repository).useClass(Repository)] });
 
     await container.dispose(container.get(Pool));
@@ -497,7 +497,7 @@ describe("Container#dispose", () => {
     expect(log).to.deep.equal([]);
   });
 
-  it("refuses look-ups through a resolve that a factory kept", async () => {
+  it("refuses a call of a resolve that a factory has stored", async () => {
     const lazy = token<() => Pool>("lazy");
     const bindings = [provide(lazy).useFactory((resolve) => () => resolve(Pool)), provide(Pool).useClass(Pool)];
     const container = build({ bindings });

@@ -28,7 +28,7 @@ describe("DependencyWiring", () => {
     });
   });
 
-  it("proposes a binding where a subclass is provided under its own name", () => {
+  it("proposes a binding where a subclass is provided under the token of the subclass", () => {
     @Module({ providers: [LinkService, MemoryLinks] })
     class ShopModule {}
 

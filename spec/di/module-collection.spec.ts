@@ -37,7 +37,7 @@ describe("collectModules", () => {
     expect(diagnostic.what).to.include("two files import each other");
   });
 
-  it("shows the path of modules that import each other, and goes on checking", () => {
+  it("shows the path of modules that import each other, and continues with the checks", () => {
     const imports: Class[] = [];
     @Module({ imports })
     class A {}

@@ -410,7 +410,7 @@ describe("defaults", () => {
     expect(container.get(Greeting)).to.equal("bound");
   });
 
-  it("are built once, at the first look-up", () => {
+  it("are built once, at their first use", () => {
     let made = 0;
     const counting = [provide(Greeting).useFactory(() => `made ${++made}`)];
 

@@ -95,13 +95,13 @@ describe("test overrides", () => {
     );
   });
 
-  it("may be looked up by a factory", () => {
+  it("may be resolved by a factory", () => {
     const bindings = [provide(Pool).useFactory((resolve) => resolve(Postgres))];
 
     expect(buildDiagnosticsOf({ bindings, overrides: [provide(Postgres).useClass(Postgres)] })).to.deep.equal([]);
   });
 
-  it("are refused after the build when no factory looked them up", () => {
+  it("are refused after the build when no factory has resolved them", () => {
     const bindings = [provide(Pool).useFactory(() => new Database())];
     const input = { bindings, overrides: [provide(Postgres).useClass(Postgres)] };
 

@@ -7,7 +7,7 @@ class WithStaticName {
 }
 function plainFunction() {}
 
-describe("nameOf", () => {
+describe("describeToken", () => {
   const rows: readonly [unknown, string][] = [
     [Store, "Store"],
     [token("greeting"), "greeting"],
