@@ -168,7 +168,7 @@ function entersWorkScope({ members }: SubsystemRegistry, events: Events): boolea
   const listeners = events.listeners();
   return (
     members.some(({ subsystem }) => subsystem.followsRequests === true) ||
-    listeners.some(({ time }) => time === "answered")
+    listeners.some(({ time }) => time === "responded")
   );
 }
 

@@ -1,9 +1,9 @@
 /**
- * An event: a thing that has happened in the application, as a value with a name and the type of its payload. `Events` emits it, and
- * methods that are decorated with `@On(…)` get it.
+ * An event of the application: a value with a name and the type of its payload. `Events` emits it, and methods that are decorated with
+ * `@On(…)` get the payload.
  *
- * A module may list the events that it emits, `@Module({ events: [linkCreated] })`: then the graph of the application has them also where
- * nothing listens.
+ * A module may list the events that it emits, `@Module({ events: [linkCreated] })`: then the graph of the application has them even without
+ * a listener.
  *
  * Not for work that must not be lost when the process ends: that is a job.
  *

@@ -1,9 +1,9 @@
 /**
- * Emits events to the listeners of one application. Every module sees it: inject the class.
+ * Emits events to the listeners of one application. Inject the class, which is visible in every module.
  *
- * A listener runs when the event is emitted, and `emit` waits for it. Inside a transaction it runs once the outermost transaction has
- * committed, and not at all if that rolls back. A listener that fails is an ERROR event, and the others still run. The options of `@On`
- * change this for one listener; the calls of one with `queued` are kept by a queue, which the subsystem `Jobs` is.
+ * A listener runs when the event is emitted, and `emit` waits for it. Inside a transaction it runs after the commit of the outermost
+ * transaction, and not at all if that rolls back. The failure of a listener is an ERROR event, and the others still run. The options of
+ * `@On` change this for one listener. The subsystem `Jobs` is the queue for the calls of a listener with `queued`.
  *
  * @example
  * constructor(private readonly events: Events) {}
@@ -49,17 +49,18 @@ export class Events {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Gives the payload to each listener, in the order in which their objects were built and their methods declared. Resolves when the
+   * Calls each listener with the payload, in the order in which their objects were built and their methods declared. Resolves when all
    * listeners that it waits for have ended.
    *
-   * @throws ValidationError if the schema of the event refuses the payload; what a listener with `inTransaction` throws; what `Jobs` throws
+   * @throws ValidationError if the schema of the event refuses the payload; the error of a listener with `inTransaction`; the error of
+   * `Jobs`
    * for a listener with `queued`
    */
   async emit<P>(event: EventType<P>, ...payload: P extends void ? [] : [payload: P]): Promise<void> {
     const [given] = payload as readonly unknown[];
     const value = event.schema === undefined ? given : await validate(event.schema, given);
     for (const listener of this.byEvent.get(event) ?? []) {
-      // The schema of the job makes the value once more, from the payload as it was given.
+      // The schema of the job parses the given payload again.
       if (listener.time === "queued") await this.queues.get(listener)?.(given);
       else await this.deliver(listener, value);
     }
@@ -75,12 +76,12 @@ export class Events {
     return [...this.byEvent.values()].flat();
   }
 
-  /** Makes events known that may have no listener. Two events of one name are refused. @internal */
+  /** Adds events that may have no listener. Two events with the same name are refused. @internal */
   declare(events: readonly NamedEvent[]): void {
     for (const event of events) this.ensureListeners(event);
   }
 
-  /** Finds the listeners among the instances of the application. Two events of one name are refused. @internal */
+  /** Adds the listeners among the instances of the application. Two events with the same name are refused. @internal */
   collect(instances: readonly unknown[]): void {
     for (const instance of instances) {
       if (typeof instance === "object" && instance !== null) this.addListeners(instance);
@@ -88,20 +89,21 @@ export class Events {
   }
 
   /**
-   * Calls `queueOf` for each listener with `queued`. Its queue makes each call later, with `callListener`, in this process or in another.
+   * Calls `createQueue` for each listener with `queued`. The queue later runs each call with `callListener`, in this process or in another.
    * @internal
    */
   queueWith(createQueue: (listener: EventListener) => AddCall): void {
     for (const listener of this.listQueued()) this.queues.set(listener, createQueue(listener));
   }
 
-  /** One diagnostic for each listener with `queued` that no queue has taken. @internal */
+  /** One diagnostic for each listener with `queued` that has no queue. @internal */
   check(): readonly Diagnostic[] {
     return this.listQueued().flatMap((listener) => (this.queues.has(listener) ? [] : [withoutQueue(listener)]));
   }
 
   /**
-   * Waits for the listeners that run after an answer, `limitMs` at most. Called when the last request is over. Returns the names of those
+   * Waits for the listeners that run after a response, `limitMs` at most. Called when the last request has ended. Returns the names of
+   * those
    * that still run.
    * @internal
    */
@@ -140,13 +142,13 @@ export class Events {
   private async deliver(listener: EventListener, payload: unknown): Promise<void> {
     if (listener.time === "in transaction") return callListener(listener, payload);
     const run = () =>
-      listener.time === "answered" ? this.runAfterResponse(listener, payload) : runIsolated(listener, payload);
+      listener.time === "responded" ? this.runAfterResponse(listener, payload) : runIsolated(listener, payload);
     const transaction = currentCommitScope();
     if (transaction === undefined) await run();
     else transaction.afterCommit(run);
   }
 
-  /** Outside a request the listener begins at once. */
+  /** Outside a request the listener starts at once. */
   private runAfterResponse(listener: EventListener, payload: unknown): void {
     const scope = currentWorkScope();
     const ended = new Promise<void>((resolve) => {
@@ -159,7 +161,7 @@ export class Events {
   }
 }
 
-/** The request is over: its signal has aborted, and its transaction has ended. */
+/** Runs outside of the request and its transaction, because both have ended. */
 function runOutsideScopes<T>(run: () => T): T {
   return inCommitScope(undefined, () => inWorkScope(undefined, run, undefined));
 }
@@ -178,7 +180,7 @@ export async function callListener({ event, name, call }: EventListener, payload
   await span.run(async () => call(payload));
 }
 
-/** Looked up for each call, so that a test may replace the method of an instance. */
+/** Read at each call, so that a test may replace the method of an instance. */
 function getMethod(instance: object, key: string | symbol): (payload: unknown) => unknown {
   return Reflect.get(instance, key) as (payload: unknown) => unknown; // `@On` decorates methods only.
 }

@@ -19,12 +19,12 @@ import { type AnyClass, type AnyHandler, getClassChain } from "../endpoints/hand
 import type { EventType } from "./event.js";
 
 export interface ListenerOptions {
-  /** The listener runs after the answer is sent. `emit` does not wait for it; the drain does. */
+  /** The listener runs after the response is sent. `emit` does not wait for it; the drain does. */
   readonly afterResponse?: boolean;
-  /** Inside a transaction the listener runs at once, as a part of it: `emit` rejects with its failure, so that the transaction rolls back. */
+  /** Inside a transaction the listener runs at once, as a part of it: `emit` rejects with its error, so that the transaction rolls back. */
   readonly inTransaction?: boolean;
   /**
-   * The call is a job of `Jobs`, so it outlives the request and the process, and is repeated until it succeeds. `emit` adds the job, inside
+   * The call is a job of `Jobs`, so it outlives the request and the process, and is retried until it succeeds. `emit` adds the job, inside
    * a transaction as a part of it, and rejects if that fails.
    */
   readonly queued?: boolean;
@@ -32,8 +32,8 @@ export interface ListenerOptions {
 
 const NAMES: OptionNames<ListenerOptions> = { afterResponse: true, inTransaction: true, queued: true };
 
-/** When a listener runs. */
-export type ListenerTime = "emitted" | "answered" | "in transaction" | "queued";
+/** The time at which a listener runs. */
+export type ListenerTime = "emitted" | "responded" | "in transaction" | "queued";
 
 /** A decorated method. */
 export interface ListenerMethod {
@@ -43,8 +43,8 @@ export interface ListenerMethod {
 }
 
 /**
- * The descriptor of a method that takes the payload. For other methods it is a type that no descriptor has; the name of its property is the
- * reason.
+ * The descriptor of a method that takes the payload. For other methods it is a type that no descriptor has, and the name of its property is
+ * the text of the compiler's error.
  */
 export type ListensTo<H extends AnyHandler, P> =
   Parameters<H> extends []
@@ -62,7 +62,7 @@ export type ListenerDecorator<P> = <H extends AnyHandler>(
 /** The listeners of each class, by its prototype. */
 const listeners = new WeakMap<object, readonly ListenerMethod[]>();
 
-/** @throws FrameworkError `E_EVENT_LISTENER` for a value that `event()` did not make, for two options, or above a static method */
+/** @throws FrameworkError `E_EVENT_LISTENER` for a value that does not come from `event()`, for two options, or above a static method */
 export function On<P>(event: EventType<P>, options: ListenerOptions = {}): ListenerDecorator<P> {
   if (isDecoratorCall(options)) throw bareDecorator("On(event)", event, options);
   checkOptionNames(options, NAMES, "@On");
@@ -84,7 +84,7 @@ function getListenerTime({
 }: ListenerOptions): ListenerTime {
   if ([afterResponse, inTransaction, queued].filter(Boolean).length > 1)
     throw listenerError("@On takes one of afterResponse, inTransaction and queued");
-  if (afterResponse) return "answered";
+  if (afterResponse) return "responded";
   if (queued) return "queued";
   return inTransaction ? "in transaction" : "emitted";
 }

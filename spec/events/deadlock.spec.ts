@@ -53,7 +53,7 @@ for (const [name, program, start, driver] of ENGINES)
     this.timeout(60_000);
     before(needs(program));
 
-    it("are heard once after the commit, also those of the transaction that ran again", async () => {
+    it("reach their listeners once after the commit, also those of a retried transaction", async () => {
       await using server = await start();
       @Module({
         providers: [Listener, provide(ShopDatabase).useFactory(() => new ShopDatabase(driver(server.url)))],

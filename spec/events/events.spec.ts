@@ -190,8 +190,8 @@ describe("an emitted event", () => {
   });
 });
 
-describe("a listener after the answer", () => {
-  it("runs when the client has the answer, and logs as the request", async () => {
+describe("a listener after the response", () => {
+  it("runs when the client has the response, and logs with the ids of the request", async () => {
     await using app = await appWith([Indexer], (events) => events.emit(created, { id: "7" }));
     const journal = app.resolve(Journal);
 
@@ -205,7 +205,7 @@ describe("a listener after the answer", () => {
     expect(line).to.include("Indexer.fail").and.to.include(answer.headers.get("x-request-id"));
   });
 
-  it("is waited for by the drain", async () => {
+  it("is awaited by the drain", async () => {
     const app = await appWith([Indexer], (events) => events.emit(created, { id: "7" }));
     await app.get("/");
     await app.resolve(Journal).answered.passed;
@@ -218,7 +218,7 @@ describe("a listener after the answer", () => {
     expect(journal.steps).to.deep.equal(["indexed 7"]);
   });
 
-  it("begins at once outside a request", async () => {
+  it("starts at once outside a request", async () => {
     await using app = await appWith([Indexer], () => "");
     const events = app.resolve(Events);
 
@@ -312,7 +312,7 @@ describe("the events of a module", () => {
       .with.property("code", "E_EVENT_NAME");
   });
 
-  it("are refused where they are none, with their place", () => {
+  it("are refused with their place where they are no events", () => {
     class Created {}
     @Module({ events: [created, Created, undefined] as never })
     class Shop {}
@@ -325,7 +325,7 @@ describe("the events of a module", () => {
           code: "E_NOT_AN_EVENT",
           what: "Created is not an event",
           where: "event 2 of Shop",
-          fix: 'list values that event("…") has made',
+          fix: 'list values that event("…") has returned',
         },
         {
           code: "E_NOT_AN_EVENT",

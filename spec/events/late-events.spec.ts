@@ -76,14 +76,14 @@ describe("an event after the end of its request", () => {
     expect(app.logs.lines().join()).to.not.include("listeners did not end");
   }
 
-  it("reaches a listener after the answer where the time of the request is over", async () => {
+  it("reaches a listener after the response where the request has timed out", async () => {
     expect((await app.get("/waits")).status).to.equal(408);
     await until(() => closed);
 
     await reachesItsListener();
   });
 
-  it("reaches a listener after the answer where the client has left", async () => {
+  it("reaches a listener after the response where the client has left", async () => {
     const leaving = new AbortController();
     const left = fetch(`${app.url}/waits`, { signal: leaving.signal }).catch(() => undefined);
     await began.passed;
@@ -94,7 +94,7 @@ describe("an event after the end of its request", () => {
     await reachesItsListener();
   });
 
-  it("reaches a listener after the answer where the handler has answered and goes on beside", async () => {
+  it("reaches a listener after the response where the handler continues after it has responded", async () => {
     expect((await app.get("/beside")).status).to.equal(204);
     await until(() => closed);
 

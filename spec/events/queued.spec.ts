@@ -94,7 +94,7 @@ for (const [where, optionsFor] of STORES)
   describe(`a queued listener whose jobs wait ${where}`, () => {
     const options = optionsFor(new SystemClock());
 
-    it("gets the payload that the schema makes, in a job with the ids of the request", async () => {
+    it("gets the payload that the schema returns, in a job with the ids of the request", async () => {
       await using app = await shopWith(options);
       const newsletter = app.resolve(Newsletter);
       const ids: unknown[] = [];
@@ -122,7 +122,7 @@ for (const [where, optionsFor] of STORES)
       expect((await jobs.counts()).waiting).to.equal(1);
     });
 
-    it("that fails is logged and runs again", async () => {
+    it("is logged and retried when it fails", async () => {
       const clock = new FakeClock();
       await using app = await shopWith(optionsFor(clock), ":memory:", clock);
       const newsletter = app.resolve(Newsletter);
@@ -141,7 +141,7 @@ for (const [where, optionsFor] of STORES)
       });
     });
 
-    it("leaves nothing if the schema refuses the payload, or JSON cannot hold it", async () => {
+    it("adds no job if the schema refuses the payload, or JSON cannot represent it", async () => {
       const loose = event<{ readonly big: bigint }>("loose");
       class Loose {
         @On(loose, { queued: true }) listen(): void {}
@@ -159,7 +159,7 @@ for (const [where, optionsFor] of STORES)
   });
 
 describe("a queued listener", () => {
-  it("hears an event whose process has ended, in the next process", async () => {
+  it("gets an event of a process that has ended, in the next process", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     {
@@ -182,7 +182,7 @@ describe("a queued listener", () => {
     expect(span).to.include("Newsletter.count");
   });
 
-  it("is not a leak of its payload, also when it fails, and neither is a listener that runs at once", async () => {
+  it("does not leak its payload, also when it fails, and neither does a listener that runs at once", async () => {
     const noted = event<{ readonly note: string }>("noted");
     class Notes {
       calls = 0;

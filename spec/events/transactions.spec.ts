@@ -87,7 +87,7 @@ describe("an event in a transaction of a database", () => {
     await app.resolve(Events).emit(added, { name });
   }
 
-  it("is heard after the outermost commit, in its order, and not where its part was undone", async () => {
+  it("reaches its listeners after the outermost commit, in order, and not where its nested transaction was rolled back", async () => {
     await db.transaction(async () => {
       await add("milk");
       await db.transaction(() => add("tea"));
@@ -105,7 +105,7 @@ describe("an event in a transaction of a database", () => {
     expect(await db.names()).to.deep.equal(["audit of milk", "audit of tea", "milk", "tea"]);
   });
 
-  it("reaches no listener where the transaction is undone, by its function or with its request", async () => {
+  it("reaches no listener where the transaction is rolled back, by its function or with its request", async () => {
     const undone = db.transaction(async () => {
       await add("milk");
       throw new Error("no");
@@ -126,14 +126,14 @@ describe("an event in a transaction of a database", () => {
     expect([heard, await db.names()]).to.deep.equal([[], []]);
   });
 
-  it("undoes the transaction with a failure of a listener that is a part of it, and no other one hears it", async () => {
+  it("rolls the transaction back when a listener inside it fails, and reaches no other listener", async () => {
     const error = await rejectionOf(db.transaction(() => add("refused")));
 
     expect(error.message).to.equal("refused by a listener");
     expect([heard, await db.names()]).to.deep.equal([[], []]);
   });
 
-  it("leaves the commit and the other listeners alone when one fails", async () => {
+  it("stays committed and reaches the other listeners when a listener fails", async () => {
     const events = await eventsOf(() => db.transaction(() => add("failing")));
 
     expect(heard).to.deep.equal(["failing of audit of failing failing", "failing indexed"]);
