@@ -1,6 +1,7 @@
 /**
- * A decorator that is written without parentheses, or called in the standard way. Its factory then gets the decorated class or member as its arguments, and the class
- * silently loses its decorator or is replaced by a function. The compiler refuses this; other tools do not check it.
+ * Refuses a decorator that is written without parentheses, or called as a standard decorator. Its factory then gets the decorated class or
+ * member as its arguments, and the class silently loses its decorator or is replaced by a function. The compiler refuses this; other tools
+ * do not check it.
  */
 import { FrameworkError } from "./framework-error.js";
 import { isClass, type Class } from "../runtime/class.js";
@@ -37,16 +38,16 @@ function isStandardContext(value: unknown): value is StandardContext {
 }
 
 /**
- * Whether the second argument says that a compiler has called the function as a decorator: the name of a member, or the context of the
- * standard kind.
+ * Whether a compiler has called the function as a decorator: the second argument is the name of a member, or the context of a standard
+ * decorator.
  */
 export function isDecoratorCall(second: unknown): boolean {
   return typeof second === "string" || typeof second === "symbol" || isStandardContext(second);
 }
 
 /**
- * The decorators of the framework are of the kind that TypeScript calls experimental. A tool without that setting calls them in the
- * standard way, and the class would silently be as if it had none.
+ * The decorators of the framework are of the kind that TypeScript calls experimental. A tool without that setting calls them as standard
+ * decorators, and they would silently have no effect.
  *
  * @param decorator as it is written: `Get("/")`
  * @param second the second argument of the call
@@ -63,19 +64,20 @@ const OLDER_KIND =
   'set "experimentalDecorators": true and "emitDecoratorMetadata": true below "compilerOptions" of tsconfig.json, ' +
   "which tsc, tsx, Bun and Deno read, and start the program from the folder of that file";
 
-/** What a bare decorator made of a class, by the function that took the place of the class. */
+/** The class that a bare decorator has replaced, by the function that replaces it. */
 const replaced = new WeakMap<object, { readonly decorator: string; readonly target: Class }>();
 
 /**
- * Records the function that a factory returns, if its argument is a class. A call with a class is correct for such a factory, so the
- * mistake shows only where the function stands in the place of the class.
+ * Records the function that a factory returns, if the argument of the factory is a class. A call with a class is correct for such a
+ * factory,
+ * so the mistake can be found only where the function is used in place of the class.
  */
 export function recordFactory<F extends object>(factory: F, decorator: string, target: unknown): F {
   if (isClass(target)) replaced.set(factory, { decorator, target });
   return factory;
 }
 
-/** The message for a function that stands in the place of a class; `undefined` for any other value. */
+/** The message for a function that replaces a class; `undefined` for any other value. */
 export function describeBareUse(value: unknown): string | undefined {
   const replacement = typeof value === "function" ? replaced.get(value) : undefined;
   return replacement && formatBareText(replacement.decorator, valueText(replacement.target));

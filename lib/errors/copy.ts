@@ -1,37 +1,37 @@
 /**
- * Two copies of the package in one process: each has classes and registries of its own, so that a module of one is unknown to the other. Every
- * value that an application passes to the framework is marked with the copy that made it, and a fault names both.
+ * Finds a second copy of the package in one process. Each copy has its own classes and registries, so a module of one is unknown to the
+ * other. Every value that an application passes to the framework is marked with the copy that created it, and a diagnostic names both.
  *
  * Not for values that any copy understands, such as functions and plain objects.
  */
 import type { Diagnostic } from "./diagnostic.js";
 import { valueText } from "./value-text.js";
 
-/** One copy: the same object for all its values, because tools load two copies from one place. */
+/** One copy: the same object for all its values, because a tool may load two copies from one place. */
 interface Copy {
   readonly place: string;
 }
 
 const COPY = Symbol.for("@stagecraft/framework.copy");
 
-/** The file is named where a bundle has no URL of the module. */
+/** The name of the file, where a bundle has no URL of the module. */
 const THIS: Copy = {
   place: (import.meta as { readonly url?: string }).url?.replace(/lib\/errors\/copy\.\w+/, "") ?? __filename,
 };
 
-/** Marks a class, or the prototype of a class, as of this copy. */
+/** Marks a class, or the prototype of a class, with this copy. */
 export function markCopy(target: object): void {
   Reflect.defineProperty(target, COPY, { value: THIS, configurable: true });
 }
 
-/** The fault of a value that another copy made; `undefined` for any other value. */
+/** The diagnostic of a value that another copy created; `undefined` for any other value. */
 export function findForeignCopy(value: unknown, where: string): Diagnostic | undefined {
   const copy = findCopy(value);
   if (copy === undefined || copy === THIS) return undefined;
   const places = copy.place === THIS.place ? `both from ${THIS.place}` : `${THIS.place} and ${copy.place}`;
   return {
     code: "E_TWO_COPIES",
-    what: `${valueText(value)} was made with another copy of the framework; two are loaded: ${places}`,
+    what: `${valueText(value)} was created with another copy of the framework; two are loaded: ${places}`,
     where,
     fix:
       "install the package once, which npm ls @stagecraft/framework shows, and load it in one way: " +

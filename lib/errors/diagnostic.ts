@@ -1,6 +1,6 @@
 /**
- * `StartupError` holds everything that is wrong with an application. `build()` throws it before it makes the first instance, so that one
- * start shows all faults; each says what is wrong, where, and how to fix it. The message shows the first ten, and counts the others.
+ * `StartupError` has all faults of an application. `build()` throws it before it builds the first instance, so that one start shows all
+ * faults, each with its place and its fix. The message shows the first ten, and counts the others.
  *
  * Not for errors of a request: those are a `FrameworkError` with a status.
  */
@@ -11,11 +11,11 @@ import { printIfUncaught } from "./setup-error.js";
 export interface Diagnostic {
   /** Stable, unique: `E_…`. */
   readonly code: string;
-  /** What is wrong. Names the offending value. */
+  /** The fault. Names the offending value. */
   readonly what: string;
   /** Class, parameter and position; or route; or builder call. */
   readonly where: string;
-  /** What to change. */
+  /** The change that corrects it. */
   readonly fix: string;
 }
 
@@ -47,8 +47,8 @@ export class StartupError extends FrameworkError {
 }
 
 /**
- * Makes Node print only the message where the error ends the process. The message says what to fix; the stack would show only lines of
- * the framework.
+ * Makes Node print only the message where the error ends the process. The message has the fix; the stack would show only lines of the
+ * framework.
  *
  * @internal
  */

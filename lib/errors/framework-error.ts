@@ -1,7 +1,7 @@
 /**
- * The errors that become responses. A handler or middleware throws one, and the framework answers with its status and an RFC 9457
- * problem document. Any other thrown value, except Koa's `HttpError`, is an unhandled error: the client gets a 500 without its message,
- * and the log has its stack.
+ * The errors that become responses. A handler or middleware throws one, and the framework responds with its status and an RFC 9457 problem
+ * document. Any other thrown value, except Koa's `HttpError`, is an unhandled error: the client gets a 500 without its message, and the log
+ * has its stack.
  *
  * @example
  * throw new NotFoundError(`no link ${id}`);
@@ -23,7 +23,7 @@ export interface FrameworkErrorOptions {
   readonly slug?: string;
 }
 
-/** The base class of every error that the framework throws, and of an application's own errors with a status. */
+/** The base class of every error that the framework throws, and of the errors of an application with a status. */
 export class FrameworkError extends Error {
   readonly code: string;
   readonly status: number;
@@ -124,7 +124,7 @@ export class UnsupportedMediaTypeError extends FrameworkError {
   }
 }
 
-/** One fault of one field. It never holds the value of the field. */
+/** One fault of one field. It never has the value of the field. */
 export interface FieldError {
   readonly code: string;
   readonly message?: string;
@@ -152,7 +152,7 @@ export class TooManyRequestsError extends FrameworkError {
   }
 }
 
-/** 503: the service cannot answer at the moment. */
+/** 503: the service is temporarily unavailable. */
 export class UnavailableError extends FrameworkError {
   constructor(detail?: string, options: HttpErrorOptions = {}) {
     super(detail, { code: "E_UNAVAILABLE", ...options, status: 503 });

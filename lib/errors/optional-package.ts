@@ -1,7 +1,7 @@
 /**
- * Optional packages: an application installs them only if it imports the entry point that needs them. The import of that entry point
- * fails with the command that installs the package, if the package is missing (`requirePeer`) or has a wrong version (`expectPeer`,
- * `expectClasses`). The ranges in package.json are wide, so that every other application can have any version beside the framework.
+ * Optional packages: an application installs them only if it imports the entry point that needs them. If the package is missing
+ * (`requirePeer`) or has a wrong version (`expectPeer`, `expectClasses`), the import of the entry point fails, and the error names the
+ * command that installs the package. The ranges in package.json are wide, so that all other applications may use any version.
  *
  * @example
  * const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
@@ -43,7 +43,7 @@ export function requirePeer({ entry, name, install, module = name }: Peer): unkn
 }
 
 /**
- * For the failure of an import: turns the failure into an error that says what to install.
+ * For the failure of an import: turns the failure into an error that names the package to install.
  *
  * @param install the argument of `npm install`
  * @throws FrameworkError `E_PEER_MISSING`; any other failure of the import as it is
@@ -66,7 +66,7 @@ function notInstalledError(
 export function isMissing(cause: unknown, name: string): boolean {
   if (!(cause instanceof Error) || !("code" in cause)) return false;
   if (cause.code !== "ERR_MODULE_NOT_FOUND" && cause.code !== "MODULE_NOT_FOUND") return false;
-  // Plug'n'Play of Yarn has messages of its own.
+  // Plug'n'Play of Yarn has other messages.
   return (
     cause.message.includes(`'${name}'`) || new RegExp(`^Required package: ${name}(?: |$)`, "m").test(cause.message)
   );

@@ -1,6 +1,7 @@
 /**
- * The error of a refusal that no error caused, for example the 404 of the router: an application's error mapper gets an error for every
- * answer. Not for code that refuses, which throws the class itself.
+ * The error of a refusal that no error caused, for example the 404 of the router: the error mapper of an application gets an error for
+ * every
+ * error response. Not for code that refuses, which throws the class itself.
  */
 import {
   BadRequestError,
@@ -35,7 +36,7 @@ const CLASS_OF_STATUS: ReadonlyMap<number, ErrorClass> = new Map<number, ErrorCl
 
 /**
  * An error with the problem's status, of the class that an application would throw. Its message is the detail of the problem, else the
- * title, so that it is never empty. `allow` is the answer's header of that name.
+ * title, so that it is never empty. `allow` is the response header of that name.
  */
 export function toFrameworkError({ status, title, detail = title }: Problem, allow: string): FrameworkError {
   if (status === 405) return new MethodNotAllowedError(allow === "" ? [] : allow.split(", "), detail);

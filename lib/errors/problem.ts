@@ -1,6 +1,6 @@
 /**
  * An RFC 9457 problem document, of media type `application/problem+json`: the members `type`, `title`, `status`, `detail` and `instance`,
- * then the extensions in the order of their names. It is made from an error or from a status.
+ * then the extensions in the order of their names. It is created from an error or from a status.
  *
  * @example
  * return Reply.problem(Problem.of(409, "that slug is taken"));
@@ -95,7 +95,7 @@ export class Problem {
 
   /** The document as JSON. */
   text(): string {
-    // The text is kept, because many refusals send the same document. Extensions are not copied, so their text can change.
+    // The text is cached, because many refusals send the same document. Extensions are not copied, so their text can change.
     if (this.options.extensions !== undefined) return JSON.stringify(this);
     return (this.json ??= JSON.stringify(this));
   }

@@ -2,7 +2,7 @@
  * An error of the setup that the program does not catch ends the process with one line on standard error: code, message and the line of
  * the program. Node would print a code frame of the library, and the stack.
  *
- * Not for errors of requests, which become answers, and not for faults of the framework, whose stack is needed.
+ * Not for errors of requests, which become responses, and not for faults of the framework, whose stack is needed.
  */
 import type { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
@@ -35,7 +35,7 @@ function isMainThread(): boolean {
   return process.getBuiltinModule("node:worker_threads").isMainThread;
 }
 
-/** Several errors of one turn may be waiting; at most one of them is uncaught. */
+/** Several errors may be created in one turn of the event loop; at most one of them is uncaught. */
 const texts = new WeakMap<Error, string>();
 
 function print(uncaught: unknown): void {

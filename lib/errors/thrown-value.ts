@@ -1,11 +1,12 @@
 /**
- * Safe ways to look at a thrown value. A program can throw anything, and to read or print such a value can throw again: a getter, a
- * `toString` method or a proxy can fail. Nothing here throws.
+ * Safe ways to read a thrown value. A program can throw any value, and reading or printing it can throw again: a getter, a `toString`
+ * method
+ * or a proxy can fail. The functions of this file never throw.
  *
  * Not for errors that can be passed on as they are, for example as the `cause` of another error.
  */
 
-const UNREADABLE = "a value that cannot be looked at";
+const UNREADABLE = "a value that cannot be read";
 
 /** One line for a message that names a cause. */
 export function causeText(cause: unknown): string {

@@ -1,6 +1,6 @@
 /**
- * Any value as the text of a message. A class or function is its name and an object is "an object": `String(value)` of them is source
- * text or `[object Object]`, and can throw. Not for values from a request.
+ * The text of any value in a message. A class or function is its name, and an object is "an object", because `String(value)` of them is
+ * source text or `[object Object]`, and can throw. Not for values from a request.
  */
 export function valueText(value: unknown): string {
   if (typeof value === "function") {

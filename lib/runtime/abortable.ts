@@ -1,6 +1,6 @@
 /**
- * Work that may have to end early, when its signal aborts. A signal with a listener costs several microseconds, a noticeable part of a
- * query. So a request can also tell listeners without making a signal.
+ * Work that ends early when its signal aborts. A signal with a listener costs several microseconds, a noticeable part of a query. So a
+ * request can also call its listeners without a signal.
  */
 
 /** An object instead of a function: `addEventListener` takes it too, and work that listens needs no closure. */
@@ -10,13 +10,13 @@ export interface AbortListener {
 }
 
 export interface Abortable {
-  /** May be made when it is first read. */
+  /** May be created at the first read. */
   readonly signal?: AbortSignal | undefined;
-  /** Throws the reason if the signal is aborted, and makes no signal. */
+  /** Throws the reason if the signal is aborted. Creates no signal. */
   throwIfAborted?(): void;
-  /** Tells `listener` when the signal aborts, and makes no signal. Not after the abort: `throwIfAborted` comes first. */
+  /** Calls `listener` when the signal aborts. Creates no signal. Not after the abort: call `throwIfAborted` first. */
   onAbort?(listener: AbortListener): void;
-  /** Removes the listener again. */
+  /** Removes the listener. */
   offAbort?(listener: AbortListener): void;
 }
 

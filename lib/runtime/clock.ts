@@ -1,5 +1,5 @@
 /**
- * The time. All code that measures time or waits uses an injected `Clock`, so that a test can set the time.
+ * The clock. All code that measures time or waits uses an injected `Clock`, so that a test can set the time.
  * Durations come from `monotonic()`. `now()` is only for dates: it jumps when the machine's time is set.
  *
  * @example
@@ -20,8 +20,9 @@ export interface TimerOptions {
   /** The timer does not keep the process alive. */
   readonly background?: boolean;
   /**
-   * The callback only looks for work, and sets the timer again. A fake clock that a test moves far calls it less often. Other clocks ignore
-   * this option.
+   * The callback polls for work and sets the timer again. When a test moves a fake clock by a long time, it calls such a callback less
+   * often.
+   * Other clocks ignore this option.
    */
   readonly isPoll?: boolean;
 }

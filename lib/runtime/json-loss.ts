@@ -1,8 +1,8 @@
 /**
- * What JSON would lose or change in a value that a store keeps as text. A store refuses such a value when it is written, because the reader
- * would get another one.
+ * Finds the parts of a value that JSON would lose or change, for a store that saves the value as text. The store refuses such a value,
+ * because the reader would get another one.
  *
- * Not for replies: what `JSON.stringify` makes of them is what the client gets.
+ * Not for replies: the client gets the result of `JSON.stringify`.
  */
 
 export interface JsonLoss {
@@ -12,7 +12,7 @@ export interface JsonLoss {
 }
 
 /**
- * The first part of a value that does not come back from JSON. A member of an object may be `undefined`, as it may be missing.
+ * The first part of a value that JSON cannot restore. A member of an object may be `undefined`, as it may be missing.
  *
  * The value has no cycle: call `JSON.stringify` first, which refuses one.
  */
@@ -21,8 +21,9 @@ export function findJsonLoss(value: unknown, path: string): JsonLoss | undefined
 }
 
 /**
- * The first part of a value that JSON leaves out: a function, a number that becomes null, an object whose content JSON does not see. What
- * JSON shows in another form, such as a `Date` or the members of a class, is not a loss.
+ * The first part of a value that JSON leaves out: a function, a number that becomes null, an object whose content JSON does not see. A
+ * value
+ * that JSON writes in another form, such as a `Date` or the members of a class, is not a loss.
  *
  * The value has no cycle: call `JSON.stringify` first, which refuses one.
  */
@@ -33,7 +34,7 @@ export function findJsonDrop(value: unknown, path: string): JsonLoss | undefined
   });
 }
 
-/** The loss of an object that is no array, besides those of its members. */
+/** Returns the loss of an object itself, without the losses of its members. Not for arrays. */
 type ObjectRule = (value: object) => string | undefined;
 
 const onlyPlain: ObjectRule = (value) => {
@@ -59,7 +60,7 @@ function findObjectLoss(value: object, path: string, rule: ObjectRule): JsonLoss
   if (Array.isArray(value)) return findFirstLoss(value.entries(), path, rule);
   const kind = rule(value);
   if (kind !== undefined) return { path, kind };
-  // The text of a `toJSON` takes the place of the members.
+  // The result of `toJSON` replaces the members.
   if (hasToJson(value)) return undefined;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return findFirstLoss(members, path, rule);
@@ -70,7 +71,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** JSON.stringify calls a function alone. A form may have a field of this name. */
+/** `JSON.stringify` calls only a function. A form may have a field of this name. */
 function hasToJson(value: object): boolean {
   return "toJSON" in value && typeof value.toJSON === "function";
 }

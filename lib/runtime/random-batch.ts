@@ -1,6 +1,6 @@
 /**
- * Random values of one size, from the operating system's random source. It fetches the bytes of many values in one call, because one
- * large call costs hardly more than one small call. It uses no byte for two values.
+ * Random values of one size, from the random source of the operating system. It fetches the bytes of many values in one call, because one
+ * large call costs hardly more than one small call. Each byte is used for one value only.
  *
  * Not for secrets that live long, such as keys: the bytes of the next values are in memory before they are used.
  *
@@ -11,13 +11,14 @@
 import { randomBytes } from "node:crypto";
 
 export class RandomBatch<T> {
-  // The first batch is fetched by the first call of `next()`, so that nothing happens on import.
+  // The first call of `next()` fetches the first batch, so that the import fetches none.
   private bytes: Buffer = Buffer.alloc(0);
   private at = 0;
 
   /**
-   * @param read makes one value from the `bytesPerValue` bytes at `at`. Each batch is a new buffer and begins with `at` 0, so a value
-   * may be a part of it; such a value keeps the whole batch in memory.
+   * @param read returns one value from the `bytesPerValue` bytes at `at`. Each batch is a new buffer and starts with `at` 0, so a value may
+   * be
+   * a part of it. Such a value holds the whole batch in memory.
    */
   constructor(
     private readonly bytesPerValue: number,
@@ -26,8 +27,9 @@ export class RandomBatch<T> {
   ) {}
 
   /**
-   * Values that are text. `encode` gets a whole batch and must write the same number of characters for each value: encoding once and
-   * cutting is faster than encoding each value.
+   * Values that are text. `encode` gets a whole batch and must write the same number of characters for each value. To encode once and cut
+   * is
+   * faster than to encode each value.
    */
   static ofText(bytesPerValue: number, valuesPerBatch: number, encode: (batch: Buffer) => string): RandomBatch<string> {
     let text = "";

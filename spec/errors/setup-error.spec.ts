@@ -62,7 +62,7 @@ describe("a program that does not catch an error of its setup", () => {
     expect(code).to.equal(1);
   });
 
-  it("sees the line of its own under --enable-source-maps, which names the sources of the library", async () => {
+  it("prints the line of the program under --enable-source-maps, which names the sources of the library", async () => {
     const { stderr } = await runProgram(`${RATE_LIMIT}RateLimit.perMinute(-1)`, {
       NODE_OPTIONS: "--enable-source-maps",
     });
@@ -70,7 +70,7 @@ describe("a program that does not catch an error of its setup", () => {
     expect(stderr).to.match(/^E_RATE_LIMIT_QUOTA [^\n]* \(at [^\n]*\[eval1\]:\d+:\d+\)\n$/);
   });
 
-  it("is left alone if it handles uncaught errors itself", async () => {
+  it("gets the error itself if it handles uncaught errors", async () => {
     const program = `
       process.on("uncaughtException", ({ code, stack }) => console.log(code, stack.includes("quota")));
       RateLimit.perMinute(-1);

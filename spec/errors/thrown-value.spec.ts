@@ -8,7 +8,7 @@ import {
   UNREADABLE_FIELD,
 } from "../../lib/errors/thrown-value.js";
 
-const UNREADABLE = "a value that cannot be looked at";
+const UNREADABLE = "a value that cannot be read";
 
 function fail(): never {
   throw new Error("this value throws when it is read");
@@ -62,7 +62,7 @@ describe("inspectThrown", () => {
     expect(inspectThrown("text")).to.equal("'text'");
   });
 
-  it("says so where the value cannot be printed", () => {
+  it("describes a value that cannot be printed", () => {
     expect(inspectThrown(notPrintable)).to.equal(UNREADABLE);
   });
 });
@@ -79,7 +79,7 @@ describe("describeThrown", () => {
     expect(describeThrown(undefined)).to.deep.equal({ error: undefined });
   });
 
-  it("says so where the value cannot be looked at", () => {
+  it("describes a value that cannot be read", () => {
     expect(describeThrown(hostile)).to.deep.equal({ error: UNREADABLE });
     expect(describeThrown(withoutStack)).to.deep.equal({ error: UNREADABLE });
   });
@@ -98,12 +98,12 @@ describe("readField", () => {
   });
 });
 
-describe("fieldNames", () => {
-  it("gives the names in order", () => {
+describe("listFieldNames", () => {
+  it("gives the names of the fields in order", () => {
     expect(listFieldNames({ b: 1, a: 2 })).to.deep.equal(["b", "a"]);
   });
 
-  it("gives none where there are no fields or a proxy does not list them", () => {
+  it("gives no names where there are no fields or a proxy does not list them", () => {
     expect(listFieldNames(undefined)).to.deep.equal([]);
     expect(listFieldNames(hostile as Record<string, unknown>)).to.deep.equal([]);
   });

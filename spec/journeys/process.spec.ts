@@ -68,7 +68,7 @@ describe("the process", function () {
       // The last of them, and so the others too.
       await child.says("response failed in ", "errors");
       expect(child.errors).to.match(/^panic in GET \/panic: TypeError: of the handler\n\s+at .*WorkController\.panic/m);
-      expect(child.errors).to.match(/^panic in GET \/odd: a value that cannot be looked at$/m);
+      expect(child.errors).to.match(/^panic in GET \/odd: a value that cannot be read$/m);
       expect(child.errors).to.match(/^response failed in GET \/broken: TypeError: after the first byte\n\s+at /m);
     });
 

@@ -205,7 +205,7 @@ describe("Health with probes", () => {
     ["an error", new Error("password wrong"), "password wrong"],
     ["a string", "nope", "nope"],
     ["null", null, "null"],
-    ["an object without a message", Object.create(null), "a value that cannot be looked at"],
+    ["an object without a message", Object.create(null), "a value that cannot be read"],
     [
       "refusals of several addresses",
       new AggregateError([new Error("refused on ::1"), new Error("refused on 127.0.0.1")]),

@@ -27,7 +27,7 @@ describe("the error of a refusal", () => {
     });
   }
 
-  it("has ten classes, and one for 405", () => {
+  it("has a class for ten statuses, and another for 405", () => {
     const allowed = toFrameworkError(Problem.of(405, "no"), "GET, HEAD");
 
     expect(classesWithStatus()).to.have.length(10);
