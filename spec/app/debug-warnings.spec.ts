@@ -229,7 +229,9 @@ describe("a release build", () => {
       { NODE_ENV: "production" },
     );
 
-    expect(stderr).to.contain("sessions are kept in memory: they are lost at a restart, and each process has its own");
+    expect(stderr).to.contain(
+      "sessions are stored in memory: they are lost at a restart, and each process has its own",
+    );
   });
 });
 

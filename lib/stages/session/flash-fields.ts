@@ -1,6 +1,6 @@
 /**
- * The flash as values of a session. Each message, text and bag is a value of its own, so that two requests of one visitor can both add
- * one. Read as a whole they are the list `_flash` and the map `_flash_data`.
+ * The flash as values of a session. Each message, text and bag is a separate value, so that two requests of one visitor can both add one.
+ * Read as a whole they are the list `_flash` and the map `_flash_data`.
  */
 import { randomBytes } from "node:crypto";
 import type { FormFields } from "../../http/body/form-fields.js";
@@ -25,13 +25,13 @@ const MAX_LENGTH = 32_768;
 
 /** Patterns of the log's redaction that match contents in general. Forms have such fields, and their texts are not secrets. */
 const OF_CONTENTS: ReadonlySet<string> = new Set(["bind", "body", "cache_value", "payload", "sql_args"]);
-/** Names of forms, which no log has. */
+/** Names of secrets in forms, beside those of the log's redaction. */
 const OF_FORMS = ["cvc", "passcode", "passphrase", "passwort", "kennwort", "security_code"];
-/** Words that are too short to be looked for inside other words: `shipping` contains one. */
+/** Names of secrets that match only as whole words: `shipping` contains `pin`. */
 const WORDS: ReadonlySet<string> = new Set(["mfa", "pass", "pin", "ssn"]);
 const secrets = new RedactionPatterns([...DENY_LIST.filter((pattern) => !OF_CONTENTS.has(pattern)), ...OF_FORMS]);
 
-/** A new field for a message. Its place in the order of names is the order of time. */
+/** A new field for a message. The order of the names is the order of time. */
 export function createMessageField(now: number): string {
   const time = Math.max(0, Math.floor(now)).toString(36).padStart(9, "0");
   return `${MESSAGE}${time}.${nextSequence()}.${randomBytes(3).toString("hex")}`;
@@ -61,7 +61,7 @@ export function isFlashField(name: string): boolean {
   return name === INPUT_FIELD || [MESSAGE, DATA, ERRORS, MARK].some((prefix) => name.startsWith(prefix));
 }
 
-/** The fields of a form, without secrets, and without those that no longer fit. */
+/** The fields of a form, without secrets, and without the fields beyond the size limit. */
 export function filterInput(fields: FormFields): FormFields {
   return takeFitting(Object.entries(removeSecrets(fields)));
 }
@@ -72,14 +72,14 @@ function removeSecrets(fields: FormFields): FormFields {
   return selected;
 }
 
-/** Of `user[password]` the name inside counts. */
+/** In `user[password]` the inner name decides. */
 function filterValue(value: FormFields[string]): FormFields[string] {
   if (typeof value !== "object" || value === null) return value;
   // The compiler does not tell a readonly list from an object.
   return Array.isArray(value) ? value.map(filterValue) : removeSecrets(value as FormFields);
 }
 
-/** The faults of a form, without those that no longer fit. Their paths may come from the request, as the names of a record do. */
+/** The faults of a form, without those beyond the size limit. Their paths may come from the request. */
 export function limitErrors(errors: FieldMessages): FieldMessages {
   return takeFitting(Object.entries(errors));
 }
@@ -96,7 +96,10 @@ function takeFitting<T>(fields: readonly (readonly [name: string, value: T])[]):
   return selected;
 }
 
-/** Of text alone. JavaScript callers may give anything: what JSON cannot keep is refused where it is written. */
+/**
+ * In UTF-16 code units of names and texts. JavaScript callers may pass any value; a value that JSON cannot hold is refused when it is
+ * written.
+ */
 function measureSize(value: unknown): number {
   if (typeof value !== "object" || value === null) return String(value).length;
   return Object.entries(value).reduce(
@@ -154,7 +157,7 @@ export function isLevel(level: unknown): level is FlashLevel {
   return (FLASH_LEVELS as readonly unknown[]).includes(level);
 }
 
-/** A text that is not JSON was written by another program: it counts as nothing. */
+/** A text that is not JSON comes from another program, and counts as missing. */
 function parseJson(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : (JSON.parse(text) as unknown);

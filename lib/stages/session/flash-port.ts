@@ -1,10 +1,10 @@
 /**
- * The flash of a request as the stages see it: messages, texts, errors and old input that one request leaves for the next page of the
- * same visitor. Pages and redirects import this port, which loads no session; the session stage puts an implementation behind it.
- * Applications use `Flash.of(ctx)`.
+ * The flash of a request as the stages see it: messages, texts, errors and old input that one request leaves for the next page of the same
+ * visitor. Pages and redirects import this port, which loads no session; the session stage sets the implementation. Applications use
+ * `Flash.of(ctx)`.
  *
- * What a page has taken is deleted with the answer that shows it. It stays for the next page if that answer is a redirect, a 409 or an
- * error, has no body, or goes to a request that no visitor sees: a prefetch (`Sec-Purpose`, `Purpose`) or a precognition.
+ * Values that a page has taken are deleted with the response that shows them. They stay for the next page if that response is a redirect, a
+ * 409 or an error, has no body, or belongs to a request that no visitor sees: a prefetch (`Sec-Purpose`, `Purpose`) or a precognition.
  *
  * @example
  * const flash = FlashPort.find(ctx); // undefined without a session stage
@@ -60,10 +60,13 @@ export abstract class FlashPort {
     return FlashOfRequest.find(ctx);
   }
 
-  /** The flash that earlier requests left. It stays. A promise only if a store has to be asked. Rejects with a 503 if the store fails. */
+  /**
+   * The flash that earlier requests left. It stays. The result is a promise only if the store has to be called. It rejects with a 503 if
+   * the store fails.
+   */
   abstract peek(): FlashContent | Promise<FlashContent>;
 
-  /** Like `peek`, but the flash is deleted with the answer, if the answer shows it to a visitor. */
+  /** Like `peek`, but the flash is deleted with the response, if the response shows it to a visitor. */
   abstract take(): FlashContent | Promise<FlashContent>;
 
   /** Undoes `take`. For a stage whose page is not sent after all. */

@@ -1,9 +1,9 @@
 /**
  * Messages for the next page of the same visitor, and the values that `redirect()` leaves with `.with` and `.withErrors`. `take` reads and
- * clears everything; what no page takes stays. It needs the session stage.
+ * deletes all of them; values that no page takes stay. They need the session stage.
  *
- * What was taken is cleared with an answer that shows it. It stays for the next page if the answer is a redirect, a 304, a 409 or an
- * error, has no body, or goes to a prefetch or a precognition, which no visitor sees.
+ * The values are deleted with a response that shows them. They stay for the next page if the response is a redirect, a 304, a 409 or an
+ * error, has no body, or belongs to a prefetch or a precognition, which no visitor sees.
  *
  * @example
  * Flash.of(ctx).success("Link added.");
@@ -132,7 +132,7 @@ export class Flash extends FlashPort {
     this.write(markField(name), 1);
   }
 
-  /** Deletes what was taken, if the answer shows it. Called before the session is saved. @internal */
+  /** Deletes the taken values if the response shows them. Called before the session is saved. @internal */
   settle(): void {
     if (this.taken === undefined || !showsPage(this.#ctx)) return;
     for (const name of this.taken) this.#session.write(name, undefined);
@@ -155,7 +155,7 @@ export class Flash extends FlashPort {
   }
 }
 
-/** Whether the visitor sees the answer as a page. */
+/** Whether the visitor sees the response as a page. */
 function showsPage(ctx: Context): boolean {
   const { statusCode } = ctx.raw;
   if (statusCode === 204 || statusCode === 409 || statusCode >= 500) return false;

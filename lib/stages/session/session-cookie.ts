@@ -11,7 +11,7 @@ const ID_LENGTH = 22;
 const MAC_LENGTH = 43;
 const DOT = 0x2e;
 
-/** A name that is sent more often than this is forged. */
+/** A request that sends the name more often is forged. */
 const MAX_VALUES = 4;
 
 export class SessionCookie {

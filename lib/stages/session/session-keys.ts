@@ -1,6 +1,6 @@
 /**
- * The secret keys of the sessions: they sign the ids in cookies and bind CSRF tokens to ids. The first key signs, all of them verify, so
- * a key can be replaced without signing anybody out: put the new key in front and remove the old one after the absolute lifetime.
+ * The secret keys of the sessions: they sign the ids in cookies and bind CSRF tokens to ids. The first key signs, all of them verify, so a
+ * key can be replaced without signing visitors out: put the new key in front and remove the old one after the absolute lifetime.
  */
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
 import { FrameworkError } from "../../errors/framework-error.js";
@@ -72,7 +72,7 @@ function parseKey(material: unknown): KeyObject {
   throw keyError(describe(material));
 }
 
-/** What was given, and never the key. */
+/** Describes the given value, and never shows the key. */
 function describe(material: unknown): string {
   if (material instanceof Uint8Array) return `${material.length} bytes`;
   if (typeof material !== "string") return material === null ? "null" : `a value of type ${typeof material}`;

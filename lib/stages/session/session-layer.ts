@@ -1,6 +1,6 @@
 /**
- * Stage layer: gives each request its session and saves it when the inner stages have answered, before the head is sent. A store that fails
- * makes the answer a 503, and no request goes on with an empty session in its place.
+ * Stage layer: gives each request its session. After the inner stages, and before the head is sent, it saves the session and writes the
+ * session's `Set-Cookie` line. If the store fails, the response is a 503: no request continues with an empty session instead.
  */
 import { UnavailableError } from "../../errors/framework-error.js";
 import { addSetCookie, isForSharedCaches, isNotModified } from "../../http/request/cookie.js";
@@ -19,11 +19,11 @@ import { Session, SessionOfRequest, type SaveResult, type SessionSettings } from
 
 const log = tracing.target("framework::session");
 
-/** The log names a store that does not answer at most this often. */
+/** The shortest time between two log events about a failing store. */
 const WARN_EVERY_MS = 10_000;
 
 const IN_MEMORY = {
-  message: "sessions are kept in memory: they are lost at a restart, and each process has its own",
+  message: "sessions are stored in memory: they are lost at a restart, and each process has its own",
 };
 
 export class SessionLayer extends StageLayer {
@@ -61,13 +61,13 @@ export class SessionLayer extends StageLayer {
   }
 
   private finish(ctx: Context, session: Session, flash: Flash): void | Promise<void> {
-    // The timeout has answered: what its handler did is not saved.
+    // The timeout has sent its response: changes of the handler are not saved.
     if (!ctx.mayChange) return undefined;
     if (session.failure !== undefined) return this.refuse(ctx, session);
     flash.settle();
     if (!hasWork(ctx, session)) {
       session.isClosed = true;
-      // An answer that the handler wrote to Node's response itself takes no more headers.
+      // A response that the handler wrote to Node's response itself takes no more headers.
       if (!ctx.headIsSent) session.whenSaved?.sessionSaved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
       return undefined;
     }
@@ -116,7 +116,7 @@ export class SessionLayer extends StageLayer {
 /** A cache would hand the id of one visitor to all others. */
 function makePrivate({ raw }: Context, { kind }: SaveResult): boolean {
   if (kind === "nothing") return false;
-  log.warn("Cache-Control: public replaced by no-store: the answer changes the session of a visitor");
+  log.warn("Cache-Control: public replaced by no-store: the response changes the session of a visitor");
   raw.setHeader("Cache-Control", "no-store");
   return true;
 }

@@ -1,6 +1,6 @@
 /**
- * The end of a request's session: what the request did becomes one operation of the store, and one line of `Set-Cookie` if the browser has
- * to learn something. A record is created by `create` alone, so a late save never brings back a session that has ended.
+ * Saves the session of a request: its changes become one operation of the store. The result holds the id and the lifetime for the cookie,
+ * which `SessionLayer` writes. Only `create` creates a record, so a late save never restores a session that has ended.
  */
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -22,14 +22,14 @@ const log = tracing.target("framework::session");
 /** @internal */
 export const NOTHING_SAVED: SaveResult = { kind: "nothing" };
 
-/** An id of 128 random bits is never in use, unless the random source is broken. */
+/** The most ids that are tried. An id of 128 random bits is never in use, unless the random source is broken. */
 const MAX_ID_TRIES = 8;
 
 /** A client that reads no page must not fill its record with messages for the next one. */
 const MAX_VALUES = 256;
 const MAX_MESSAGES = 50;
 
-/** @param mayRenew false for an answer that shared caches may keep. Rejects, or throws, if the store fails. */
+/** @param mayRenew false for a response that shared caches may keep. @throws UnavailableError if the store fails */
 export async function saveSession(ctx: Context, session: Session, mayRenew: boolean): Promise<SaveResult> {
   const { cookieId, outcome } = session;
   if (outcome === "ends") return endSession(ctx, session, cookieId);
@@ -40,7 +40,7 @@ export async function saveSession(ctx: Context, session: Session, mayRenew: bool
   return updateSession(ctx, session, cookieId, changes);
 }
 
-/** Whether there is anything to save or to renew: there is none for most requests, also for those that read their session. */
+/** Whether there is a change to save or a lifetime to renew. Most requests have neither, also if they read their session. */
 export function hasWork(ctx: Context, session: Session): boolean {
   return session.changes !== undefined || session.outcome !== "stays" || isRenewalDue(ctx, session);
 }
@@ -51,7 +51,7 @@ function isRenewalDue({ clock }: Context, session: Session): boolean {
   return !hasFlashAlone(session.valuesWith(record));
 }
 
-/** Every client can begin such sessions by sending forms, so they must not stay. */
+/** Every client can create such sessions by sending forms, so they are not renewed. */
 function hasFlashAlone(values: SessionValues): boolean {
   return [...values.keys()].every(isFlashField);
 }
@@ -66,10 +66,11 @@ async function createSession(ctx: Context, session: Session): Promise<SaveResult
   const { set } = getChanges(session);
   if (set.size === 0) return NOTHING_SAVED;
   const maxAgeMs = getFirstAge(session, set);
+  const times = { idleMs: maxAgeMs, renew: !hasFlashAlone(set) };
   for (let tries = 0; tries < MAX_ID_TRIES; tries++) {
     const id = session.newId;
     const isCreated = await session.ask((store) =>
-      store.create(toStoreKey(id), set, firstTimes(getTimes(ctx, session), maxAgeMs)),
+      store.create(toStoreKey(id), set, { ...getTimes(ctx, session), ...times }),
     );
     if (session.runCheck(() => checkCreation(isCreated))) return { kind: "cookie", id, isNew: true, maxAgeMs };
     session.dropNewId();
@@ -91,21 +92,21 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
       store.move(toStoreKey(from), toStoreKey(id), changes, getTimes(ctx, session)),
     );
     const moved = result === "taken" ? result : session.runCheck(() => checkUpdate(result));
-    // A sign-in counts also if another request has ended the session before: what was put now begins a new one.
+    // A sign-in counts also if another request has ended the session before: its values create a new session.
     if (moved === "ended" || moved === "unknown") return createSession(ctx, session);
     if (moved !== "taken") return createCookieResult(ctx, id, true, moved);
     session.dropNewId();
   }
-  // Without the new id the old one would go on, which an attacker may know.
+  // Without the new id the old one, which an attacker may know, would stay valid.
   return failForLackOfIds(session);
 }
 
 async function updateSession(ctx: Context, session: Session, id: string, changes: SessionChanges): Promise<SaveResult> {
   // If the request adds nothing but flash, the values of the session decide whether it may be renewed.
   if (changes.set.size > 0 && hasFlashAlone(changes.set)) await session.load();
-  const result = await session.ask((store) => store.update(toStoreKey(id), changes, updateTimes(ctx, session)));
+  const result = await session.ask((store) => store.update(toStoreKey(id), changes, getUpdateTimes(ctx, session)));
   const updated = session.runCheck(() => checkUpdate(result));
-  if (updated === "unknown" || hasExpired(ctx, updated)) return createSession(ctx, session);
+  if (updated === "unknown") return createSession(ctx, session);
   if (updated === "ended") {
     if (changes !== NO_CHANGES) log.debug("session ended while the request was running: its changes are dropped");
     return NOTHING_SAVED;
@@ -114,17 +115,12 @@ async function updateSession(ctx: Context, session: Session, id: string, changes
   return updated.isRenewed ? createCookieResult(ctx, id, false, updated) : NOTHING_SAVED;
 }
 
-/** The time of the record ended while the request was running: a store that was told an earlier moment did not see it. */
-function hasExpired({ clock }: Context, update: UpdatedSession | "ended"): boolean {
-  return update !== "ended" && update.expiresAt <= clock.now();
-}
-
 async function trimMessages(ctx: Context, session: Session, id: string): Promise<void> {
   const record = await session.ask((store, now) => store.load(toStoreKey(id), now));
   const deleted = record === undefined ? [] : session.runCheck(() => findSurplus(record.values));
   if (deleted.length === 0) return;
   await session.ask((store) =>
-    store.update(toStoreKey(id), { set: NO_CHANGES.set, deleted }, updateTimes(ctx, session)),
+    store.update(toStoreKey(id), { set: NO_CHANGES.set, deleted }, getUpdateTimes(ctx, session)),
   );
 }
 
@@ -135,7 +131,7 @@ function findSurplus(values: SessionValues): readonly string[] {
   return names;
 }
 
-/** A store may return anything: a browser must not get a cookie for a record that may not exist. */
+/** A store of an application may return any value. A browser must not get a cookie for a record that may not exist. */
 function checkUpdate(result: SessionUpdate): SessionUpdate {
   if (result === "ended" || result === "unknown") return result;
   const { expiresAt, size } = (result ?? {}) as Partial<UpdatedSession>;
@@ -157,25 +153,15 @@ function getFirstAge({ settings: { idleMs, absoluteMs } }: Session, values: Sess
   return hasFlashAlone(values) ? Math.min(age, FLASH_ALONE_MS) : age;
 }
 
-/** A session that begins with a shorter time counts as renewed a minute ago, so its first other value extends it to the whole lifetime. */
-function firstTimes(times: SessionTimes, ageMs: number): SessionTimes {
-  if (ageMs === Math.min(times.idleMs, times.absoluteMs)) return times;
-  return { ...times, now: times.now - RENEW_AFTER_MS, idleMs: ageMs + RENEW_AFTER_MS };
-}
-
-/**
- * A store renews a record a minute after its last renewal. A session that holds nothing but the flash must not be renewed, so the store gets
- * a moment before the end of that minute.
- */
-function updateTimes(ctx: Context, session: Session): SessionTimes {
-  const times = getTimes(ctx, session);
+/** A session that holds nothing but the flash is not renewed. */
+function getUpdateTimes(ctx: Context, session: Session): SessionTimes {
   const { record } = session;
-  if (record === undefined || record === null || !hasFlashAlone(session.valuesWith(record))) return times;
-  return { ...times, now: Math.min(times.now, record.renewedAt + RENEW_AFTER_MS - 1) };
+  const isFlashAlone = record !== undefined && record !== null && hasFlashAlone(session.valuesWith(record));
+  return { ...getTimes(ctx, session), renew: !isFlashAlone };
 }
 
 function getTimes({ clock }: Context, { startedAt, settings: { idleMs, absoluteMs } }: Session): SessionTimes {
-  return { now: clock.now(), startedAt, idleMs, absoluteMs };
+  return { now: clock.now(), startedAt, idleMs, absoluteMs, renew: true };
 }
 
 function getChanges({ changes }: Session): SessionChanges {

@@ -1,4 +1,4 @@
-/** The values of a session as JSON: what can be kept, and the typed keys to read it. */
+/** The values of a session as JSON, and the typed keys that read them. */
 import type { Schema } from "../../http/body/schema.js";
 import { findJsonLoss } from "../../runtime/json-loss.js";
 
@@ -23,7 +23,7 @@ export class SessionKey<T> {
  * A typed key: `get` returns a `T`, and `put` takes one. With a schema (Standard Schema: zod, valibot, arktype) a stored value that does
  * not fit, for example one of an older version of the application, counts as missing.
  *
- * @throws TypeError for a name that is empty, is longer than 256 characters, has a lone surrogate, or begins with `_flash`
+ * @throws TypeError for a name that is empty, is longer than 256 characters, has a lone surrogate, or starts with `_flash`
  * @example
  * const CART = sessionKey<Cart>("cart");
  * const cart = await Session.of(ctx).get(CART);

@@ -2,10 +2,10 @@
  * The session of a request: values that belong to one visitor and last from request to request. The browser holds a signed random id, the
  * store holds the values.
  *
- * Nothing is read before the first `get` and nothing is created before the first `put`; a request that uses no session costs no store
- * access. Changes are saved after the handler has answered and before the head is sent. They are saved value by value, so two requests of
- * one visitor at the same time do not lose the changes of each other. If both write the same value, the later save stays. Reading a value,
- * changing it and putting it back is not one atomic step. After an unhandled error and after a timeout nothing is saved.
+ * Nothing is read before the first `get`, and nothing is created before the first `put`. A request that uses no session costs no access to
+ * the store. Changes are saved after the handler has returned and before the head is sent. They are saved value by value, so two requests
+ * of one visitor at the same time do not lose the changes of each other. If both write the same value, the later save stays. Reading a
+ * value, changing it and putting it back is not one atomic step. After an unhandled error and after a timeout nothing is saved.
  *
  * @example
  * const CART = sessionKey<Cart>("cart");
@@ -42,10 +42,10 @@ export interface SessionSettings {
   readonly absoluteMs: number;
 }
 
-/** What happens to the record when the request is over. @internal */
+/** The effect of the request on the record: it stays, moves to a new id, or ends. @internal */
 export type SessionOutcome = "stays" | "moves" | "ends";
 
-/** What the browser has to learn after a save. @internal */
+/** The cookie that the browser needs after a save. @internal */
 export type SaveResult =
   | { readonly kind: "nothing" }
   /** The session has this id, which is new or whose time was extended. */
@@ -54,11 +54,11 @@ export type SaveResult =
 
 /** Called once the session is saved, while headers can still be set. @internal */
 export interface SavedListener {
-  /** @param isPublic whether shared caches may keep the answer */
+  /** @param isPublic whether shared caches may keep the response */
   sessionSaved(result: SaveResult, isPublic: boolean): void;
 }
 
-/** A store that needs longer than this has failed: five seconds. */
+/** The time limit of an operation of the store: five seconds. */
 const STORE_LIMIT_MS = 5_000;
 
 export class Session {
@@ -68,11 +68,11 @@ export class Session {
   changes: Map<string, string | undefined> | undefined = undefined;
   /** @internal */
   outcome: SessionOutcome = "stays";
-  /** The first failure of the store. The request is answered with it, and not with what its handler gives. @internal */
+  /** The first failure of the store. It is sent in the place of the handler's response. @internal */
   failure: unknown = undefined;
   /** The CSRF stage, which binds its token to the id. @internal */
   whenSaved: SavedListener | undefined = undefined;
-  /** The changes are saved, or will not be. @internal */
+  /** True once the changes are saved or discarded. @internal */
   isClosed = false;
   /** The record, once it is read; `null`: there is none. @internal */
   record: StoredSession | null | undefined = undefined;
@@ -112,10 +112,10 @@ export class Session {
   }
 
   /**
-   * The value; `undefined` if there is none. Each call returns a new copy: to change it, `put` it again. Asks the store at most once for
+   * The value; `undefined` if there is none. Each call returns a new copy: to change it, `put` it again. The store is read at most once for
    * a request, and only if the request has a session.
    *
-   * @throws UnavailableError (503) if the store fails. The answer is a 503 then, also if the handler catches the error.
+   * @throws UnavailableError (503) if the store fails. The response is then a 503, also if the handler catches the error.
    */
   get<T>(key: SessionKey<T>): Promise<T | undefined>;
   get(key: string): Promise<unknown>;
@@ -126,7 +126,7 @@ export class Session {
       if (isPromise(record)) return markHandled(record.then((found) => this.readValue(found, name, key)));
       return Promise.resolve(this.readValue(record, name, key));
     } catch (error) {
-      // What throws here is the failure of the store.
+      // Only a failure of the store is thrown here.
       return markHandled(Promise.reject(error as Error));
     }
   }
@@ -134,8 +134,8 @@ export class Session {
   /**
    * Sets a value, which may be anything that JSON keeps; the first value creates the session.
    *
-   * @throws TypeError for a value that JSON loses or changes, and for more than 256 Ki characters of JSON; FrameworkError
-   * `E_SESSION_OVER` once the answer is on its way
+   * @throws TypeError for a value that JSON loses or changes, and for more than 256 Ki characters of JSON; FrameworkError `E_SESSION_OVER`
+   * once the response is being sent
    */
   put<T>(key: SessionKey<T>, value: T): void;
   put(key: string, value: unknown): void;
@@ -151,16 +151,18 @@ export class Session {
 
   /**
    * Gives the session a new id and keeps its values; the old id ends. Call it at every sign-in and whenever the visitor may do more than
-   * before: an id that an attacker planted is useless then. The CSRF token is replaced on the same answer.
+   * before: an id that an attacker planted is useless then. The same response replaces the CSRF token.
    *
-   * Of two requests at the same time that both call it, the first keeps the values. The second begins a session with what it puts itself.
+   * If two requests call it at the same time, the first keeps the values. The second creates a session with its own values alone.
    */
   regenerate(): void {
     this.expectOpen();
     if (this.outcome === "stays") this.outcome = "moves";
   }
 
-  /** Ends the session: all values and the id are removed, and the cookie is deleted. Values that are put afterwards begin a new session. */
+  /**
+   * Ends the session: all values and the id are removed, and the cookie is deleted. Values that are put afterwards create a new session.
+   */
   flush(): void {
     this.expectOpen();
     this.outcome = "ends";
@@ -176,7 +178,7 @@ export class Session {
     return this.#receivedId ?? undefined;
   }
 
-  /** The id of the session that this request begins. @internal */
+  /** The id of the session that this request creates. @internal */
   get newId(): string {
     return (this.#nextId ??= SessionCookie.createId());
   }
@@ -230,14 +232,14 @@ export class Session {
     return values;
   }
 
-  /** Asks the store. A failure, and an answer that takes too long, becomes a 503 and is remembered. @internal */
+  /** Calls the store. A failure, or a result that takes too long, becomes a 503 and is remembered. @internal */
   ask<T>(call: (store: SessionStore, now: number) => Awaitable<T>): Awaitable<T> {
     const { clock } = this.#ctx;
     try {
       const reply = call(this.settings.store, clock.now());
       if (!isPromise(reply)) return reply;
       return within(clock, STORE_LIMIT_MS, toPromise(reply) as Promise<T>).then(
-        (result) => (result === OVERDUE ? this.fail(new Error(`no answer within ${STORE_LIMIT_MS} ms`)) : result),
+        (result) => (result === OVERDUE ? this.fail(new Error(`no reply within ${STORE_LIMIT_MS} ms`)) : result),
         (error: unknown) => this.fail(error),
       );
     } catch (error) {
@@ -245,7 +247,7 @@ export class Session {
     }
   }
 
-  /** Runs a check of what the store returned. What it throws is a failure of the store. @internal */
+  /** Runs a check of a value that the store returned. An error of the check is a failure of the store. @internal */
   runCheck<T>(work: () => T): T {
     try {
       return work();
@@ -271,7 +273,7 @@ export class Session {
 
   private expectOpen(): void {
     if (!this.isClosed) return;
-    throw new FrameworkError("the session of this request is saved already: change it before the handler answers", {
+    throw new FrameworkError("the session of this request is saved already: change it before the handler returns", {
       code: "E_SESSION_OVER",
     });
   }
@@ -291,7 +293,7 @@ function getName(key: string | SessionKey<unknown>): string {
   return key;
 }
 
-/** A store may return anything: a record of another visitor must never be used. */
+/** A store of an application may return any value. A record of another visitor must never be used. */
 function checkRecord(record: StoredSession | undefined, key: string): StoredSession | null {
   if (record === undefined) return null;
   if (typeof record !== "object" || record === null || record.key !== key || !(record.values instanceof Map)) {

@@ -58,7 +58,13 @@ class Trial {
 
   /** @param since the start of the request; the default is `at` */
   timesAt(ms: number, since = ms): SessionTimes {
-    return { now: this.start + ms, startedAt: this.start + since, idleMs: IDLE_MS, absoluteMs: ABSOLUTE_MS };
+    return {
+      now: this.start + ms,
+      startedAt: this.start + since,
+      idleMs: IDLE_MS,
+      absoluteMs: ABSOLUTE_MS,
+      renew: true,
+    };
   }
 
   expect(what: string, actual: unknown, expected: unknown): void {
@@ -160,6 +166,30 @@ const RULES: readonly (readonly [string, Rule])[] = [
       trial.expect("the renewals", renewed, [
         { isRenewed: true, expiresAt: trial.start + RENEW_AFTER_MS + IDLE_MS, size: 1 },
       ]);
+    },
+  ],
+  [
+    "an update that may not renew keeps the lifetime",
+    async (trial) => {
+      await trial.create();
+      const times = trial.timesAt(RENEW_AFTER_MS);
+      const early = await trial.store.update(trial.key, createChange("a", "1"), { ...times, renew: false });
+      const expiresAt = trial.start + IDLE_MS;
+      trial.expect("the update without renewal", early, { isRenewed: false, expiresAt, size: 2 });
+      const renewed = await trial.store.update(trial.key, NO_CHANGES, times);
+      trial.expect("the update after it", renewed, { isRenewed: true, expiresAt: expiresAt + RENEW_AFTER_MS, size: 2 });
+    },
+  ],
+  [
+    "a record that is created without renewal is extended by the first update that renews",
+    async (trial) => {
+      const brief = { ...trial.timesAt(0), idleMs: IDLE_MS / 2, renew: false };
+      await trial.store.create(trial.key, new Map([["a", "1"]]), brief);
+      const { key, start, store } = trial;
+      const early = await store.update(key, createChange("b", "2"), { ...trial.timesAt(1), renew: false });
+      trial.expect("the update without renewal", early, { isRenewed: false, expiresAt: start + IDLE_MS / 2, size: 2 });
+      const renewed = await store.update(key, NO_CHANGES, trial.timesAt(2));
+      trial.expect("the update with it", renewed, { isRenewed: true, expiresAt: start + 2 + IDLE_MS, size: 2 });
     },
   ],
   [

@@ -439,7 +439,7 @@ describe("a session's store", () => {
 
   it("in memory is bounded in bytes, also where a session grows, and keeps the one that was written", () => {
     const store = new MemorySessionStore({ maxBytes: 100_000 });
-    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
+    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS, renew: true };
     const kept = () => ["first", "second", "third", "fourth"].filter((key) => store.load(key, 1000) !== undefined);
 
     for (const key of ["first", "second", "third"]) store.create(key, textOf(15_000), times);
@@ -458,7 +458,7 @@ describe("a session's store", () => {
 
   it("in memory remembers a bounded number of sessions that ended, the latest ones", () => {
     const store = new MemorySessionStore({ maxSessions: 3 });
-    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS };
+    const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS, renew: true };
     const keys = ["first", "second", "third", "fourth"];
 
     for (const key of keys) store.end(key, 1000);

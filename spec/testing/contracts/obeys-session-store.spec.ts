@@ -42,6 +42,24 @@ const BROKEN: readonly (readonly [string, MemorySessionStore, string])[] = [
     "stays ended: an update of before is",
   ],
   [
+    "renews with every update",
+    new (class extends MemorySessionStore {
+      override update(key: string, changes: SessionChanges, times: SessionTimes): SessionUpdate {
+        return super.update(key, changes, { ...times, renew: true });
+      }
+    })(),
+    "may not renew keeps the lifetime: the update without renewal is",
+  ],
+  [
+    "counts every creation as a renewal",
+    new (class extends MemorySessionStore {
+      override create(key: string, values: SessionValues, times: SessionTimes): boolean {
+        return super.create(key, values, { ...times, renew: true });
+      }
+    })(),
+    "extended by the first update that renews: the update with it is",
+  ],
+  [
     "has no lifetime",
     new (class extends MemorySessionStore {
       override load(key: string): StoredSession | undefined {

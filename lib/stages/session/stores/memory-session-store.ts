@@ -1,9 +1,9 @@
 /**
- * Sessions in the memory of this process: the store of development and of tests, and of an application that is one process and may lose
- * its sessions at a restart. It answers at once, without promises.
+ * Sessions in the memory of this process: the store of development and of tests, and of an application that is one process and may lose its
+ * sessions at a restart. It works without promises.
  *
- * Its size is bounded: above `maxSessions`, and above `maxBytes`, the session that was renewed longest ago ends, and before it those that
- * hold nothing but the flash. It also remembers up to `maxSessions` sessions that ended.
+ * Its size is bounded. Above `maxSessions` or `maxBytes` it removes first sessions that hold nothing but the flash, and then the session
+ * that was renewed longest ago. It also remembers up to `maxSessions` sessions that ended.
  *
  * @example
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
@@ -50,7 +50,10 @@ interface MemorySession extends StoredSession {
 }
 
 export class MemorySessionStore extends SessionStore {
-  /** The entry that was renewed longest ago is the first. An entry is replaced, never changed: a reader keeps what it has read. */
+  /**
+   * The entry that was renewed longest ago is the first. An entry is replaced, never changed, so a reader keeps the version that it has
+   * read.
+   */
   private readonly entries = new Map<string, MemorySession>();
   /** The keys of brief entries, the earliest first. */
   private readonly brief = new Set<string>();
@@ -68,7 +71,7 @@ export class MemorySessionStore extends SessionStore {
     this.maxBytes = checkLimit("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES);
   }
 
-  /** The number of records, including those whose time is over but that are not yet removed. */
+  /** The number of records, expired ones included until they are removed. */
   get size(): number {
     return this.entries.size;
   }
@@ -97,7 +100,8 @@ export class MemorySessionStore extends SessionStore {
     if (entry === undefined) return this.getMissingReason(from, times);
     this.end(from, times.now);
     // The new id needs its own cookie with the full time.
-    return this.replace(to, { ...entry, key: to, renewedAt: Number.NEGATIVE_INFINITY }, changes, times);
+    const due = { ...entry, key: to, renewedAt: Number.NEGATIVE_INFINITY };
+    return this.replace(to, due, changes, { ...times, renew: true });
   }
 
   override end(key: string, now: number): void {
@@ -128,7 +132,7 @@ export class MemorySessionStore extends SessionStore {
   }
 
   private replace(key: string, entry: MemorySession, changes: SessionChanges, times: SessionTimes): SessionUpdate {
-    const isRenewed = times.now - entry.renewedAt >= RENEW_AFTER_MS;
+    const isRenewed = times.renew && times.now - entry.renewedAt >= RENEW_AFTER_MS;
     const values = mergeChanges(entry.values, changes);
     // A renewed entry goes to the end of the map.
     if (isRenewed) this.drop(key);
@@ -161,7 +165,7 @@ export class MemorySessionStore extends SessionStore {
       }
   }
 
-  /** Two old entries of each kind for each new one: the map cannot fill with entries whose time is over. */
+  /** Each new entry checks two old ones of each kind, so that expired entries cannot fill the map. */
   private makeRoom(now: number): void {
     for (const keys of [this.brief, this.entries]) {
       let liveCount = 0;
@@ -187,9 +191,10 @@ export class MemorySessionStore extends SessionStore {
 }
 
 function createEntry(key: string, values: SessionValues, createdAt: number, times: SessionTimes): MemorySession {
-  const { now, idleMs, absoluteMs } = times;
+  const { now, idleMs, absoluteMs, renew } = times;
   const expiresAt = Math.min(now + idleMs, createdAt + absoluteMs);
-  return { key, values, createdAt, renewedAt: now, expiresAt, bytes: countBytes(values) };
+  const renewedAt = renew ? now : now - RENEW_AFTER_MS;
+  return { key, values, createdAt, renewedAt, expiresAt, bytes: countBytes(values) };
 }
 
 function countBytes(values: SessionValues): number {

@@ -1,12 +1,12 @@
 /**
  * The port of a session store. A store keeps records under the hash of a session's id and never sees the id itself. `MemorySessionStore`
- * keeps them in this process; other stores share them between processes. `obeysSessionStore` of the test kit tries every promise below.
+ * keeps them in this process; other stores share them between processes. `obeysSessionStore` of the test kit checks every promise below.
  *
  * The framework sets and deletes single values. A store applies them to the record in one step, so two requests of one session lose nothing
  * of each other: if both wrote the same value, the later write stays. A deletion is a write like any other, and a request that reads a
  * number, adds to it and writes it back may lose the number of the other request.
  *
- * A store may answer at once or by a promise. It fails by throwing or rejecting; it never answers a failure as a missing record.
+ * A method may return a value or a promise. A store fails by throwing or rejecting, and never reports a failure as a missing record.
  */
 import type { Subsystem } from "../../../lifecycle/subsystem.js";
 
@@ -26,35 +26,42 @@ export interface StoredSession {
 /** The times of one operation. All are in milliseconds; instants count from the Unix epoch, by the clock of the application. */
 export interface SessionTimes {
   readonly now: number;
-  /** When the request began. */
+  /** When the request started. */
   readonly startedAt: number;
-  /** A record without use ends after this time. */
+  /** A record without use expires after this time. */
   readonly idleMs: number;
-  /** A record ends after this time, counted from its creation. */
+  /** A record expires after this time, counted from its creation. */
   readonly absoluteMs: number;
+  /**
+   * Whether `update` may extend the lifetime. A record that `create` writes with `false` counts as renewed `RENEW_AFTER_MS` ago, so the next
+   * update with `true` extends it. `move` always extends the lifetime.
+   */
+  readonly renew: boolean;
 }
 
-/** What one request did to the values of a session. No name is in both. */
+/** The changes of one request to the values of a session. No name is in both. */
 export interface SessionChanges {
   readonly set: SessionValues;
   readonly deleted: readonly string[];
 }
 
-/** A record is renewed by an update without changes. */
+/** For an update that only renews the record. */
 export const NO_CHANGES: SessionChanges = Object.freeze({ set: new Map<string, string>(), deleted: Object.freeze([]) });
 
-/** A lifetime is extended when this time has passed since it was extended last: one minute. */
+/** `update` extends a lifetime when this time has passed since it was extended last: one minute. */
 export const RENEW_AFTER_MS = 60_000;
 
 /** A session that holds nothing but the flash lasts this time: ten minutes. The first value of the application gives it the whole lifetime. */
 export const FLASH_ALONE_MS = 600_000;
 
-/** How long a store remembers that a session ended: ten minutes. No request that began before the end is still running after this time. */
+/**
+ * How long a store remembers that a session ended: ten minutes. No request that started before the end is still running after this time.
+ */
 export const REMEMBER_ENDED_MS = 600_000;
 
-/** The record was changed. */
+/** The record has the changes. */
 export interface UpdatedSession {
-  /** Whether the lifetime was extended: `RENEW_AFTER_MS` had passed. Of requests at the same time exactly one extends it. */
+  /** Whether the lifetime was extended. Of requests at the same time exactly one extends it. */
   readonly isRenewed: boolean;
   /** The earlier end of both lifetimes. */
   readonly expiresAt: number;
@@ -65,25 +72,25 @@ export interface UpdatedSession {
 /**
  * The result of a change.
  * - `"ended"`: the session ended while the request was running, by a sign-out or a new id. The change is lost, as it must be.
- * - `"unknown"`: there was no such session when the request began.
+ * - `"unknown"`: there was no such session when the request started.
  */
 export type SessionUpdate = UpdatedSession | "ended" | "unknown";
 
 export abstract class SessionStore {
-  /** What has to be started before the store works. `run()` starts them, also if no module provides them. */
+  /** The subsystems that the store needs. `run()` starts them, also if no module provides them. */
   get subsystems(): readonly Subsystem[] {
     return [];
   }
 
-  /** The record; `undefined` if there is none or its time is over. It changes nothing. */
+  /** The record; `undefined` if there is none, or it has expired. A load changes nothing. */
   abstract load(key: string, now: number): Awaitable<StoredSession | undefined>;
 
   /** Creates a record. False if the key is in use, or belonged to a session that ended; then nothing has changed. */
   abstract create(key: string, values: SessionValues, times: SessionTimes): Awaitable<boolean>;
 
   /**
-   * Changes a record that exists, and never creates one. A save that comes after a sign-out must not bring the session back. A record
-   * whose time is over does not exist.
+   * Changes a record that exists, and never creates one. A save after a sign-out must not restore the session. An expired record does not
+   * exist.
    */
   abstract update(key: string, changes: SessionChanges, times: SessionTimes): Awaitable<SessionUpdate>;
 
@@ -101,6 +108,6 @@ export abstract class SessionStore {
   /** Deletes a record and remembers for `REMEMBER_ENDED_MS` that the session ended now. */
   abstract end(key: string, now: number): Awaitable<void>;
 
-  /** Deletes the records whose time is over, and returns their number. A store whose records expire by themselves returns 0. */
+  /** Deletes the expired records, and returns their number. A store whose records expire by themselves returns 0. */
   abstract sweepExpired(now?: number): Awaitable<number>;
 }

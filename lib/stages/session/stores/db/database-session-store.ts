@@ -3,7 +3,7 @@
  *
  * A write of the store is not a part of a transaction that is open around it: a sign-out counts also if the handler rolls back. A read uses
  * the open transaction, because code that holds a connection and waits for a second one may wait for itself. The statements do not end with
- * the request: a client that leaves must not undo a sign-out, and must not look like a failing store. The limits of the driver hold.
+ * the request: a client that leaves must not undo a sign-out, and must not count as a failure of the store. The limits of the driver hold.
  *
  * The session stage saves after the handler, when its transactions are over. Code that writes to the store itself inside of a transaction
  * needs a second connection; SQLite has one for writes, so there it is an `E_DB_SECOND_CONNECTION`.
@@ -56,7 +56,7 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
       table: "framework_sessions",
       migrations: "sessionMigrations of @stagecraft/framework/session/db",
     });
-    // The migration makes this table. A plugin of the application would rename its columns.
+    // The migration creates this table. A plugin of the application would rename its columns.
     this.table = new SessionTable(db.query.withoutPlugins() as unknown as Kysely<SessionTables>);
     this.sweep = new SessionSweep(this.table);
   }
@@ -104,7 +104,7 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
   ): Promise<SessionUpdate | undefined> {
     const found = await this.table.find(key);
     if (!isLive(found, times.now)) return getMissingReason(found, times);
-    const isRenewed = times.now - found.renewedAt >= RENEW_AFTER_MS;
+    const isRenewed = times.renew && times.now - found.renewedAt >= RENEW_AFTER_MS;
     const hasChanges = changes.set.size > 0 || changes.deleted.length > 0;
     if (!isRenewed && !hasChanges) return toUpdatedSession(found, false);
     const values = mergeChanges(found.values, changes);
@@ -120,7 +120,7 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
   ): Promise<SessionUpdate | "taken" | undefined> {
     const found = await this.table.find(from);
     if (!isLive(found, times.now)) return getMissingReason(found, times);
-    const next = createRecord(to, mergeChanges(found.values, changes), times, found.createdAt);
+    const next = createRecord(to, mergeChanges(found.values, changes), { ...times, renew: true }, found.createdAt);
     try {
       return await this.db.transaction(async () => {
         if (!(await this.table.replace(found, createEndedRecord(from, times.now)))) return undefined;

@@ -8,7 +8,7 @@
 import type { Kysely } from "kysely";
 import type { Migration, MigrationTables } from "../../../../db/migrations/migration.js";
 
-/** Makes `framework_sessions`. */
+/** Creates `framework_sessions`. */
 export const sessionMigrations: readonly Migration[] = [
   {
     name: "framework-sessions-1",

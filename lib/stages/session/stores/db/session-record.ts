@@ -5,7 +5,13 @@
  * An error about a row never repeats what the row holds.
  */
 import { FrameworkError } from "../../../../errors/framework-error.js";
-import { REMEMBER_ENDED_MS, type SessionTimes, type SessionValues, type StoredSession } from "../session-store.js";
+import {
+  REMEMBER_ENDED_MS,
+  RENEW_AFTER_MS,
+  type SessionTimes,
+  type SessionValues,
+  type StoredSession,
+} from "../session-store.js";
 
 /** An integer of 64 bits, in the types that drivers give it by their options. */
 type DatabaseInteger = number | bigint | string;
@@ -70,9 +76,10 @@ export function createRecord(
   times: SessionTimes,
   createdAt = times.now,
 ): SessionRecord {
-  const { now, idleMs, absoluteMs } = times;
+  const { now, idleMs, absoluteMs, renew } = times;
   const expiresAt = Math.min(now + idleMs, createdAt + absoluteMs, Number.MAX_SAFE_INTEGER);
-  return { key, values, version: 1, createdAt, renewedAt: now, expiresAt, endedAt: undefined };
+  const renewedAt = renew ? now : now - RENEW_AFTER_MS;
+  return { key, values, version: 1, createdAt, renewedAt, expiresAt, endedAt: undefined };
 }
 
 export function createEndedRecord(key: string, now: number): SessionRecord {

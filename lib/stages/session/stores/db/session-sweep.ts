@@ -1,9 +1,9 @@
 /**
- * Deletes the rows of sessions whose time is over, a few at a time. The writes of the store start it in the background, about once a
- * minute: no request waits for it, there is no timer, and a process without sessions does nothing. Several instances do not sweep at
- * the same moment, because each time is a random one.
+ * Deletes the rows of expired sessions, a few at a time. The writes of the store start it in the background, about once a minute: no
+ * request waits for it, there is no timer, and a process without sessions does nothing. Several instances do not sweep at the same moment,
+ * because each time is a random one.
  *
- * While more sessions are over than one step deletes, each write starts a step, so the table shrinks faster than visitors fill it.
+ * While more sessions have expired than one step deletes, each write starts a step, so the table shrinks faster than visitors fill it.
  */
 import { setImmediate } from "node:timers/promises";
 import { describeThrown } from "../../../../errors/thrown-value.js";
@@ -36,7 +36,7 @@ export class SessionSweep {
       const deleted = await retryUntilDecided(() => this.table.deleteExpired(now, ROWS_PER_STEP));
       sessions += deleted.sessions;
       if (deleted.found < ROWS_PER_STEP) return sessions;
-      // SQLite runs in this process, so requests must get their turn between two steps.
+      // SQLite runs in this process, so requests must run between two steps.
       await setImmediate();
     }
   }

@@ -1,7 +1,7 @@
 /**
  * The statements on the table `framework_sessions`, each the same for SQLite, PostgreSQL, MySQL and MariaDB: no upsert, no `returning`, no
- * `for update`. A change names the version that it was made from, and changes nothing if the row has another one by now. So each
- * statement is short and holds no lock between two round trips.
+ * `for update`. A change names the version that it was computed from, and has no effect if the row has another version. So each statement
+ * is short and holds no lock between two round trips.
  */
 import type { Kysely } from "kysely";
 import { UnavailableError } from "../../../../errors/framework-error.js";
@@ -20,7 +20,7 @@ const MAX_ROUNDS = 50;
 export class SessionTable {
   constructor(private readonly query: Kysely<SessionTables>) {}
 
-  /** Also finds a record whose time is over, and the record of a session that ended. */
+  /** Also finds an expired record, and the record of a session that ended. */
   async find(key: string): Promise<SessionRecord | undefined> {
     const row = await this.query.selectFrom(TABLE).selectAll().where("id", "=", toRowId(key)).executeTakeFirst();
     return row === undefined ? undefined : toRecord(row);
@@ -66,7 +66,7 @@ export class SessionTable {
     return numUpdatedRows === 1n;
   }
 
-  /** Deletes up to `limit` rows whose time is over: how many were found, and how many records of sessions were deleted. */
+  /** Deletes up to `limit` expired rows. Returns how many were found, and how many records of sessions were deleted. */
   async deleteExpired(now: number, limit: number): Promise<{ readonly found: number; readonly sessions: number }> {
     const rows = await this.query
       .selectFrom(TABLE)

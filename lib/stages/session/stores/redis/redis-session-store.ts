@@ -1,9 +1,9 @@
 /**
- * Sessions in Redis, shared by all processes of an application; the entry point `@stagecraft/framework/session/redis`. It uses the connection
- * of a `RedisCache`. Each operation is one script: one round trip and one atomic step.
+ * Sessions in Redis, shared by all processes of an application; the entry point `@stagecraft/framework/session/redis`. It uses the
+ * connection of a `RedisCache`. Each operation is one script: one round trip and one atomic step.
  *
  * A record is a hash under `<namespace>:session:<key>`, one field for each value. It expires by itself. The clock of the application
- * decides when a record is over, the clock of Redis when its memory is freed.
+ * decides when a record has expired, the clock of Redis when its memory is freed.
  *
  * @example
  * const cache = new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" });
@@ -30,12 +30,13 @@ import {
  *
  * Fields: `k` the key, `c` created, `r` renewed, `x` expires, `e` ended; a value has `v` in front of its name.
  *
- * ARGV: the operation, now, started, idle, absolute, renew after, remember ended, the key and the new key, the number of names to delete,
- * these names, then names and values to set.
+ * ARGV: the operation, now, started, idle, absolute, renew (1 or 0), renew after, remember ended, the key and the new key, the number of
+ * names to delete, these names, then names and values to set.
  */
 const SCRIPT = `
 local op = ARGV[1]
 local now, started, idle, absolute = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local renew, renewAfter = ARGV[6] == '1', tonumber(ARGV[7])
 local record, target = KEYS[1], KEYS[2]
 local function text(number) return string.format('%.0f', number) end
 local function expire(key, ms) redis.call('PEXPIRE', key, text(math.max(1, math.min(ms, 9e15)))) end
@@ -47,41 +48,41 @@ end
 local function stop()
   redis.call('DEL', record)
   redis.call('HSET', record, 'e', text(now))
-  expire(record, tonumber(ARGV[7]))
+  expire(record, tonumber(ARGV[8]))
 end
 local function change(key)
-  local count = tonumber(ARGV[10])
-  -- First what needs memory: without any Redis refuses it, but not after another write of the script.
-  for at = 11 + count, #ARGV, 2 do redis.call('HSET', key, 'v' .. ARGV[at], ARGV[at + 1]) end
-  for at = 11, 10 + count do redis.call('HDEL', key, 'v' .. ARGV[at]) end
+  local count = tonumber(ARGV[11])
+  -- First the writes that need memory: without any Redis refuses them, but not after another write of the script.
+  for at = 12 + count, #ARGV, 2 do redis.call('HSET', key, 'v' .. ARGV[at], ARGV[at + 1]) end
+  for at = 12, 11 + count do redis.call('HDEL', key, 'v' .. ARGV[at]) end
 end
-local function live(key, created)
-  local over = math.min(now + idle, created + absolute)
-  -- First what needs no memory, so that a renewal works without any: its fields replace some of the same length.
-  expire(key, over - now)
-  redis.call('HSET', key, 'c', text(created), 'r', text(now), 'x', text(over))
-  return over
+local function live(key, created, renewed)
+  local expires = math.min(now + idle, created + absolute)
+  -- First the write that needs no memory, so that a renewal works without any: its fields replace some of the same length.
+  expire(key, expires - now)
+  redis.call('HSET', key, 'c', text(created), 'r', text(renewed), 'x', text(expires))
+  return expires
 end
-local function kept(key, renewed, over)
-  return { 'kept', renewed and 1 or 0, text(over), redis.call('HLEN', key) - 4 }
+local function updated(key, isRenewed, expires)
+  return { 'updated', isRenewed and 1 or 0, text(expires), redis.call('HLEN', key) - 4 }
 end
 if op == 'create' then
   if redis.call('EXISTS', record) == 1 then return 0 end
-  redis.call('HSET', record, 'k', ARGV[8])
+  redis.call('HSET', record, 'k', ARGV[9])
   change(record)
-  live(record, now)
+  live(record, now, renew and now or now - renewAfter)
   return 1
 end
 if op == 'end' then return stop() end
 if op == 'move' and redis.call('EXISTS', target) == 1 then return { 'taken' } end
-local own = redis.call('HMGET', record, 'k', 'c', 'r', 'x', 'e')
-local created, renewed, over, ended = number(own[2]), number(own[3]), number(own[4]), number(own[5])
-if not (own[1] == ARGV[8] and created and renewed and over) then
+local fields = redis.call('HMGET', record, 'k', 'c', 'r', 'x', 'e')
+local created, renewed, expires, ended = number(fields[2]), number(fields[3]), number(fields[4]), number(fields[5])
+if not (fields[1] == ARGV[9] and created and renewed and expires) then
   -- A record that another program has changed is a failure, and never a missing session.
   if not ended and redis.call('EXISTS', record) == 1 then return redis.error_reply('BROKEN the record is not as the session store has written it') end
-  over = 0
+  expires = 0
 end
-if over <= now then
+if expires <= now then
   if op == 'load' then return {} end
   return { ended and ended >= started and 'ended' or 'unknown' }
 end
@@ -90,17 +91,17 @@ if op == 'move' then
   change(record)
   redis.call('RENAME', record, target)
   stop()
-  redis.call('HSET', target, 'k', ARGV[9])
-  return kept(target, true, live(target, created))
+  redis.call('HSET', target, 'k', ARGV[10])
+  return updated(target, true, live(target, created, now))
 end
 change(record)
-if now - renewed >= tonumber(ARGV[6]) then
-  return kept(record, true, live(record, created))
+if renew and now - renewed >= renewAfter then
+  return updated(record, true, live(record, created, now))
 end
-return kept(record, false, over)`;
+return updated(record, false, expires)`;
 
 const NO_VALUES: SessionChanges = { set: new Map(), deleted: [] };
-const NO_TIME = { startedAt: 0, idleMs: 0, absoluteMs: 0 };
+const NO_TIME = { startedAt: 0, idleMs: 0, absoluteMs: 0, renew: false };
 
 export class RedisSessionStore extends SessionStore {
   private readonly script: CacheScript;
@@ -158,38 +159,38 @@ export class RedisSessionStore extends SessionStore {
   private run(
     operation: string,
     keys: readonly [string, string?],
-    { now, startedAt, idleMs, absoluteMs }: SessionTimes,
+    { now, startedAt, idleMs, absoluteMs, renew }: SessionTimes,
     { set, deleted }: SessionChanges = NO_VALUES,
   ): Promise<unknown> {
     const [from, to = ""] = keys;
-    const times = [now, startedAt, idleMs, absoluteMs, RENEW_AFTER_MS, REMEMBER_ENDED_MS];
+    const times = [now, startedAt, idleMs, absoluteMs, renew ? 1 : 0, RENEW_AFTER_MS, REMEMBER_ENDED_MS];
     const changes = [deleted.length, ...deleted, ...[...set].flat()];
     const names = to === "" ? [`session:${from}`] : [`session:${from}`, `session:${to}`];
     return this.script.run(names, [operation, ...times, from, to, ...changes]);
   }
 }
 
-/** The fields of a hash, names and values in turn; none for a record that does not exist. */
+/** Reads the fields of a hash, alternating names and values; there are none for a record that does not exist. */
 function readRecord(reply: unknown): StoredSession | undefined {
   if (!Array.isArray(reply) || reply.length % 2 !== 0) throw unreadable();
   if (reply.length === 0) return undefined;
   const values = new Map<string, string>();
-  const own = new Map<string, string>();
+  const fields = new Map<string, string>();
   for (let at = 0; at < reply.length; at += 2) {
     const field = String(reply[at]);
     if (field.startsWith("v")) values.set(field.slice(1), String(reply[at + 1]));
-    else own.set(field, String(reply[at + 1]));
+    else fields.set(field, String(reply[at + 1]));
   }
-  const renewedAt = Number(own.get("r"));
+  const renewedAt = Number(fields.get("r"));
   if (!Number.isFinite(renewedAt)) throw unreadable();
-  return { key: own.get("k") ?? "", values, renewedAt };
+  return { key: fields.get("k") ?? "", values, renewedAt };
 }
 
 function readUpdate(reply: unknown): SessionUpdate | "taken" {
   const [kind, isRenewed, expiresAt, size] = Array.isArray(reply) ? (reply as readonly unknown[]) : [];
   if (kind === "ended" || kind === "unknown" || kind === "taken") return kind;
   const updated = { isRenewed: isRenewed === 1, expiresAt: Number(expiresAt), size: Number(size) };
-  if (kind === "kept" && Number.isFinite(updated.expiresAt) && Number.isFinite(updated.size)) return updated;
+  if (kind === "updated" && Number.isFinite(updated.expiresAt) && Number.isFinite(updated.size)) return updated;
   throw unreadable();
 }
 

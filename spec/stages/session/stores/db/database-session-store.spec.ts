@@ -31,7 +31,7 @@ const KEY = "5a".repeat(64);
 const CANARY = "canary4711secret";
 /** The statements that wait for a lock. */
 const WAITING = "select pid from pg_stat_activity where wait_event_type = 'Lock'";
-const LIFETIMES = { idleMs: 60_000, absoluteMs: 3_600_000 };
+const LIFETIMES = { idleMs: 60_000, absoluteMs: 3_600_000, renew: true };
 
 interface SessionShopTables {
   readonly notes: { readonly text: string };
@@ -398,7 +398,13 @@ describe("sessions in a database in memory", function () {
   it("keep the latest change where the lifetime has no end", async () => {
     const sessions = await storeInMemory();
     const key = newKey();
-    const endless = { now: 1, startedAt: 1, idleMs: Number.MAX_SAFE_INTEGER, absoluteMs: Number.MAX_SAFE_INTEGER };
+    const endless = {
+      now: 1,
+      startedAt: 1,
+      idleMs: Number.MAX_SAFE_INTEGER,
+      absoluteMs: Number.MAX_SAFE_INTEGER,
+      renew: true,
+    };
 
     await sessions.create(key, new Map([["a", "1"]]), endless);
 
