@@ -2,8 +2,9 @@
  * The port of the drivers of a cache: a driver keeps entries, and decides which caller computes a missing one. `Cache` builds `remember` on
  * it.
  *
- * A claim is the right to compute the value of a key. It has a random token and a lease. The end of the lease, a deleted key, a written
- * key and an invalidated tag all end the claim, and a value that is completed afterwards is not stored: it may be older than that change.
+ * A claim is the right to compute the value of a key. It has a random token and a lease. The end of the lease, a deletion or a write of the
+ * key, and an invalidation of a tag all end the claim. A value that is completed afterwards is not stored, because it may be older than
+ * that change.
  */
 import type { CacheLifetime } from "./cache-value.js";
 
@@ -19,18 +20,18 @@ export interface Claim {
 /** The entry of a key, as a caller of `remember` finds it. */
 export type CacheLookup =
   | { readonly state: "fresh"; readonly value: unknown }
-  /** The value is past its time to live. The caller that has the claim makes a new one. */
+  /** The value is past its time to live. The caller that has the claim computes a new one. */
   | { readonly state: "stale"; readonly value: unknown; readonly isClaimed: boolean }
   /** There is no value, and the caller has the claim. */
   | { readonly state: "claimed" }
   /** There is no value, and another caller has the claim. */
-  | { readonly state: "held" }
+  | { readonly state: "claimed-elsewhere" }
   /** A computation failed a moment ago. */
   | { readonly state: "failed" };
 
 /** Every method may be synchronous, and fails with a `CacheUnavailableError` if the store fails. Values are JSON values, frozen. */
 export interface CacheEntries {
-  /** Gives a fresh value that has all these tags without waiting, or `undefined`. Only for stores in the memory of the process. */
+  /** Returns a fresh value that has all these tags without waiting, or `undefined`. Only for stores in the memory of the process. */
   peek?(key: string, tags: readonly string[] | undefined): unknown;
   /** The value, fresh or stale; `undefined` for a miss. */
   read(key: string): unknown;
@@ -38,11 +39,11 @@ export interface CacheEntries {
   write(key: string, value: unknown, lifetime: CacheLifetime): unknown;
   /** Deletes the value and ends the claim. Returns whether there was a value. */
   delete(key: string): boolean | Promise<boolean>;
-  /** Ends every value that has one of the tags, and every claim that was made with one of them. */
+  /** Invalidates every value that has one of the tags, and ends every claim with one of them. */
   invalidate(tags: readonly string[]): unknown;
   /**
-   * Reads the entry, and adds the tags of the caller to it. If it is missing or stale, and neither claimed nor failed, gives the claim to the
-   * caller. An entry that would have more than 64 tags is missing.
+   * Reads the entry, and adds the tags of the caller to it. If it is missing or stale, and neither claimed nor failed, the caller gets the
+   * claim. An entry that would have more than 64 tags counts as missing.
    */
   readOrClaim(claim: Claim, lifetime: CacheLifetime): CacheLookup | Promise<CacheLookup>;
   /**

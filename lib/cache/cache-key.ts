@@ -1,6 +1,6 @@
 /**
  * A key of a cache with the type of its value. With a schema each stored value is checked when it is read, so that a value of an older
- * program is computed again and not used. Without a schema the value is trusted to have the type that the program declares.
+ * program is computed again. Without a schema the value is trusted to have the type that the program declares.
  *
  * @example
  * const LINK = cacheKey("link", LinkSchema);
@@ -24,7 +24,8 @@ export class CacheKey<T> implements TypedCacheKey<T> {
   }
 
   /**
-   * The key of one of many values, for example of a record by its id. Each part is percent-encoded, so parts never run into another.
+   * The key of one of many values, for example of a record by its id. Each part is percent-encoded, so two lists of parts never give the
+   * same key.
    *
    * @throws FrameworkError `E_CACHE_KEY` for a part that is no well-formed Unicode
    */

@@ -1,8 +1,8 @@
 /**
- * What a cache reports: each call as an operation (a span, a duration, a DEBUG event), and how its reads end. None of these holds a key or
- * a value. A hit in memory is only counted, because a span would cost more than the hit.
+ * The telemetry of a cache: each call as an operation (a span, a duration, a DEBUG event), and the results of its reads. None of these
+ * holds a key or a value. A hit in memory is only counted, because a span would cost more than the hit.
  *
- * Before `prepare`, and for a cache without an application, it shows no counts and makes no spans.
+ * Before `prepare`, and for a cache without an application, it has no counts and no spans.
  *
  * @example
  * return this.report.run("set", () => this.write(name, value, ttlMs, options));
@@ -42,7 +42,7 @@ export class CacheReport {
     );
   }
 
-  /** Runs `work` as an operation, and returns what it returns. */
+  /** Runs `work` as an operation, and returns its result. */
   run<T>(operation: CacheOperation, work: () => T): T {
     return this.operations === undefined ? work() : this.operations[operation].run(operation, work);
   }

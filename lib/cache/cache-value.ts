@@ -13,14 +13,14 @@ export const MAX_CACHE_KEY_LENGTH = 1024;
 /** The most tags of a value. */
 export const MAX_CACHE_TAGS = 64;
 
-/** The longest beginning of a key that is shown. */
+/** The longest prefix of a key that is shown. */
 const MAX_SHOWN_LENGTH = 64;
 
 /** How long a value lives. */
 export interface CacheLifetime {
   /** The milliseconds for which the value is fresh. */
   readonly ttlMs: number;
-  /** The milliseconds after that for which the value is stale: it is returned while a new one is made. 0: never. */
+  /** The milliseconds after that for which the value is stale: it is returned while a new one is computed. 0: never. */
   readonly staleMs: number;
   readonly tags: readonly string[];
 }

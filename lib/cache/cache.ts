@@ -28,7 +28,7 @@ export interface CacheScript {
   run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
 }
 
-/** A key with the type of its value; `cacheKey` makes one. */
+/** A key with the type of its value; `cacheKey` creates one. */
 export interface TypedCacheKey<T> {
   readonly name: string;
   /** Checks a value that was stored, perhaps by an older program. Throws for one that has another shape. */
@@ -36,16 +36,16 @@ export interface TypedCacheKey<T> {
 }
 
 export interface CacheSetOptions {
-  /** `invalidate` ends the values of a tag. At most 64, of 1 to 1024 characters. */
+  /** `invalidate` removes the values of a tag. At most 64, of 1 to 1024 characters. */
   readonly tags?: readonly string[];
 }
 
 export interface RememberOptions extends CacheSetOptions {
-  /** The milliseconds after its time to live for which a value is still returned, while one caller makes a new one; 0 unless set. */
+  /** The milliseconds after its time to live for which a value is still returned, while one caller computes a new one; 0 unless set. */
   readonly staleMs?: number;
   /** What happens when the store fails. `"throw"` unless set. With `"compute"` each process calls `make` and stores nothing. */
   readonly whenUnavailable?: "throw" | "compute";
-  /** Ends the wait of this caller. The computation goes on for the others. */
+  /** Aborts the wait of this caller. The computation continues for the others. */
   readonly signal?: AbortSignal;
 }
 
@@ -113,8 +113,8 @@ export abstract class Cache extends Subsystem {
   }
 
   /**
-   * Ends every value that was stored with one of these tags, and no value that is stored later. The result of a computation that is running
-   * is not stored. In other processes a caller may still share a computation that began before.
+   * Invalidates every value that was stored with one of these tags, and no value that is stored later. The result of a running computation
+   * is not stored. In other processes a caller may still share a computation that started before.
    *
    * @throws CacheUnavailableError; FrameworkError `E_CACHE_KEY`
    */
@@ -126,9 +126,9 @@ export abstract class Cache extends Subsystem {
    * The value under `key`; on a miss the result of `make`, which is stored for `ttlMs`. Only one caller runs `make` at a time, also among
    * instances that share the store; the others wait for its value, or get its error.
    *
-   * @throws what `make` throws; CacheUnavailableError, unless `whenUnavailable` is `"compute"`;
-   * UnavailableError `E_CACHE_COMPUTATION` if another instance has just failed to make the value, or the `make` of another caller takes over
-   * 30 seconds; FrameworkError `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
+   * @throws what `make` throws; CacheUnavailableError, unless `whenUnavailable` is `"compute"`; UnavailableError `E_CACHE_COMPUTATION` if
+   * another instance has just failed to compute the value, or the `make` of another caller takes over 30 seconds; FrameworkError
+   * `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
    */
   remember<T>(
     key: string | TypedCacheKey<T>,
@@ -203,7 +203,7 @@ export abstract class Cache extends Subsystem {
   }
 }
 
-/** The cache is unreachable, too slow, or refused the command. Answered with 503 where the application does not catch it. */
+/** The cache is unreachable or too slow, or it refused the command. The response is a 503 unless the application catches the error. */
 export class CacheUnavailableError extends UnavailableError {
   constructor(cause: unknown, detail = "The cache is unavailable.") {
     super(detail, { code: "E_CACHE_UNAVAILABLE", cause });

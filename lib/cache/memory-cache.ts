@@ -1,6 +1,6 @@
 /**
  * The `Cache` in the memory of the process. It is bounded in entries and in bytes: the least recently used value is removed first. In tests
- * it takes the place of a shared cache, with the clock of the test.
+ * it replaces a shared cache, with the clock of the test.
  *
  * Not for values that several instances must share: each process has its own.
  *
@@ -124,7 +124,7 @@ class MemoryEntries implements CacheEntries {
     return { entries: this.values.size, bytes: this.bytes };
   }
 
-  /** Keeps two gauges at the size. */
+  /** Sets the gauges that show the size. */
   setGauges(entries: Gauge, bytes: Gauge): void {
     [this.entriesGauge, this.bytesGauge] = [entries, bytes];
     this.updateSize(0);
@@ -165,7 +165,7 @@ class MemoryEntries implements CacheEntries {
     const isClaimed = !this.claims.has(key) && !(entry !== undefined && this.failed.has(key));
     if (isClaimed) this.claims.set(key, { token, tags });
     if (entry !== undefined) return { state: "stale", value: entry.value, isClaimed };
-    return { state: isClaimed ? "claimed" : "held" };
+    return { state: isClaimed ? "claimed" : "claimed-elsewhere" };
   }
 
   complete({ key, token }: Claim, value: unknown, lifetime: CacheLifetime): unknown {
@@ -176,7 +176,7 @@ class MemoryEntries implements CacheEntries {
     return stored;
   }
 
-  /** Callers without a stale value share the error, so only those with one would ask a failing source each time. */
+  /** Callers without a stale value share the error. Only callers with a stale value would call a failing source each time. */
   fail({ key, token }: Claim, holdMs: number): void {
     if (this.claims.get(key)?.token !== token) return;
     this.claims.delete(key);
@@ -206,7 +206,7 @@ class MemoryEntries implements CacheEntries {
     return undefined;
   }
 
-  /** The entry with these tags too, unless they are too many. */
+  /** The entry, to which these tags are added; `undefined` if it would have too many tags. */
   private findTagged(key: string, more: readonly string[]): StoredValue | undefined {
     const entry = this.findLiving(key);
     if (entry === undefined || hasTags(entry, more)) return entry;

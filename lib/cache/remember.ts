@@ -1,8 +1,8 @@
 /**
  * The computations of a cache: at most one for each key at a time, also between instances that share a store. All callers of a process
- * share one promise. Between instances the driver's claim decides; the other instances wait for the value, and one of them takes over if
- * the claimant dies. A wait for another caller ends after 30 seconds. A failure is shared as well, and kept for a short time, so that not
- * every caller asks a failing source again.
+ * share one promise. Between instances the driver's claim decides: the other instances wait for the value, and one of them claims the
+ * computation if the claimant dies. A wait for another caller ends after 30 seconds. A failure is shared as well, and remembered for a
+ * short time, so that not every caller calls a failing source again.
  */
 import { randomUUID } from "node:crypto";
 import { FrameworkError, UnavailableError } from "../errors/framework-error.js";
@@ -16,7 +16,7 @@ import { type CacheLifetime, readCacheValue, redactKey, writeCacheValue } from "
 
 const log = tracing.target("framework::cache");
 
-/** A failure is kept for 75 to 125 ms, so that instances do not ask a failing source at the same moment. */
+/** A failure is remembered for 75 to 125 ms, so that instances do not call a failing source at the same moment. */
 const FAILURE_MS = 100;
 /** How long a caller waits for the computation of another caller. */
 const MAX_WAIT_MS = 30_000;
@@ -28,15 +28,15 @@ export interface RememberCall {
   readonly key: string;
   readonly lifetime: CacheLifetime;
   readonly make: () => unknown;
-  /** Checks a stored value; what it throws makes the value a miss. */
+  /** Checks a stored value. If it throws, the value counts as a miss. */
   readonly check?: ((value: unknown) => unknown) | undefined;
-  /** Whether a store that fails is left out: the value is then computed in each process. */
+  /** Whether a failing store is bypassed: each process then computes the value. */
   readonly mayBypass: boolean;
 }
 
 interface SharedComputation {
   readonly value: Promise<unknown>;
-  /** Those of all callers. */
+  /** The tags of all callers. */
   readonly tags: Set<string>;
   /** The value for further callers, who wait for a bounded time. */
   bounded: Promise<unknown> | undefined;
@@ -51,7 +51,7 @@ export class Computations {
     private readonly report: CacheReport,
   ) {}
 
-  /** The value of the key: the stored one, or that of a computation, which callers of the same key share. */
+  /** The value of the key: the stored value, or the result of a computation, which callers of the same key share. */
   findOrCompute(call: RememberCall): Promise<unknown> {
     const { key, lifetime } = call;
     const running = this.running.get(key);
@@ -77,7 +77,7 @@ export class Computations {
     this.running.delete(key);
   }
 
-  /** Does the same for each computation that was asked for with one of these tags. */
+  /** Does the same for each computation whose callers named one of these tags. */
   forgetTags(tags: readonly string[]): void {
     for (const [key, running] of this.running) {
       if (tags.some((tag) => running.tags.has(tag))) this.running.delete(key);
@@ -116,7 +116,7 @@ export class Computations {
       isCounted = true;
       if (lookup.state === "claimed") return undefined;
       if (lookup.state === "failed") throw failedElsewhere(call.key);
-      if (lookup.state === "held") {
+      if (lookup.state === "claimed-elsewhere") {
         if (this.clock.monotonic() >= end) throw takesTooLong(call.key);
         await this.delay(addJitter(pollMs));
         continue;
@@ -142,7 +142,7 @@ export class Computations {
     try {
       return { value: await check(stored) };
     } catch (error) {
-      log.warn("a cached value was refused, and is made again", { key: redactKey(key), ...describeThrown(error) });
+      log.warn("a cached value was refused, and is computed again", { key: redactKey(key), ...describeThrown(error) });
       await this.entries.delete(key);
       return undefined;
     }
@@ -170,7 +170,7 @@ export class Computations {
     try {
       return await this.entries.complete(claim, value, lifetime);
     } catch (error) {
-      // The first error counts, and a store that fails now ends the claim by its lease.
+      // The first error counts. If the store fails, the claim ends with its lease.
       if (!isUnavailable(error)) await this.failClaim(claim);
       else if (mayBypass) {
         this.warnBypass(key, error);
@@ -184,10 +184,10 @@ export class Computations {
     log.warn("the cache is bypassed", { key: redactKey(key), ...describeThrown(error) });
   }
 
-  /** Makes a new value while callers get the stale one. */
+  /** Computes a new value while callers get the stale one. */
   private refresh(claim: Claim, call: RememberCall): void {
     this.compute(claim, call).catch((error: unknown) =>
-      log.warn("a stale value could not be made again", { key: redactKey(claim.key), ...describeThrown(error) }),
+      log.warn("a stale value could not be computed again", { key: redactKey(claim.key), ...describeThrown(error) }),
     );
   }
 

@@ -1,6 +1,6 @@
 /**
- * The `Storage` in the memory of the process: it takes the place of a storage in tests. It keeps the rules of the strictest driver, so that
- * a test finds a key that a disk could not hold: a file cannot lie below another file.
+ * The `Storage` in the memory of the process: it replaces a storage in tests. It has the rules of the strictest driver, so that a test
+ * finds a key that a disk could not hold: a file cannot lie below another file.
  *
  * Not for production: files are lost with the process, and each instance has its own.
  *

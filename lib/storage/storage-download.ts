@@ -1,8 +1,8 @@
 /**
- * The answer that sends a stored file: 200, 206 or 304, and as errors 404, 412 and 416 (RFC 9110 sections 13 to 15).
+ * The response that sends a stored file: 200, 206 or 304, and as errors 404, 412 and 416 (RFC 9110 sections 13 to 15).
  *
- * A stored file comes from a client, so the answer keeps a browser from running it in the name of the site: the file is saved and not
- * shown, its type is not guessed, and a document that is shown nevertheless is sandboxed.
+ * A stored file comes from a client, so the response prevents a browser from running it with the rights of the site: the file is saved and
+ * not shown, its type is not guessed, and a document that is shown nevertheless is sandboxed.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { formatContentDisposition } from "../http/response/content-disposition.js";
@@ -20,7 +20,7 @@ import type { OpenedFile, StorageRange, StoredFile } from "./storage-files.js";
 import type { ScopeRequest } from "../lifecycle/work-scope.js";
 
 export interface StorageDownloadOptions {
-  /** The name for the client's disk. A name that a client gave is made safe. */
+  /** The name for the client's disk. The name may come from a client: unsafe characters are removed. */
   readonly name?: string;
   /** Lets a browser show the file, in a sandbox. False unless set. */
   readonly inline?: boolean;
@@ -28,7 +28,7 @@ export interface StorageDownloadOptions {
   readonly request?: ScopeRequest;
 }
 
-/** What a download needs of a storage. */
+/** The part of a storage that a download needs. */
 export interface DownloadSource {
   stat(key: string): Promise<StoredFile | undefined>;
   get(key: string, options: { readonly range?: StorageRange }): Promise<OpenedFile>;
@@ -87,7 +87,7 @@ export function toDisposition({ name, inline }: StorageDownloadOptions): string 
 }
 
 function createReply({ file, body }: OpenedFile, disposition: string, range?: Required<StorageRange>): Reply {
-  // The answer waits a short time for the first chunk of a stream, which an empty stream does not have.
+  // The response waits a short time for the first chunk of a stream, which an empty stream does not have.
   if (file.size === 0) body.destroy();
   const whole = withFileHeaders(Reply.of(file.size === 0 ? "" : body, file.type), file, disposition);
   if (range === undefined) return withLength(whole, file.size);

@@ -25,10 +25,10 @@ export class StorageKeyError extends BadRequestError {
   }
 }
 
-/** 416: the range begins behind the end of the file. */
+/** 416: the range starts behind the end of the file. */
 export class StorageRangeError extends FrameworkError {
   constructor(readonly size: number) {
-    super("The range begins behind the end of the file.", {
+    super("The range starts behind the end of the file.", {
       code: "E_STORAGE_RANGE",
       status: 416,
       headers: { "Content-Range": `bytes */${size}` },

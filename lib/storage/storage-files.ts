@@ -63,7 +63,7 @@ export interface StorageContent {
 }
 
 export interface SignedDownload {
-  /** The moment at which the URL ends. */
+  /** The moment at which the URL expires. */
   readonly expires: Date;
   /** The value of `Content-Disposition`. */
   readonly disposition: string;
@@ -83,7 +83,7 @@ export interface SignedUpload {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a valid signature allows. */
+/** The requests that a valid signature allows. */
 export interface SignedTerms {
   readonly disposition: string | undefined;
   readonly type: string | undefined;
@@ -92,7 +92,7 @@ export interface SignedTerms {
 
 /** URLs that the application itself serves. */
 export interface ServedUrls {
-  /** `undefined` for a target without a signature. @throws ForbiddenError for a wrong one, or one whose time is over */
+  /** `undefined` for a target without a signature. @throws ForbiddenError for a wrong or expired one */
   verify(method: string, target: string, now: number): SignedTerms | undefined;
 }
 
@@ -101,7 +101,7 @@ export interface StorageFiles {
   /** The URLs of this storage, if the application itself serves them. */
   readonly urls?: ServedUrls | undefined;
   write(key: string, content: StorageContent, signal: AbortSignal | undefined): Promise<StoredFile>;
-  /** `undefined` if there is no file. @throws StorageRangeError if the range begins behind the end */
+  /** `undefined` if there is no file. @throws StorageRangeError if the range starts behind the end */
   open(key: string, range: StorageRange | undefined, signal: AbortSignal | undefined): Promise<OpenedFile | undefined>;
   stat(key: string, signal: AbortSignal | undefined): Promise<StoredFile | undefined>;
   /** @param limit 1 to 1000 */

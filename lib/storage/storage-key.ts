@@ -11,7 +11,7 @@ import { StorageKeyError } from "./storage-errors.js";
 export const MAX_KEY_BYTES = 1024;
 /** The longest name that file systems allow. */
 const MAX_SEGMENT_BYTES = 255;
-/** Drivers begin the names of their own files with it. */
+/** The prefix of the drivers' own files. */
 export const RESERVED_START = ".~";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
@@ -24,7 +24,7 @@ export function checkStorageKey(key: unknown): asserts key is string {
   if (fault !== undefined) throw new StorageKeyError(fault);
 }
 
-/** A prefix is the beginning of a key: `""`, `avatars/`, `avatars/7`. @throws StorageKeyError */
+/** A prefix is the start of a key: `""`, `avatars/`, `avatars/7`. @throws StorageKeyError */
 export function checkStoragePrefix(prefix: unknown): asserts prefix is string {
   const fault = typeof prefix === "string" ? findKeyFault(`${prefix}x`) : "is a string";
   if (fault !== undefined) throw new StorageKeyError(fault);
@@ -38,14 +38,14 @@ function findKeyFault(key: unknown): string | undefined {
   if (key.includes("\\")) return "has no backslash";
   if (key.normalize("NFC") !== key)
     return "is in Unicode Normalization Form C; call normalize() where the name comes in";
-  if (key.startsWith("/")) return "is a relative path; it does not begin with a slash";
+  if (key.startsWith("/")) return "is a relative path; it does not start with a slash";
   return key.split("/").map(findSegmentFault).find(Boolean);
 }
 
 function findSegmentFault(segment: string): string | undefined {
   if (segment === "") return "has no empty segment";
   if (segment === "." || segment === "..") return 'has no segment "." or ".."';
-  if (segment.startsWith(RESERVED_START)) return `has no segment that begins with "${RESERVED_START}"`;
+  if (segment.startsWith(RESERVED_START)) return `has no segment that starts with "${RESERVED_START}"`;
   if (Buffer.byteLength(segment) > MAX_SEGMENT_BYTES) return `has at most ${MAX_SEGMENT_BYTES} bytes in a segment`;
   return undefined;
 }
@@ -96,7 +96,7 @@ export function toHeaderValue(value: string): string {
   return isPlain ? value : `=?UTF-8?B?${Buffer.from(value).toString("base64")}?=`;
 }
 
-/** The value of a header that `headerValue` has made, or that another program has written in ASCII. */
+/** Reads a header that `toHeaderValue` has written, or another program in ASCII. */
 export function parseHeaderValue(header: string): string {
   const [, base64] = ENCODED.exec(header) ?? [];
   return base64 === undefined ? header : Buffer.from(base64, "base64").toString();

@@ -88,7 +88,7 @@ export function checkRange(range: StorageRange | undefined): void {
   if (range === undefined) return;
   const { first, length = 1 } = range;
   if (Number.isSafeInteger(first) && first >= 0 && Number.isSafeInteger(length) && length > 0) return;
-  throw wrongOption("a range begins at byte 0 or later and has at least one byte");
+  throw wrongOption("a range starts at byte 0 or later and has at least one byte");
 }
 
 function wrongOption(rule: string): FrameworkError {
@@ -111,7 +111,7 @@ function wrongListing(rule: string): BadRequestError {
   return new BadRequestError(rule, { code: "E_STORAGE_LIST" });
 }
 
-/** The moment at which a URL ends. @throws FrameworkError `E_STORAGE_OPTION` */
+/** The moment at which a URL expires. @throws FrameworkError `E_STORAGE_OPTION` */
 export function toDeadline(now: number, expiresMs: number): Date {
   if (Number.isInteger(expiresMs) && expiresMs >= 1000 && expiresMs <= MAX_URL_LIFETIME_MS)
     return new Date(now + expiresMs);

@@ -33,7 +33,7 @@ export async function serveUrl(
   if (terms !== undefined)
     return createDownloadReply(storage, key, terms.disposition ?? formatContentDisposition(), ctx.incoming);
   const file = await storage.stat(key);
-  // A private file is not told apart from a missing one.
+  // The response is the same for a private file and a missing one.
   if (file?.visibility !== "public") throw new StoredFileMissingError();
   return createDownloadReply(storage, key, formatContentDisposition(undefined, SHOWN.test(file.type)), ctx.incoming);
 }

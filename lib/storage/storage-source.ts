@@ -2,14 +2,14 @@
  * The content that is stored, as checked chunks of bytes: each chunk is text or bytes, the number of bytes is the announced one, and the
  * wait for the next chunk ends with the signal. Nothing is read ahead.
  *
- * A source that is not read to its end is closed, but a request of a client is not: the framework still answers it.
+ * A source that is not read to its end is closed, but a request of a client is not: the framework still sends its response.
  */
 import { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { BadRequestError } from "../errors/framework-error.js";
 import { wrongSize } from "./storage-errors.js";
 
-/** What can be stored: text, bytes, a stream of them, or an async iterable. */
+/** Content that can be stored: text, bytes, a stream of them, or an async iterable. */
 export type StorageInput = string | Uint8Array | AsyncIterable<unknown>;
 
 /** The bytes of whole content, or the chunks of a stream. @throws BadRequestError `E_STORAGE_CONTENT`, `E_STORAGE_SIZE` */
@@ -115,7 +115,7 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
   }
 }
 
-/** A request that this process answers; the answer of another server has no method. */
+/** Whether it is a request to this process. The response of another server has no method. */
 function isClientRequest(source: unknown): source is IncomingMessage {
   return source instanceof IncomingMessage && typeof source.method === "string";
 }

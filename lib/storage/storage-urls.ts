@@ -62,7 +62,7 @@ export class StorageUrls implements ServedUrls {
     const others = pairs.filter((pair) => !pair.startsWith("signature="));
     const signature = this.computeSignature(method === "HEAD" ? "GET" : method, path, others);
     if (given.length !== 1 || !isEqual(given[0] ?? "", signature)) throw wrongSignature();
-    // The signature covers the parameters, so they are those that were made here.
+    // The signature covers the parameters, so they were not changed.
     const parameters = new URLSearchParams(others.join("&"));
     if (now > Number(parameters.get("expires"))) throw wrongSignature();
     const size = parameters.get("size");

@@ -1,10 +1,10 @@
 /**
  * A store of files under keys such as `avatars/7/face.png`. Provide `FsStorage` (`@stagecraft/framework/storage/fs`), `S3Storage`
- * (`@stagecraft/framework/storage/s3`) or, in tests, `MemoryStorage` (`@stagecraft/framework/storage`) for this class, and inject the class.
- * For several storages declare a subclass for each: `abstract class Avatars extends Storage {}`.
+ * (`@stagecraft/framework/storage/s3`) or, in tests, `MemoryStorage` (`@stagecraft/framework/storage`) for this class, and inject the
+ * class. For several storages declare a subclass for each: `abstract class Avatars extends Storage {}`.
  *
- * Files are streams in both directions; nothing is held in memory. All work ends with the request for which it runs, and with `signal`. A
- * file is stored whole or not at all.
+ * Files are streams in both directions; their content is not buffered in memory. All work ends with the request for which it runs, and with
+ * `signal`. A file is stored whole or not at all.
  *
  * Not for small values that may be lost (`Cache`), and not for the files of a front end (`staticFiles`).
  *
@@ -101,7 +101,7 @@ export abstract class Storage extends Subsystem {
   /**
    * Opens the file for reading. Read `body` to its end, or destroy it.
    *
-   * @throws StoredFileMissingError (404); StorageRangeError (416) if the range begins behind the end; StorageKeyError;
+   * @throws StoredFileMissingError (404); StorageRangeError (416) if the range starts behind the end; StorageKeyError;
    * StorageUnavailableError
    */
   get(key: string, options: StorageGetOptions = {}): Promise<OpenedFile> {
@@ -141,7 +141,7 @@ export abstract class Storage extends Subsystem {
   }
 
   /**
-   * The files whose keys begin with `prefix`, in the order of the bytes of their keys, in pages.
+   * The files whose keys start with `prefix`, in the order of the bytes of their keys, in pages.
    *
    * @throws StorageKeyError; BadRequestError `E_STORAGE_LIST` for an invalid limit or cursor; StorageUnavailableError
    */
@@ -176,7 +176,7 @@ export abstract class Storage extends Subsystem {
   }
 
   /**
-   * The answer that sends the file: as an attachment, with its type, in a sandbox. Ranges and conditions of the running request count.
+   * The response that sends the file: as an attachment, with its type, in a sandbox. Ranges and conditions of the running request count.
    *
    * @throws StoredFileMissingError (404); StorageRangeError (416); FrameworkError `E_STORAGE_PRECONDITION` (412); as `get`
    */
@@ -214,8 +214,8 @@ export abstract class Storage extends Subsystem {
   }
 
   /**
-   * Answers the requests to the URLs that this storage has given out: the handler of GET and PUT at `{*key}` below the base of the URLs.
-   * Without a signature only a public file is answered.
+   * Serves the URLs of this storage: the handler of GET and PUT at `{*key}` below the base of the URLs. Without a signature only a public
+   * file is served.
    *
    * @throws ForbiddenError `E_STORAGE_SIGNATURE` (403) for a wrong signature or a deadline that has passed; NotFoundError for storages
    * whose URLs lead elsewhere; as `download` and `put`
@@ -263,7 +263,7 @@ function joinSignals(request: AbortSignal | undefined, own: AbortSignal | undefi
   return AbortSignal.any([request, own]);
 }
 
-/** Ends the stream with the signal. An error of a stream that is not read yet must not end the process. */
+/** Destroys the stream when the signal aborts. An error of a stream that is not read yet must not end the process. */
 function destroyOnAbort(body: Readable, signal: AbortSignal | undefined): void {
   body.on("error", () => {});
   if (signal === undefined) return;

@@ -1,4 +1,4 @@
-/** The two time limits of a form: from the call to the last byte, and without a byte. A client that waits for the server is not idle. */
+/** The two time limits of a form: for the whole form, and for the time without a byte. A client that waits for the server is not idle. */
 import { RequestTimeoutError } from "../errors/framework-error.js";
 import type { Exchange } from "../http/request/exchange.js";
 import type { Timer } from "../runtime/clock.js";
@@ -25,7 +25,7 @@ export class FormTimeouts {
     this.lastByteAt = this.exchange.clock.monotonic();
   }
 
-  /** @param fault what the form did, if it is to be refused */
+  /** @param fault the reason of a refusal, which continues "The form" */
   stop(fault?: string): void {
     this.total.cancel();
     this.idle.cancel();

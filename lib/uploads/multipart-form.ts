@@ -1,6 +1,6 @@
 /**
- * Reads a multipart form (RFC 7578) while it arrives: texts into memory, files to the disk. Every limit that is reached is an error. The
- * parser alone would cut or drop what is above a limit without an error, and has no limit for the whole body and none for the time.
+ * Reads a multipart form (RFC 7578) while it arrives: texts into memory, files to the disk. Content beyond a limit is an error. The parser
+ * alone would cut or drop such content without an error, and has no limit for the whole body or for the time.
  *
  * Not for urlencoded forms: `ctx.form`.
  */
@@ -49,7 +49,7 @@ export class MultipartForm {
     private readonly files: RequestFiles,
   ) {
     const { incoming } = exchange;
-    // Each file that is being written listens.
+    // Each file that is being written adds a listener.
     setMaxListeners(0, this.stop.signal);
     this.parser = createParser(incoming.headers, limits);
     if (Number(incoming.headers["content-length"] ?? 0) > this.maxBytes) throw createTooLargeError(this.maxBytes);
@@ -101,7 +101,7 @@ export class MultipartForm {
       timeouts.refresh();
       this.take(chunk.length);
     };
-    // The answer to a failure needs the connection.
+    // The response to a failure needs the connection.
     keepConnectionOpen(incoming);
     const feed = new ParserFeed(this.parser);
     if (abortSignal.aborted) aborted();
@@ -132,7 +132,7 @@ export class MultipartForm {
       .on("fieldsLimit", tooMany);
   }
 
-  /** Before the stream of the request is destroyed with the same error, which then looks like one of the request. */
+  /** Runs before the stream of the request is destroyed with the same error, which then appears to be an error of the request. */
   private parserFailed(error: unknown): void {
     if (this.exchange.incoming.errored === null) this.fail(this.toFormError(error));
   }
@@ -171,7 +171,7 @@ export class MultipartForm {
     part.value = value;
   }
 
-  /** The part, in its place; `undefined` for one that ends the reading. */
+  /** Adds the part in its order; `undefined` if the part is refused, which ends the reading. */
   private addPart(name: string | undefined, encoding: string): FormPart | undefined {
     const fault = this.failure?.error ?? this.findFault(name, encoding);
     if (fault !== undefined || name === undefined) {
@@ -195,7 +195,7 @@ export class MultipartForm {
     return createUnsupportedTypeError(encoding, [...IDENTITY].join(", "), detail);
   }
 
-  /** Ends the reading. The first error counts. */
+  /** Stops the reading. The first error counts. */
   private fail(error: unknown): void {
     if (this.failure !== undefined) return;
     this.failure = { error };
@@ -203,7 +203,9 @@ export class MultipartForm {
     process.nextTick(() => this.stop.abort());
   }
 
-  /** Turns the failure of a stream into an error with a status. The parser throws plain errors, whose messages hold no part of the body. */
+  /**
+   * Converts the failure of a stream to an error with a status. The parser throws plain errors, whose messages hold no part of the body.
+   */
   private toFormError(error: unknown): unknown {
     const { isClientGone, abortSignal, incoming } = this.exchange;
     if (isClientGone) return abortSignal.reason;
@@ -223,10 +225,10 @@ function unescapeName(name: string): string {
   return name.replaceAll(/%(?:22|0d|0a)/gi, decodeURIComponent);
 }
 
-/** The joiners of scripts and emoji are a part of the name; other characters of their kind show a name that it is not. */
+/** The joiners of scripts and emoji are a part of the name. Other invisible characters could disguise a name. */
 const HIDDEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}]/gu;
 
-/** The client's name of a file as data to show, as one spelling: the parser has removed the folders. */
+/** The client's name of a file, for display, in one spelling. The parser has removed the folders. */
 function toPlainName(name: string | undefined): string {
   const shown = unescapeName(name ?? "")
     .replaceAll(HIDDEN, "")

@@ -38,7 +38,7 @@ export class ParserFeed extends Writable {
 
   constructor(private readonly parser: Busboy) {
     super();
-    // At the end the parser takes another object.
+    // At the end of the body the parser replaces this object.
     this.search = (parser as SearchingParser)._bparser;
     parser.on("error", (error: Error) => process.nextTick(() => this.destroy(error)));
   }

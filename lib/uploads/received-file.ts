@@ -1,4 +1,4 @@
-/** The files of one request: they lie in the directory of the process, and all of them are removed with the response. */
+/** The files of one request. They are stored in the directory of the process, and removed with the response. */
 import { randomBytes } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
 import { copyFile, type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
@@ -21,7 +21,7 @@ export class RequestFiles {
   private readonly paths = new Set<string>();
   private isClosed = false;
 
-  constructor(private readonly directory: Pick<TemporaryDirectory, "newPath" | "makeAgain">) {}
+  constructor(private readonly directory: Pick<TemporaryDirectory, "createPath" | "recreate">) {}
 
   /** Writes the stream to a new file, which is removed with the others. `name` is that of the client. */
   async receive(content: Readable, name: string, signal: AbortSignal): Promise<UploadedFile> {
@@ -57,7 +57,7 @@ export class RequestFiles {
     );
   }
 
-  /** The file stays. */
+  /** Keeps the file when the others are removed. */
   release(path: string): void {
     this.paths.delete(path);
   }
@@ -71,14 +71,14 @@ export class RequestFiles {
 
   /** A new file. */
   private async open(): Promise<{ readonly path: string; readonly file: FileHandle }> {
-    const path = await this.directory.newPath();
+    const path = await this.directory.createPath();
     this.paths.add(path);
     try {
       return { path, file: await open(path, "wx", READABLE_BY_OWNER) };
     } catch (error) {
       if (getCode(error) !== "ENOENT") throw toDiskFault(error);
       // A cleaner of temporary files has removed the directory.
-      await this.directory.makeAgain();
+      await this.directory.recreate();
       return { path, file: await open(path, "wx", READABLE_BY_OWNER) };
     }
   }
@@ -177,12 +177,12 @@ function getCode(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** An error of the file system as one with a status; any other error as it is. */
+/** Converts an error of the file system to an error with a status. Any other error stays as it is. */
 function toDiskFault(error: unknown): unknown {
   if (FULL.has(getCode(error))) {
     return new FrameworkError("There is no space for the files.", { code: "E_UPLOAD_FULL", status: 507, cause: error });
   }
   const isOfDisk = error instanceof Error && "syscall" in error;
   if (!isOfDisk) return error;
-  return new UnavailableError("The files cannot be kept at the moment.", { code: "E_UPLOAD_DISK", cause: error });
+  return new UnavailableError("The files cannot be stored at the moment.", { code: "E_UPLOAD_DISK", cause: error });
 }

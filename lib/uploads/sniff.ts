@@ -1,9 +1,9 @@
 /**
  * The media type of a file by its first bytes. A client can declare any type and any name, so neither is used.
  *
- * The answer says how the content begins. A file may go on as another one (a "polyglot"), and an archive may grow without bound when it is
- * unpacked: nothing is unpacked here. Text that a browser would run as a page or a script of a page is `text/html` or `image/svg+xml`,
- * never `text/plain`.
+ * The type is that of the first bytes. The rest of a file may be of another type (a "polyglot"), and an archive may grow without bound when
+ * it is unpacked: nothing is unpacked here. Text that a browser would run as a page or a script of a page is `text/html` or
+ * `image/svg+xml`, never `text/plain`.
  */
 
 /** Enough bytes for each signature. */
@@ -84,7 +84,7 @@ const DOCUMENTS: readonly (readonly [name: RegExp, type: string, extension: stri
   [/^.{26,40}mimetypeapplication\/vnd\.oasis\.opendocument\.text/s, "application/vnd.oasis.opendocument.text", ".odt"],
 ];
 
-/** Markup that a browser takes for a page: a tag, a comment or a declaration, after spaces (WHATWG MIME Sniffing section 7.1). */
+/** Markup that a browser shows as a page: a tag, a comment or a declaration, after spaces (WHATWG MIME Sniffing section 7.1). */
 const PAGE =
   /<(?:!doctype\s+html|html|head|body|script|iframe|title|style|table|div|h1|font|br|p|a|b|img|link|meta|base|object|embed|form)[\s>/]/i;
 const VECTOR = /<svg[\s>:]/i;

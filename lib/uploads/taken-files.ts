@@ -1,6 +1,7 @@
 /**
- * Sees to it that no file of a form is lost in silence: a file in a field that the schema does not read is a 422, for example where the
- * client sends `file` and the schema says `files`. A schema takes a file by reading its field, or by passing on the object that has it.
+ * Refuses files that the schema of a form does not read, because they would be lost without an error: for example, the client sends `file`
+ * and the schema says `files`. Such a file is a 422. A schema reads a file by reading its field, or by returning the object that has the
+ * field.
  */
 import { ValidationError } from "../errors/framework-error.js";
 import { type Schema, validate } from "../http/body/schema.js";
@@ -16,7 +17,7 @@ interface FilePlace {
   readonly files: UploadMember;
 }
 
-/** The schema's output. @throws ValidationError for a value that the schema refuses, and for files that it does not take */
+/** The schema's output. @throws ValidationError for a value that the schema refuses, and for files that it does not read */
 export async function validateForm(schema: Schema, form: UploadFields): Promise<unknown> {
   const places = [...findPlaces(form, "")];
   const unread = new Set(places);

@@ -1,10 +1,10 @@
 /**
- * The directory of a process for files that end with their request. Its name tells which process made it, so that the sweep at a later start
- * removes the directory of a process that was killed, and never that of a living one.
+ * The directory of a process for files that end with their request. Its name identifies the process, so that the sweep at a later start
+ * removes the directory of a killed process, and never that of a living one.
  *
  * A process is known by its number and the moment of its start, among processes of one host and one namespace (containers have their own).
- * The directory of another host or namespace, on a shared disk, counts as left when nothing has touched it for ten minutes; a living process
- * touches its own every minute.
+ * The directory of another host or namespace, on a shared disk, counts as abandoned after ten minutes without a touch. A living process
+ * touches its directory every minute.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
@@ -31,8 +31,8 @@ export class TemporaryDirectory {
   private timer: Timer | undefined = undefined;
 
   /**
-   * @param base the directory that processes share, which is made if it is missing
-   * @param isPublic whether other users of the machine may have made it
+   * @param base the directory that processes share, which is created if it is missing
+   * @param isPublic whether other users of the machine may have created it
    */
   constructor(
     private readonly base: string,
@@ -42,23 +42,23 @@ export class TemporaryDirectory {
     this.path = join(base, `${this.host}-${process.pid}-${getProcessStart()}-${randomBytes(8).toString("hex")}`);
   }
 
-  /** Makes the directory, once. @throws FrameworkError `E_UPLOADS_DIRECTORY` */
+  /** Creates the directory, once. @throws FrameworkError `E_UPLOADS_DIRECTORY` */
   create(): Promise<void> {
     return (this.created ??= this.createBoth());
   }
 
   /** A path that no file has yet. */
-  async newPath(): Promise<string> {
+  async createPath(): Promise<string> {
     await this.create();
     return join(this.path, randomBytes(16).toString("hex"));
   }
 
-  /** Makes the directory again: a cleaner of temporary files has removed it. */
-  makeAgain(): Promise<void> {
+  /** Creates the directory again, after a cleaner of temporary files has removed it. */
+  recreate(): Promise<void> {
     return (this.created = this.createBoth());
   }
 
-  /** Removes the directories that processes have left. Returns their number. */
+  /** Removes the directories of processes that have ended. Returns their number. */
   async sweep(): Promise<number> {
     let removed = 0;
     for (const name of await readdir(this.base)) {
@@ -99,7 +99,7 @@ export class TemporaryDirectory {
     } catch (error) {
       this.created = undefined;
       if (error instanceof FrameworkError) throw error;
-      throw unusable(this.base, "cannot be made", error);
+      throw unusable(this.base, "cannot be created", error);
     }
   }
 
@@ -136,7 +136,7 @@ function unusable(base: string, fault: string, cause?: unknown): FrameworkError 
   );
 }
 
-/** A number without a process, or with a process of another user that got the number later. */
+/** Whether a process has the number. The process of another user refuses the signal with `EPERM`. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

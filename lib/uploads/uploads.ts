@@ -57,7 +57,7 @@ export class Uploads extends Subsystem {
   private counter = { value: 0 };
   private directory: TemporaryDirectory;
 
-  /** Opens and makes nothing. @throws FrameworkError `E_OPTION`, `E_UPLOADS_LIMIT` */
+  /** Opens and creates nothing. @throws FrameworkError `E_OPTION`, `E_UPLOADS_LIMIT` */
   constructor(options: UploadsOptions = {}) {
     super();
     checkOptionNames(options, NAMES, "new Uploads");
@@ -75,7 +75,7 @@ export class Uploads extends Subsystem {
     this.directory = this.createDirectory(host.clock);
   }
 
-  /** Removes what killed processes have left, and makes the directory. @throws FrameworkError `E_UPLOADS_DIRECTORY` */
+  /** Removes the directories of killed processes, and creates the directory of this one. @throws FrameworkError `E_UPLOADS_DIRECTORY` */
   override async start(): Promise<void> {
     await this.directory.create();
     await this.directory.sweep();

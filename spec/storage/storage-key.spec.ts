@@ -44,7 +44,7 @@ describe("a key of a storage", function () {
     [["a"], "is a text that is not empty"],
     [`${"x/".repeat(511)}abc`, "has at most 1024 bytes"],
     ["é".repeat(128), "has at most 255 bytes in a segment"],
-    ["/etc/passwd", "does not begin with a slash"],
+    ["/etc/passwd", "does not start with a slash"],
     ["a/../../b", 'has no segment "." or ".."'],
     ["./a", 'has no segment "." or ".."'],
     ["a//b", "has no empty segment"],
@@ -56,7 +56,7 @@ describe("a key of a storage", function () {
     ["cafe\u0301", "Normalization Form C"],
     ["\u212bngström", "Normalization Form C"],
     ["\ud83d", "is well-formed Unicode"],
-    ["a/.~b", 'has no segment that begins with ".~"'],
+    ["a/.~b", 'has no segment that starts with ".~"'],
   ];
 
   for (const [key, fault] of ROWS) {

@@ -95,8 +95,8 @@ describe("the directory of uploads", function () {
     const [asked, goOn] = [new Gate(), new Gate()];
     const folder = join(base, "made-again");
     const directory = {
-      newPath: () => Promise.resolve(join(folder, "file")),
-      makeAgain: () => {
+      createPath: () => Promise.resolve(join(folder, "file")),
+      recreate: () => {
         mkdirSync(folder);
         asked.open();
         return goOn.passed;
@@ -118,7 +118,7 @@ describe("the directory of uploads", function () {
   it("keeps the files of a living process, and another directory of its own process", async () => {
     const [one, other] = [directoryOf(), directoryOf()];
     await one.create();
-    writeFileSync(await one.newPath(), "");
+    writeFileSync(await one.createPath(), "");
     await other.create();
 
     expect(await other.sweep()).to.equal(0);

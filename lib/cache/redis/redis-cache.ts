@@ -1,9 +1,9 @@
 /**
- * The `Cache` on Redis (6.2 or newer, no cluster); the entry point `@stagecraft/framework/cache/redis`. It needs the package `ioredis`, version 5.4.1
- * or newer.
+ * The `Cache` on Redis (6.2 or newer, no cluster); the entry point `@stagecraft/framework/cache/redis`. It needs the package `ioredis`,
+ * version 5.4.1 or newer.
  *
- * Waiting is bounded. A command is answered within `commandTimeoutMs` or fails. Without a connection a command fails at once instead of
- * waiting in a queue. A connection whose server stays silent is closed and opened again. A command is never sent twice. Each of these
+ * Waiting is bounded. A command gets its reply within `commandTimeoutMs` or fails. Without a connection a command fails at once instead of
+ * waiting in a queue. If its server stays silent, a connection is closed and opened again. A command is never sent twice. Each of these
  * failures is a `CacheUnavailableError`.
  *
  * `run()` starts a cache that is provided, or that keeps the buckets of a rate limit. `serve` and `callback` start no subsystems: call
@@ -87,7 +87,8 @@ export class RedisCache extends Cache {
   /**
    * Connects, and tries again for 10 seconds.
    *
-   * @throws CacheUnavailableError if no server answers, or it refuses the login; FrameworkError `E_REDIS_CLUSTER` for a server of a cluster
+   * @throws CacheUnavailableError if no server responds, or it refuses the login; FrameworkError `E_REDIS_CLUSTER` for a server of a
+   * cluster
    */
   override async start(): Promise<void> {
     try {
@@ -144,7 +145,7 @@ function readUrl({ url, client }: RedisCacheOptions): string | undefined {
   const protocol = URL.canParse(url) ? new URL(url).protocol : "";
   if (protocol === "redis:" || protocol === "rediss:") return url;
   throw setupError(
-    new FrameworkError("the URL of a Redis cache begins with redis:// or rediss://", { code: "E_CACHE_URL" }),
+    new FrameworkError("the URL of a Redis cache starts with redis:// or rediss://", { code: "E_CACHE_URL" }),
   );
 }
 

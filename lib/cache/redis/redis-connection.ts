@@ -10,16 +10,16 @@ import { type Clock, OVERDUE, within } from "../../runtime/clock.js";
 /** A server that restarts or pauses for a moment must not end the start of the application. */
 const START_LIMIT_MS = 10_000;
 
-/** The server has refused the login. It would refuse every other try. */
+/** The server has refused the login. It would refuse every other attempt. */
 const REFUSED = /^(?:WRONGPASS|NOAUTH|NOPERM|ERR (?:AUTH|invalid password))/;
 
 /** Redis 6.2 reports an error of a command inside a script within an error of the script. */
 const READ_ONLY = /^(?:READONLY|ERR Error running script .*-READONLY) /;
 
 /**
- * Opens a connection that is tried again until it stands, at most for 10 seconds.
+ * Opens a connection, with further attempts for at most 10 seconds.
  *
- * @throws the error of the last try, or the refusal of the login at once; FrameworkError `E_REDIS_CLUSTER`. The client is disconnected.
+ * @throws the error of the last attempt, or the refusal of the login at once; FrameworkError `E_REDIS_CLUSTER`. The client is disconnected.
  */
 export async function openClient(client: Redis, clock: Clock, user: string): Promise<void> {
   try {
@@ -56,7 +56,7 @@ async function untilReady(client: Redis, clock: Clock): Promise<void> {
   if ((await within(clock, START_LIMIT_MS, ready)) === OVERDUE) throw lastError;
 }
 
-/** A script of several keys fails where the keys are on several servers. A server that does not tell its mode passes. */
+/** A script of several keys fails if the keys are on several servers. A server that does not show its mode passes. */
 async function refuseCluster(client: Redis, user: string): Promise<void> {
   const mode = await client.info("cluster").catch(() => "");
   if (!/^cluster_enabled:1/m.test(mode)) return;

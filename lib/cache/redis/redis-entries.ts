@@ -4,7 +4,8 @@
  *
  * An entry is a hash: the value (`v`), the moment until which it is fresh (`f`), its tags with their versions (`t`). A tag is a key with a
  * random version, which an invalidation deletes. An entry is valid as long as its tags have the versions that they had before its value was
- * computed. A caller of `remember` adds its tags to the entry that it finds, and a value that is made again keeps them. A claim holds the token of the claimant and the versions of the tags.
+ * computed. A caller of `remember` adds its tags to the entry that it finds, and a value that is computed again keeps them. A claim holds
+ * the token of the claimant and the versions of the tags.
  */
 import { randomUUID } from "node:crypto";
 import { FrameworkError } from "../../errors/framework-error.js";
@@ -21,7 +22,7 @@ import {
 /** How much longer a tag lives than its entries. */
 const TAG_MARGIN_MS = 1000;
 
-/** Reads an entry if its tags are unchanged: value, moment, tags and versions by turns. An invalid one is overwritten or expires. */
+/** Reads an entry if its tags are unchanged: value, moment, and a list of tags and versions. An invalid entry is overwritten or expires. */
 const ENTRY = `
 local function entry(key, prefix)
   local e = redis.call('HMGET', key, 'v', 'f', 't')
@@ -72,7 +73,7 @@ local function store(text, ttl, stale, first, names, version, prefix, more)
   redis.call('DEL', KEYS[2])
 end`;
 
-/** Gives the entry KEYS[1] with the tags `t` those of the caller too; false if they are too many. */
+/** Adds the tags of the caller to the entry KEYS[1] with the tags `t`; false if there would be too many. */
 const EXTEND = `
 local function extend(t)
   local known = {}
@@ -95,7 +96,7 @@ end`;
 
 /** The claim of a token with the current versions of the tags. */
 const CLAIM = `
-local function claimOf(token, first)
+local function createClaim(token, first)
   local claim = token
   for i = first, #KEYS do claim = claim .. ' ' .. (redis.call('GET', KEYS[i]) or '') end
   return claim
@@ -118,7 +119,7 @@ return e and 1 or 0`,
   invalidate: `
 redis.call('DEL', unpack(KEYS))`,
   /** KEYS: entry, claim, failure, tags. ARGV: prefix of tags, token, lease, version, life of tags, names of tags. */
-  look: `${ENTRY}${STORE}${EXTEND}${CLAIM}
+  readOrClaim: `${ENTRY}${STORE}${EXTEND}${CLAIM}
 local e = entry(KEYS[1], ARGV[1])
 if e and not extend(e[3]) then e = nil end
 if e and now() < tonumber(e[2]) then return {'fresh', e[1]} end
@@ -130,32 +131,32 @@ if not failed then
     redis.call('SET', KEYS[i], ARGV[4], 'NX')
     if redis.call('PTTL', KEYS[i]) < tonumber(ARGV[5]) then redis.call('PEXPIRE', KEYS[i], ARGV[5]) end
   end
-  local held = redis.call('GET', KEYS[2])
-  local token = held and string.match(held, '^%S+')
-  if not held or (#KEYS > 3 and held ~= claimOf(token, 4)) then
-    redis.call('SET', KEYS[2], claimOf(ARGV[2], 4), 'PX', ARGV[3])
+  local current = redis.call('GET', KEYS[2])
+  local token = current and string.match(current, '^%S+')
+  if not current or (#KEYS > 3 and current ~= createClaim(token, 4)) then
+    redis.call('SET', KEYS[2], createClaim(ARGV[2], 4), 'PX', ARGV[3])
     claimed = 1
   end
 end
 if e then return {'stale', e[1], claimed} end
-return {claimed == 1 and 'claimed' or 'held'}`,
+return {claimed == 1 and 'claimed' or 'claimed-elsewhere'}`,
   /** KEYS: entry, claim, tags. ARGV: token, text, ttl, stale, version, prefix of tags, names of tags. */
   complete: `${ENTRY}${STORE}${CLAIM}
-if redis.call('GET', KEYS[2]) ~= claimOf(ARGV[1], 3) then return 0 end
+if redis.call('GET', KEYS[2]) ~= createClaim(ARGV[1], 3) then return 0 end
 local e = entry(KEYS[1], ARGV[6])
 store(ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4]), 3, 7, ARGV[5], ARGV[6], e and e[3] or {})
 return 1`,
   /** KEYS: claim, failure. ARGV: token, milliseconds. */
   fail: `
-local held = redis.call('GET', KEYS[1])
-if held and string.match(held, '^%S+') == ARGV[1] then
+local current = redis.call('GET', KEYS[1])
+if current and string.match(current, '^%S+') == ARGV[1] then
   redis.call('DEL', KEYS[1])
   redis.call('SET', KEYS[2], '1', 'PX', ARGV[2])
 end`,
   /** KEYS: claim. ARGV: token, lease. */
   renew: `
-local held = redis.call('GET', KEYS[1])
-if held and string.match(held, '^%S+') == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end`,
+local current = redis.call('GET', KEYS[1])
+if current and string.match(current, '^%S+') == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end`,
 } as const;
 
 type Scripts = Readonly<Record<keyof typeof SOURCES, CacheScript>>;
@@ -196,7 +197,7 @@ export class RedisEntries implements CacheEntries {
     const keys = [entryKey(key), claimKey(key), failureKey(key), ...tags.map(tagKey)];
     const tagLife = ttlMs + staleMs + CLAIM_LEASE_MS + TAG_MARGIN_MS;
     const args = [this.tagPrefix, token, CLAIM_LEASE_MS, randomUUID(), tagLife, ...tags];
-    return readLookup(key, await this.run("look", key, keys, args));
+    return readLookup(key, await this.run("readOrClaim", key, keys, args));
   }
 
   async complete({ key, token }: Claim, value: unknown, lifetime: CacheLifetime): Promise<unknown> {
@@ -248,7 +249,7 @@ function isForeignValue(error: unknown): boolean {
 /** @throws FrameworkError `E_CACHE_VALUE` for a reply that the script does not give */
 function readLookup(key: string, reply: unknown): CacheLookup {
   const [state, text, claimed] = Array.isArray(reply) ? (reply as unknown[]) : [];
-  if (state === "claimed" || state === "held" || state === "failed") return { state };
+  if (state === "claimed" || state === "claimed-elsewhere" || state === "failed") return { state };
   if (typeof text !== "string") throw unreadableValue(key);
   const value = readCacheValue(key, text);
   return state === "stale" ? { state, value, isClaimed: claimed === 1 } : { state: "fresh", value };

@@ -23,7 +23,10 @@ export const getCode = (error: unknown): unknown =>
 
 export const isAbsent = (error: unknown): boolean => ABSENT.has(getCode(error));
 
-/** Runs a call of the file system. @throws StorageFullError; ConflictError; StorageUnavailableError: none of them has the path */
+/**
+ * Replaces the error of a call of the file system. @throws StorageFullError; ConflictError; StorageUnavailableError: none of them holds the
+ * path
+ */
 export async function withDiskErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,7 +1,7 @@
 /**
- * Type, visibility and metadata of a file on a disk. They lie in a file of their own beside the content, if they differ from the default.
- * Its name has the modification time of the content, which the driver makes unique, so that the description of one version is never
- * taken for that of another. Tools that keep the modification time, such as `cp -a` and `rsync -a`, keep the descriptions.
+ * Type, visibility and metadata of a file on a disk. They are stored in a separate file beside the content, if they differ from the
+ * default. Its name has the modification time of the content, which the driver makes unique, so that the descriptions of two versions are
+ * never confused. Tools that keep the modification time, such as `cp -a` and `rsync -a`, keep the descriptions.
  *
  * A content without description, such as a file that was copied into the directory by hand, is private and `application/octet-stream`.
  */

@@ -45,7 +45,7 @@ import { toStoredFile, isLost, isUnchanged, createLostError, VersionTimes } from
 import { writeChunks } from "./fs-write.js";
 
 const READ_BYTES = 131_072;
-/** The attempts where another process removes an empty directory, or replaces a file, at the same moment. */
+/** The attempts if another process removes an empty directory, or replaces a file, at the same moment. */
 const MAX_TRIES = 8;
 
 interface OpenContent {
@@ -54,7 +54,7 @@ interface OpenContent {
   readonly mtimeNs: bigint;
 }
 
-/** A content that gets its name. */
+/** A content that is moved to its key. */
 interface DescribedContent {
   readonly path: string;
   readonly description: Description;
@@ -222,7 +222,9 @@ export class FsFiles implements StorageFiles {
     return this.urls;
   }
 
-  /** Puts the content at `path` under its key, with its description. @throws what `isLost` tells, where the content is another one */
+  /**
+   * Puts the content at `path` under its key, with its description. @throws an error that `isLost` recognises, if another content is there
+   */
   private async publish(
     key: string,
     place: DiskPlace,

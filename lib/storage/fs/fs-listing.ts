@@ -1,7 +1,7 @@
 /**
- * The walks over the directories of a storage on a disk: the keys in their order, and the files that a killed process left.
+ * The walks over the directories of a storage on a disk: the keys in their order, and the temporary files of killed processes.
  *
- * A listing holds the names of one directory at a time for each level, so a directory of a million files costs memory; keys with a date or
+ * A listing reads the names of one directory at a time for each level, so a directory of a million files costs memory. Keys with a date or
  * a part of a hash in front keep directories small.
  */
 import type { Dirent } from "node:fs";

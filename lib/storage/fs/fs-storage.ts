@@ -1,6 +1,6 @@
 /**
  * The `Storage` in a directory of the disk; the entry point `@stagecraft/framework/storage/fs`. A key is the path of its file below the
- * directory. The driver's own files there begin with `.~`: temporary ones, and descriptions of files that are not private or not
+ * directory. The driver's own files there have the prefix `.~`: temporary ones, and descriptions of files that are not private or not
  * `application/octet-stream`. Several processes may share the directory.
  *
  * Not for instances on several machines, unless they mount the same file system; `S3Storage` is for those.
@@ -61,7 +61,7 @@ export class FsStorage extends Storage {
   }
 
   /**
-   * Creates the directory, and begins to remove what a killed process left there. The application does not wait for the removal.
+   * Creates the directory, and starts to remove the temporary files of killed processes. The application does not wait for the removal.
    *
    * @throws StorageUnavailableError if the directory cannot be created or written to
    */
@@ -76,7 +76,7 @@ export class FsStorage extends Storage {
     this.sweeping = this.sweep();
   }
 
-  /** Ends the removal of old files. */
+  /** Stops the removal of old files. */
   override async stop(): Promise<void> {
     this.stopping.abort();
     await this.sweeping;
@@ -86,7 +86,7 @@ export class FsStorage extends Storage {
     await access(this.root, constants.R_OK | constants.W_OK);
   }
 
-  /** Resolves when the files that a killed process left are removed. Tests wait for it. @internal */
+  /** Resolves when the files of killed processes are removed. Tests wait for it. @internal */
   get swept(): Promise<void> {
     return this.sweeping ?? Promise.resolve();
   }

@@ -1,13 +1,13 @@
 /**
  * Writes chunks to an open file. While one write is under way, the next chunks are collected and then written at once, so that the source
- * and the disk work at the same time. At most 1 MiB is held. A large content is flushed while it is written, so that the flush at its end
- * has little left to do.
+ * and the disk work at the same time. At most 1 MiB is buffered. A large content is flushed while it is written, so that the flush at its
+ * end is short.
  */
 import type { FileHandle } from "node:fs/promises";
 import { withDiskErrors } from "./disk.js";
 
 const MAX_BUFFERED_BYTES = 1_048_576;
-/** The bytes after which a flush begins. */
+/** The bytes after which a flush starts. */
 const FLUSH_BYTES = 33_554_432;
 
 /** @throws the error of the source; StorageFullError; StorageUnavailableError */
@@ -53,7 +53,7 @@ class ChunkWriter {
     return this.waitForDrain();
   }
 
-  /** Begins a flush, unless one is under way. If it fails, the content fails, because its bytes may be lost. */
+  /** Starts a flush, unless one is under way. If it fails, the write fails, because its bytes may be lost. */
   private flush(): void {
     if (this.unflushed < FLUSH_BYTES || this.flushing !== undefined) return;
     this.unflushed = 0;
@@ -84,7 +84,7 @@ class ChunkWriter {
   }
 }
 
-/** A write may take a part only, as on a disk that is nearly full. */
+/** A write may write a part only, as on a disk that is nearly full. */
 async function writeCompletely(handle: FileHandle, chunks: readonly Uint8Array[]): Promise<void> {
   let rest = chunks;
   for (;;) {

@@ -1,6 +1,6 @@
 /**
- * The errors of S3 as errors of a storage. The SDK's errors hold the key, the request and the answer of the service, so only name and
- * status are kept.
+ * The errors of S3 as errors of a storage. The SDK's errors hold the key, the request and the response of the service, so only name and
+ * status are copied.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { driverFault, StorageFullError, StorageUnavailableError } from "../storage-errors.js";
@@ -23,7 +23,7 @@ export function toS3Fault(error: unknown): Error {
   if ($metadata?.httpStatusCode === undefined) return fault;
   const id = $metadata.requestId === undefined ? "" : `, request ${$metadata.requestId}`;
   const hint = $metadata.httpStatusCode === 403 ? FORBIDDEN : "";
-  fault.message = `the service answered ${fault.name} (${$metadata.httpStatusCode}${id})${hint}`;
+  fault.message = `the service responded with ${fault.name} (${$metadata.httpStatusCode}${id})${hint}`;
   return fault;
 }
 

@@ -38,7 +38,7 @@ export interface S3StorageOptions {
   readonly publicBase?: string;
   /** Sends `public-read` with public files. False unless set: most buckets decide by a policy, and refuse such requests. */
   readonly acl?: boolean;
-  /** The time without an answer or a byte after which a request fails, in milliseconds; 30 000 unless set. */
+  /** The time without a response or a byte after which a request fails, in milliseconds; 30 000 unless set. */
   readonly timeoutMs?: number;
   /** The name in health checks and events; `S3Storage` unless set. */
   readonly name?: string;
@@ -98,7 +98,7 @@ export class S3Storage extends Storage {
       throw error;
     }
     this.client.destroy();
-    throw new StorageUnavailableError(new Error("no answer in time"), `The bucket ${this.bucket} does not answer.`);
+    throw new StorageUnavailableError(new Error("no response in time"), `The bucket ${this.bucket} does not respond.`);
   }
 
   /** Closes the connections. */

@@ -115,7 +115,7 @@ class PartedUpload {
     }
   }
 
-  /** The answer of a first attempt may be lost, and the service does not know the upload at the second one. */
+  /** The response to a first attempt may be lost, and the service does not know the upload at the second one. */
   private async complete(id: UploadId): Promise<string | undefined> {
     const Parts = this.parts.toSorted((one, other) => (one.PartNumber ?? 0) - (other.PartNumber ?? 0));
     try {
@@ -130,7 +130,7 @@ class PartedUpload {
     }
   }
 
-  /** Starts a part as soon as there is a place. */
+  /** Starts a part as soon as fewer than `MAX_CONCURRENT_PARTS` are under way. */
   private async startPart(id: UploadId, body: Uint8Array): Promise<void> {
     while (this.running.size >= MAX_CONCURRENT_PARTS) await Promise.race(this.running);
     if (this.failure !== undefined) throw this.failure.error;

@@ -273,7 +273,7 @@ describe("S3Storage", function () {
     await starting;
 
     silent.close();
-    expect(failure).to.have.property("message").include("does not answer");
+    expect(failure).to.have.property("message").include("does not respond");
   });
 
   it("reports the errors of the service without its text", async () => {
