@@ -71,7 +71,7 @@ export class CsrfConfig {
     return this.withCookie(cookie);
   }
 
-  /** The name of the cookie. One that begins with `__Host-` or `__Secure-` forces `Secure`. @throws FrameworkError `E_CSRF_COOKIE` */
+  /** The name of the cookie. A name with the prefix `__Host-` or `__Secure-` forces `Secure`. @throws FrameworkError `E_CSRF_COOKIE` */
   cookie(name: string): CsrfConfig {
     return this.withCookie({ name, ...(needsSecure(name) && { secure: true }) });
   }

@@ -23,7 +23,7 @@ import { NO_SESSION, readToken, TokenMaker } from "./token.js";
 
 const log = tracing.target("framework::http::csrf");
 
-/** What the application gives to the stage. */
+/** The parts of the application that the stage needs. */
 export interface CsrfSite {
   /** The origin of the configured URL. */
   readonly origin: string;
@@ -99,7 +99,8 @@ export class CsrfLayer extends StageLayer {
     if (cookies.length === 0) return this.refuse(request, NO_COOKIE);
     const check = (given: string | undefined): void | Promise<void> => {
       if (given === undefined) return this.refuse(request, NO_TOKEN);
-      // Of two first visits at once the browser keeps the cookie of one. A form of the other is of this site too, as the browser itself says.
+      // Two first visits at the same time both set the cookie, and the browser keeps one. A form of the other visit is valid too, because
+      // the browser itself says that it comes from this site.
       const isMatch =
         isMatching(maker, token.requestId, cookies, given) ||
         (source === "own" && token.requestId === NO_SESSION && maker.isOfFirstVisit(given));
@@ -111,7 +112,7 @@ export class CsrfLayer extends StageLayer {
     return form.then(findToken).then((field) => (ctx.isAbandoned ? undefined : check(field)), refuseOnError(ctx));
   }
 
-  /** The stage stands before the router, so only here, for a request that would be refused, it asks which route the request would get. */
+  /** The stage runs before the router. Only for a request that would be refused it finds the route of the request. */
   private refuse({ ctx, token, inner }: Admission, detail: string): void | Promise<void> {
     const { csrf, bearer } = this.settings.routes.optionsFor(ctx.method, ctx.path) ?? {};
     if (csrf === "exempt") {
@@ -126,8 +127,8 @@ export class CsrfLayer extends StageLayer {
   }
 
   /**
-   * A visit of the page protocol would show the problem as text in a dialog. It goes back to its page, or to the root, with a message. The
-   * problem stays where there is neither.
+   * The client of the page protocol would show the problem as text in a dialog. So it is redirected to its page, or to the root, with a
+   * message. Without either page it gets the problem.
    */
   private redirectBack(ctx: Context, detail: string): void {
     const { expired } = this.settings;
@@ -163,7 +164,10 @@ function isMatching(maker: TokenMaker, id: string, cookies: readonly string[], g
   return cookies.some((cookie) => maker.isValid(cookie, id) && maker.matches(cookie, given));
 }
 
-/** Stays readable for the handler. `undefined` for another body, and for a form with files in an application that reads none. */
+/**
+ * The fields of a form, which the handler can still read. `undefined` for another body, and for a form with files if the application reads
+ * no uploads.
+ */
 function readRequestForm(ctx: Context): Promise<unknown> | undefined {
   const type = ctx.get("content-type");
   if (URLENCODED.test(type)) return readForm(ctx);
@@ -176,7 +180,7 @@ function findToken(form: unknown): string | undefined {
   return typeof field === "string" ? readToken(field) : undefined;
 }
 
-/** The body is too large, malformed or broken off. */
+/** Refuses a request whose body is too large, malformed or incomplete. */
 function refuseOnError(ctx: Context): (error: unknown) => void {
   return (error) => {
     if (!(error instanceof FrameworkError)) throw error;

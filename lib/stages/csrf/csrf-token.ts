@@ -18,7 +18,7 @@ const log = tracing.target("framework::http::csrf");
 /** The field of a form that holds the token. */
 export const TOKEN_FIELD = "_token";
 
-/** A name that is sent more often than this is forged. */
+/** A request that sends the name more often is forged. */
 const MAX_COOKIES = 4;
 
 /** What all requests of an application share. @internal */
@@ -34,9 +34,9 @@ interface Issued {
 }
 
 export class CsrfToken {
-  /** Whether the answer may bring a token to a browser that has none. @internal */
+  /** Whether the response may send a token to a browser without one. @internal */
   mayIssue = false;
-  /** The route is exempt from the check: its answer brings no token. @internal */
+  /** The route is exempt from the check, so its response sends no token. @internal */
   isExempt = false;
   /** Whether the body may hold the token. */
   private isShown = false;
@@ -72,8 +72,8 @@ export class CsrfToken {
   }
 
   /**
-   * The token for a form: another text at each call, and valid as long as the cookie. The answer brings the cookie if it is missing, and
-   * shared caches do not keep it.
+   * The token for a form: a different text at each call, and valid as long as the cookie. The response sets a missing cookie, and shared
+   * caches do not store the response.
    */
   masked(): string {
     this.isShown = true;
@@ -95,7 +95,7 @@ export class CsrfToken {
     return this.#session?.cookieId ?? NO_SESSION;
   }
 
-  /** Sends the browser its token, if it has to learn one. @internal */
+  /** Sends the browser its token, if it needs a new one. @internal */
   sessionSaved(result: SaveResult, isPublic: boolean): void {
     if (this.isExempt || isNotModified(this.#ctx.raw) || (isPublic && !this.makePrivate())) return;
     const token = this.findTokenToSend(result);
@@ -105,7 +105,7 @@ export class CsrfToken {
   /** A cache would give the page of one visitor, with its token, to visitors who do not have the cookie of the token. */
   private makePrivate(): boolean {
     if (!this.isShown) return false;
-    log.warn("Cache-Control: public replaced by no-store: the answer holds the CSRF token of a visitor");
+    log.warn("Cache-Control: public replaced by no-store: the response holds the CSRF token of a visitor");
     this.#ctx.raw.setHeader("Cache-Control", "no-store");
     return true;
   }
@@ -135,7 +135,7 @@ export class CsrfToken {
     addSetCookie(this.#ctx.raw, `${name}=${token}${age}${suffix}`);
   }
 
-  /** The token that the browser has after this answer, as far as is known now. */
+  /** The token that the browser has after this response, as far as is known now. */
   private getToken(): string {
     const id = this.#session === undefined ? NO_SESSION : this.#session.idAfterSave;
     if (this.#issued?.id === id) return this.#issued.token;

@@ -45,22 +45,22 @@ export class TokenMaker {
   }
 
   /**
-   * The token for another id. A visitor who had no session before keeps the random half, so that forms in other tabs stay valid. A token
-   * that was not made for a visitor without a session gets a new one.
+   * The token for another id. A visitor who had no session before keeps the random half, so that forms in other tabs stay valid. Any other
+   * token is replaced by a new one.
    */
   rebind(token: string, id: string): string {
     if (this.keys === undefined) return token;
     return this.isBound(token, NO_SESSION) ? this.bind(token.slice(0, HALF_LENGTH), id) : this.create(id);
   }
 
-  /** Whether the token was made for the session. A visitor without a session may have any token: there is nothing to protect yet. */
+  /** Whether the token belongs to the session. A visitor without a session may have any token: there is nothing to protect yet. */
   isValid(token: string, id: string): boolean {
     return this.keys === undefined || id === NO_SESSION || this.isBound(token, id);
   }
 
   /**
-   * Whether the token of a request is the one in its cookie. A form that was made before the session began has the same random half and
-   * the MAC for no session.
+   * Whether the token of a request is that of its cookie. A form from before the session has the same random half, and the MAC for no
+   * session.
    */
   matches(cookie: string, given: string): boolean {
     if (isSame(cookie, given)) return true;
@@ -69,7 +69,10 @@ export class TokenMaker {
     return isSameHalf && this.isBound(given, NO_SESSION);
   }
 
-  /** Whether this application made the token for a visitor without a session. Never without a session stage, whose key would prove it. */
+  /**
+   * Whether this application created the token for a visitor without a session. False without a session stage, because only its keys can
+   * prove it.
+   */
   isOfFirstVisit(token: string): boolean {
     return this.keys !== undefined && this.isBound(token, NO_SESSION);
   }

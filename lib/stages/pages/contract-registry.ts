@@ -1,6 +1,6 @@
 /**
- * The contracts of an application at run time. In a debug build a page that does not fit its contract is a warning in the log. `artifact()`
- * gives all of them as data, for tools that check a front end or document it: the same contracts give the same bytes.
+ * The contracts of an application at run time. In a debug build the log has a warning for each page that does not fit its contract.
+ * `artifact()` returns all contracts as data, for tools that check or document a front end: the same contracts give the same bytes.
  *
  * @example
  * Application.create(LinksModule).pages(new Pages()).pageContracts(new PageContracts().register(linksIndex));
@@ -31,7 +31,7 @@ export class PageContractRegistry {
   private readonly contracts = new Map<string, PageContract>();
   private readonly found: Diagnostic[] = [];
 
-  /** Adds contracts. A second one of a component is a fault that `build()` reports, and so is one that differs only in case. */
+  /** Adds contracts. `build()` reports a second contract of one component, and a component whose name differs from another only in case. */
   register(...contracts: readonly PageContract[]): this {
     for (const each of contracts) {
       const key = toKey(each.component);
@@ -55,7 +55,7 @@ export class PageContractRegistry {
     return { artifact: ARTIFACT, contracts };
   }
 
-  /** Why the props of a page do not fit its contract; `undefined` where they do, or there is none. @internal */
+  /** The reason why the props of a page do not fit its contract; `undefined` if they fit, or if the component has no contract. @internal */
   findMisfit(component: string, props: Readonly<Record<string, unknown>>, isWhole: boolean): string | undefined {
     const known = this.contracts.get(toKey(component));
     return known?.component === component ? findMisfit(known.props, props, isWhole) : undefined;
@@ -70,7 +70,7 @@ export class PageContractRegistry {
 /** Set by the stage of the contracts. @internal */
 export const RegistryOfRequest = new Extension<PageContractRegistry>("page contracts");
 
-/** The same for names that differ only in the case of A to Z: some file systems take both for one file. */
+/** Names that differ only in the case of A to Z have the same key, because some file systems treat them as one file. */
 function toKey(component: string): string {
   return component.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
@@ -94,5 +94,5 @@ function describeRepeated(known: string, second: string): Diagnostic {
     known === second
       ? `the component "${known}" has two contracts`
       : `the components "${known}" and "${second}" differ only in case`;
-  return { code: "E_PAGE_CONTRACT", what, where: ".pageContracts(…)", fix: "leave one of the two" };
+  return { code: "E_PAGE_CONTRACT", what, where: ".pageContracts(…)", fix: "remove one of the two" };
 }

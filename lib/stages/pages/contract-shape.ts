@@ -1,6 +1,6 @@
 /**
- * The props of a component as a value: for an application that wants its contracts at run time too, to check pages while it is developed
- * and to hand them to other tools. A contract that is a value gives the same types as a declared one.
+ * The props of a component as a value, for an application that needs its contracts at run time: in development the framework checks pages
+ * against them, and other tools can read them. A contract as a value gives the same types as a declared contract.
  *
  * @example
  * export const linksIndex = contract("links/index", {
@@ -37,7 +37,7 @@ type TypeOf<S> = S extends Shape<infer T> ? T : never;
 
 type Required<T> = Shape<T, false>;
 
-/** The shapes that a contract is made of. */
+/** The shapes for the props of a contract. */
 export const shape = Object.freeze({
   boolean: createPlain<boolean>("boolean"),
   number: createPlain<number>("number"),
@@ -73,7 +73,7 @@ export function contract<const S extends ShapeTable>(component: string, props: S
   throw setupError(new FrameworkError(`contract("${component}"): ${what}`, { code: "E_PAGE_CONTRACT" }));
 }
 
-/** The first path whose value does not fit, and why; `undefined` where all fit. @param isWhole whether a prop may not be missing */
+/** The first path whose value does not fit, with the reason; `undefined` if all values fit. @param isWhole false if props may be missing */
 export function findMisfit(
   props: ShapeTable,
   value: Readonly<Record<string, unknown>>,

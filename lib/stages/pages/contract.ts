@@ -1,8 +1,9 @@
 /**
- * The types of pages. An application declares the props of each component once, in a module of types that server and front end import:
- * the server's `page()` and the component's `PageProps` are checked against the same declaration. Nothing is generated.
+ * The types of pages. An application declares the props of each component once, in a module of types that server and front end import: the
+ * server's `page()` and the component's `PageProps` are checked against the same declaration. Nothing is generated.
  *
- * A contract says what the component gets. A member with `?` may be absent at first, so the server may defer it or send it on request.
+ * A contract names the props that the component gets. A member with `?` may be absent from the first response, so the server may defer it
+ * or send it on request.
  *
  * @example
  * declare module "@stagecraft/framework/pages" {
@@ -38,7 +39,7 @@ type Declared = keyof PageContracts & string;
 /** A component that a contract is declared for; any text while none is. */
 export type ComponentName = [Declared] extends [never] ? string : Declared;
 
-/** The messages of a field, or of the fields of a form's own bag. */
+/** The messages by field. */
 export type PageErrors = Readonly<Record<string, string>>;
 
 /** The props of a component, as the browser gets them. */
@@ -60,10 +61,10 @@ export type ClientProps<T> = Json<T> & Json<SharedProps>;
 
 type ContractOf<C> = C extends keyof PageContracts ? PageContracts[C] : Readonly<Record<string, unknown>>;
 
-/** What `page()` takes for a component. */
+/** The props that `page()` takes for a component. */
 export type ServerProps<C> = InputsOf<ContractOf<C>>;
 
-/** What `page()` takes for a contract. A shared prop may be given again, and goes before the shared one. */
+/** The props that `page()` takes for a contract. A shared prop may be given again, and replaces the shared value. */
 export type InputsOf<T> = Inputs<T> & {
   readonly [K in Exclude<keyof SharedProps, keyof T>]?: PropInput<SharedProps[K]>;
 };
@@ -77,7 +78,7 @@ type Inputs<T> = {
 
 type IsOptional<T, K extends keyof T> = string extends K ? true : object extends Pick<T, K> ? true : false;
 
-/** A prop that the first answer has: a value, a function that makes one, or a prop that is not sent later. */
+/** A prop of the first response: a value, a function that returns one, or a `Prop` that is not sent later. */
 type PropInput<T> = Sendable<T> | Promise<Sendable<T>> | Prop<Sendable<T>, "present"> | Maker<T, "present">;
 
 type LatePropInput<T> = Sendable<T> | Promise<Sendable<T>> | Prop<Sendable<T>> | Maker<T, "present" | "late">;
@@ -86,7 +87,7 @@ type Maker<T, P extends "present" | "late"> = (
   ctx: Context,
 ) => Sendable<T> | Prop<Sendable<T>, P> | Promise<Sendable<T> | Prop<Sendable<T>, P>>;
 
-/** A value that JSON can hold; a part that it cannot is replaced by the reason. */
+/** A value that JSON can hold. In the type, a part that JSON cannot hold is replaced by the reason. */
 type Sendable<T> = T extends bigint
   ? "JSON has no bigint: send a string"
   : T extends Leaf

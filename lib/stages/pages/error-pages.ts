@@ -1,9 +1,9 @@
 /**
  * The layer around every stage that refuses: it shows an error as a page where the application names a component for the status, and the
- * visitor reads pages, not problems. An answer with a body of the application stays, and so does a CSRF refusal: it is not a page.
+ * visitor reads pages, not problems. A response with a body of the application stays, and so does the problem of a CSRF refusal.
  *
- * A visitor reads pages if the request is the Inertia client's, or if its `Accept` names `text/html`, as browsers do. Programs that
- * accept anything get the problem.
+ * A visitor reads pages if the request is the Inertia client's, or if its `Accept` names `text/html`, as browsers do. Programs that accept
+ * anything get the problem.
  */
 import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/request/context.js";
@@ -17,7 +17,7 @@ import type { PageWriter } from "./protocol/page-writer.js";
 import { Page } from "./page.js";
 import { markPrecognition } from "./protocol/precognition.js";
 
-/** A status, or a class of statuses: a status of its own goes before its class. */
+/** A status, or a class of statuses. The component of a status takes precedence over that of its class. */
 export type ErrorStatus = `${4 | 5}xx` | number;
 
 /** The component for an error. It gets the prop `status`. */
@@ -25,7 +25,7 @@ export type ErrorComponents = Readonly<Partial<Record<ErrorStatus, string>>>;
 
 const log = tracing.target("framework::pages");
 const VARY = new VaryCompleter("Accept, X-Inertia");
-/** How long an error page waits for its shared props, in milliseconds: what failed may be what they need. */
+/** The time limit for the shared props of an error page, in milliseconds: they may need the part that has failed. */
 const MAX_WAIT_MS = 1000;
 
 export class ErrorPagesLayer extends StageLayer {
@@ -50,7 +50,7 @@ export class ErrorPagesLayer extends StageLayer {
     const component = this.components[statusCode] ?? this.components[statusCode < 500 ? "4xx" : "5xx"];
     if (component === undefined || !isReplaceable(ctx)) return undefined;
     ctx.completeHeadWith(VARY);
-    // A status that Node's response has by itself gives way to the 200 of a body.
+    // A body would replace a status that only Node's response has by 200.
     ctx.setStatus(statusCode);
     const visit = findPageVisit(ctx);
     if (visit === undefined) return undefined;
@@ -62,7 +62,7 @@ export class ErrorPagesLayer extends StageLayer {
     await this.attempt(ctx, page, visit, false);
   }
 
-  /** Whether the page is written. Shared props may need what has failed, so the second attempt goes without them. */
+  /** Whether the page is written. Shared props may need the part that has failed, so the second attempt has none. */
   private async attempt(ctx: Context, page: Page, visit: PageRequest, isShared: boolean): Promise<boolean> {
     const attempt = { isShared, isEnded: false };
     try {
@@ -78,14 +78,14 @@ export class ErrorPagesLayer extends StageLayer {
   }
 }
 
-/** Whether the framework made the body of the answer: a problem, or none at all. */
+/** Whether the body of the response comes from the framework: it is a problem, or there is none. */
 function isReplaceable(ctx: Context): boolean {
   const refusal = findRefusal(ctx);
   if (refusal === undefined) return ctx.payload === undefined && !ctx.raw.hasHeader("Content-Type");
   return !refusal.problem.type.endsWith(":csrf");
 }
 
-/** The visit of a reader of pages; `undefined` for a program. */
+/** The visit, if the client reads pages; `undefined` for a program. */
 function findPageVisit({ incoming: { headers } }: Context): PageRequest | undefined {
   if (headers["precognition"] === "true") return undefined;
   try {

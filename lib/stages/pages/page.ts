@@ -1,8 +1,8 @@
 /**
- * A page as a value that a handler returns: the component of the front end that shows it, and the props that it gets. The page stage
- * answers with an HTML document, or with JSON to a visit of the Inertia client.
+ * A page as a value that a handler returns: the component of the front end that shows it, and the props that it gets. The page stage sends
+ * an HTML document, or JSON for a visit of the Inertia client.
  *
- * Not for an answer that programs read: return an object.
+ * Not for a response that programs read: return an object.
  *
  * @example
  * return page("links/index", { links: this.store.all(), total: () => this.store.count() }).head({ title: "Links" });
@@ -56,7 +56,7 @@ export class Page extends Deferred {
     return new Page(checkComponent(component), checkProps(component, props));
   }
 
-  /** Only the status is known before the props are. @internal */
+  /** Only the status is known before the props are resolved. @internal */
   override announce(ctx: Context): void {
     ctx.clearBody();
     const { status } = this.settings;
@@ -64,7 +64,7 @@ export class Page extends Deferred {
     else if (ctx.givenStatus === undefined) ctx.setStatus(200);
   }
 
-  /** The status of the answer, in both forms; 200 unless set here or on the context. */
+  /** The status of the response, as a document and as JSON; 200 unless set here or on the context. */
   status(code: number): Page {
     checkFinalStatus(code);
     return this.with({ status: code });
@@ -95,7 +95,7 @@ export class Page extends Deferred {
     return this.with({ clearsHistory: true });
   }
 
-  /** The browser keeps the fragment of the URL that it asked for, also after a redirect. */
+  /** The browser keeps the fragment of the requested URL, also after a redirect. */
   preserveFragment(): Page {
     return this.with({ keepsFragment: true });
   }

@@ -1,6 +1,6 @@
 /**
- * Stage layer of the page protocol, the server half of Inertia: turns a returned page into an HTML document, or into JSON for a visit of
- * the Inertia client, tells a client with old assets to reload, and mends the redirects that the client could not follow.
+ * Stage layer of the page protocol, the server half of Inertia. It sends a returned page as an HTML document, or as JSON for a visit of the
+ * Inertia client. It tells a client with old assets to reload, and replaces the redirects that the client cannot follow.
  */
 import { respondToThrown } from "../../http/failures/thrown-response.js";
 import type { Context } from "../../http/request/context.js";
@@ -35,7 +35,10 @@ export class PagesLayer extends StageLayer {
     };
   }
 
-  /** The visit, if the request goes on. The version is checked before the handler, whose work would be wasted for an old client. */
+  /**
+   * The visit; `undefined` once a response is decided. The version is checked before the handler, whose work would be wasted for an old
+   * client.
+   */
   private readVisit(ctx: Context): PageRequest | undefined {
     try {
       const visit = readPageRequest(ctx.incoming.headers);
@@ -83,7 +86,7 @@ export class PagesLayer extends StageLayer {
     }
   }
 
-  /** A prop that throws is answered as a handler that throws. */
+  /** An error of a prop is handled like an error of the handler. */
   private respondWithPage(ctx: Context, page: Page, visit: PageRequest): void | Promise<void> {
     try {
       const result = this.writer.write(ctx, page, visit);

@@ -1,6 +1,6 @@
 /**
- * The page protocol of an application, for `.pages(…)`: the shared props, the root document, the front end's assets and the error pages. The
- * layer of the stage is made when the application is built, and an application without `.pages(…)` loads none of it.
+ * The page protocol of an application, for `.pages(…)`: the shared props, the root document, the front end's assets and the error pages.
+ * The layer of the stage is created when the application is built, and an application without `.pages(…)` loads none of it.
  *
  * @example
  * Application.create(LinksModule).pages(new Pages({ entry: "pages/main.tsx", share: { user: (ctx) => userOf(ctx) } }));
@@ -41,7 +41,7 @@ export interface PagesOptions extends Partial<AssetOptions> {
   readonly errors?: ErrorComponents;
   /** Renders first documents on the server. In development Vite does it, with the newest sources. */
   readonly renderer?: PageRenderer;
-  /** Whether a failed render is an error: for tests, which would not see that the browser has rendered the page. */
+  /** Whether a failed render is an error: for tests, which otherwise would not notice that the browser rendered the page. */
   readonly mustRender?: boolean;
 }
 
@@ -202,10 +202,10 @@ function checkShared(share: unknown): void {
   if (bad !== undefined) throw wrongOption(`the shared prop ${JSON.stringify(bad)} ${SHARED_NAMES}`);
 }
 
-/** An absolute URL would lead the browser past the one port. */
+/** An absolute URL would send the browser to another port than that of the application. */
 function checkBase(base: unknown): void {
   if (base === undefined || (typeof base === "string" && /^\/(?:[\w.~-]+\/)*$/.test(base))) return;
-  throw wrongOption('viteBase is a path that begins and ends with a slash: "/build/"');
+  throw wrongOption('viteBase is a path with a slash at both ends: "/build/"');
 }
 
 function checkErrors(errors: unknown): void {

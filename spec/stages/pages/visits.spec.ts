@@ -535,9 +535,7 @@ describe("an Inertia request whose answer is not a page", () => {
       });
 
       expect([status, headers.get("location")]).to.deep.equal([500, null]);
-      expect(app.logs.transcript())
-        .to.contain("E_PAGE_EMPTY")
-        .and.contain("listEmpty answered GET /empty with nothing");
+      expect(app.logs.transcript()).to.contain("E_PAGE_EMPTY").and.contain("listEmpty returned nothing for GET /empty");
       expect((await app.get("/empty?q")).status).to.equal(204);
     });
 

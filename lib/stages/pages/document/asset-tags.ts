@@ -1,9 +1,9 @@
 /**
- * The tags of the front end in a document: from the manifest of a build, or of Vite's development server. They are made once for each
- * component; for a request only the nonce is put in.
+ * The tags of the front end in a document: from the manifest of a build, or of Vite's development server. They are created once for each
+ * component; a request adds its nonce.
  *
- * For a build, the stylesheets come first, then the script, then the chunks that the browser may fetch at once. A page is a chunk of its
- * own, so its styles and its script are named too: otherwise a page that the server rendered would flash without its styles.
+ * For a build, the stylesheets come first, then the script, then the chunks that the browser may fetch at once. A page is a separate chunk,
+ * so its styles and its script are named too: otherwise a page that the server rendered would appear without its styles for a moment.
  */
 import { BoundedMemo } from "../../../http/request/bounded-memo.js";
 import { listBuildFiles, type BuildSite } from "./build-files.js";
@@ -16,10 +16,10 @@ export interface BuildParts extends BuildSite {
   readonly importMap: string | undefined;
 }
 
-/** HTML around the places of the nonce. */
+/** The HTML between the places of the nonce. */
 type Pieces = readonly string[];
 
-/** Stands for the nonce in a tag; no file name of a manifest has it. */
+/** The placeholder of the nonce. No file name of a manifest contains it. */
 const NONCE = "\u0000";
 const MAX_COMPONENTS = 1024;
 
@@ -72,7 +72,7 @@ export interface DevelopmentParts {
   readonly entry: string;
   /** Whether the components of React keep their state when they are replaced; needs React's plugin of Vite. */
   readonly reactRefresh: boolean;
-  /** The `base` of Vite, which begins and ends with a slash. */
+  /** The `base` of Vite, with a slash at both ends. */
   readonly base: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where the front end comes from: Vite's development server, or the build that its manifest describes. Decided once, when the application
- * is built. The development server is used in debug builds only, where `FRAMEWORK_VITE_IPC` names it.
+ * The source of the front end: Vite's development server, or the build that its manifest describes. It is decided once, when the
+ * application is built. Only a debug build uses the development server, and only if `FRAMEWORK_VITE_IPC` names it.
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -85,7 +85,7 @@ function toFindSource({ source }: AssetOptions): SourceOf {
   return source ?? (() => undefined);
 }
 
-/** `undefined` where there is no such file. A file that cannot be read is a fault. */
+/** `undefined` if the file does not exist. @throws FrameworkError `E_MANIFEST` for a file that cannot be read */
 function readOptional(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

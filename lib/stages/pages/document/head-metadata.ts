@@ -5,7 +5,7 @@
 import { escapeHtml } from "./html.js";
 
 export interface HeadMetadata {
-  /** Without a title it is made of the component's name: `admin/user-settings` gives `User Settings`. */
+  /** Without it, the title comes from the component's name: `admin/user-settings` gives `User Settings`. */
   readonly title?: string;
   readonly description?: string;
   /** The URL that search engines show. */
@@ -18,7 +18,7 @@ export interface HeadMetadata {
 
 /**
  * @param component gives the title where the metadata has none
- * @param rendered the elements of the component's own `<Head>`: a value that one of them gives is not derived here
+ * @param rendered the elements of the component's own `<Head>`: a card value that one of them sets is not derived from the metadata
  */
 export function headTags(head: HeadMetadata, component: string, rendered: readonly string[] = []): string {
   const { title, description, canonical } = head;

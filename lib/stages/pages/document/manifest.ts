@@ -51,7 +51,7 @@ export class Manifest {
     return this.integrityByFile.get(file);
   }
 
-  /** The chunk, and all that it imports at once: the inner ones first, each once. */
+  /** The chunk and its static imports, direct and indirect, each once. Imported chunks come first. */
   withImports(key: string): readonly BuildChunk[] {
     const found = new Map<string, BuildChunk>();
     const visited = new Set<string>();

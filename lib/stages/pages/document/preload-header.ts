@@ -1,8 +1,9 @@
 /**
  * The `Link` header of a first document (RFC 8288): the stylesheets and modules that the browser may fetch before it reads the document. A
- * proxy can send them ahead as 103 Early Hints. The value is made once for each component; for a request only the nonce is put in.
+ * proxy can send them ahead as 103 Early Hints. The value is created once for each component; a request adds its nonce.
  *
- * Proxies bound the head of an answer, often to 4 KiB, so the value has at most 2048 bytes. The files beyond that are in the tags alone.
+ * Proxies limit the head of a response, often to 4 KiB, so the value has at most 2048 bytes. The files beyond that limit are in the tags
+ * alone.
  */
 import { listBuildFiles, type BuildSite } from "./build-files.js";
 
@@ -12,7 +13,7 @@ const MAX_BYTES = 2048;
 const NONCE_LENGTH = 24;
 /** Characters that the text of hashes never has. */
 const NO_HASH = /[^\w+/= -]/g;
-/** Stands for the nonce; no file name of a manifest has it. */
+/** The placeholder of the nonce. No file name of a manifest contains it. */
 const NONCE = "\u0000";
 
 /**

@@ -8,13 +8,13 @@ const TITLE = /^\s*<title[\s>]/i;
 /** Elements that a policy checks for a nonce. */
 const CHECKED = /^\s*<(?:script|style|link)(?=[\s>/])/i;
 
-/** A component takes the nonce from the document, which the server does not have. Adapters write what it finds there as text. */
+/** A component reads the nonce from the document, which the server does not have. Adapters write the missing value as text. */
 const NO_NONCE = /\snonce(?:="(?:undefined|null)?")?(?=[\s/]|$)/i;
 
 /**
- * The title of a rendered `<Head>` goes before the one that the component's name gives.
+ * The title of a rendered `<Head>` replaces the title that comes from the component's name.
  *
- * @param own the metadata of the page as HTML, which begins with the title
+ * @param own the metadata of the page as HTML, with the title first
  * @param hasTitle whether the metadata names the title
  * @param nonce the attribute with a leading space, or `""`
  */
@@ -27,8 +27,8 @@ export function mergeHead(own: string, rendered: RenderedPage | undefined, hasTi
 }
 
 /**
- * A script or a style needs the nonce of the request, which the component does not know. Only the element itself gets it: markup inside its
- * text may come from somebody else.
+ * A script or a style needs the nonce of the request, which the component does not know. Only the element itself gets it, because markup
+ * inside its text may come from a visitor.
  */
 function withNonce(element: string, nonce: string): string {
   const start = nonce === "" ? null : CHECKED.exec(element);

@@ -1,16 +1,16 @@
 /**
- * The promises among the props of a page. An answer awaits those that it sends and no others: a partial reload may name one prop, and a
- * page may come too late. A rejection that nothing awaits would end the process, so each promise is marked when it is given.
+ * The promises among the props of a page. A response awaits only the promises that it sends: a partial reload may name one prop, and a page
+ * may be discarded. An unhandled rejection would end the process, so each promise is marked as handled when it is given.
  */
 import { markHandled } from "../../../runtime/mark-handled.js";
 import { Prop } from "./prop.js";
 import { isLiteral } from "./props-resolver.js";
 
-/** How deep, and in how many objects of one prop, promises are looked for. Data has more objects, and no promises. */
+/** The bounds of the search for promises in one prop. A larger value is data, which has no promises. */
 const MAX_DEPTH = 32;
 const MAX_OBJECTS = 10_000;
 
-/** Marks the promises of a prop, also in the members of object literals. Their failure is that of the answer which sends them. */
+/** Marks the promises of a prop, also in the members of object literals. A rejection fails the response that sends the promise. */
 export function markPromises(prop: unknown): void {
   if (typeof prop === "object" && prop !== null && !Array.isArray(prop)) mark(prop, 0, { left: MAX_OBJECTS });
 }

@@ -1,15 +1,14 @@
 /**
- * What a page says about its props beside their values: which ones follow later, which ones the browser merges, keeps or scrolls. A mark is
- * left for each prop of that kind that the resolver visits. The order of the marks is that of the declaration, also for props that take
- * different times.
+ * The metadata of a page about its props: which props follow later, and which ones the browser merges, keeps or scrolls. The resolver adds
+ * a mark for each such prop. The marks have the order of the declaration, also if the props resolve in another order.
  */
 import type { Clock } from "../../../runtime/clock.js";
 import type { PageRequest } from "../protocol/page-request.js";
 import type { PartialFilter } from "./partial-filter.js";
 import type { Prop } from "./prop.js";
 
-/** The kinds of answer that a visit of a prop has. */
-export type MarkOutcome = "sent" | "later" | "held" | "rescued";
+/** The outcome of a prop: sent now, sent later, omitted because the client has it, or omitted after a failure. */
+export type MarkOutcome = "sent" | "later" | "known" | "rescued";
 
 export interface Mark {
   readonly path: string;
@@ -19,7 +18,7 @@ export interface Mark {
   readonly value: unknown;
 }
 
-/** Marks in the order of the props. A prop that is waited for has a list of its own, which is filled later. */
+/** Marks in the order of the props. A pending prop has a separate list, which is filled when it resolves. */
 export type Marks = (Mark | Marks)[];
 
 /** The members of the page object that describe its props; absent where empty. */
@@ -56,7 +55,7 @@ export function collectMetadata(marks: Marks, reading: MarkContext): PropMetadat
   return metadata;
 }
 
-/** The application chooses the names: `constructor` is a member that any other object has already. */
+/** Without a prototype, because the application chooses the names: `constructor` would be inherited. */
 function createTable<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }
@@ -79,7 +78,7 @@ function addMark(metadata: PropMetadata, mark: Mark, reading: MarkContext): void
     ((metadata.deferredProps ??= createTable())[group] ??= []).push(path);
   if (outcome === "sent") addScroll(metadata, mark, reading);
   const { filter, visit } = reading;
-  // A prop on the way to one that was asked for is sent in part.
+  // A prop that contains a requested prop is sent in part.
   if (filter !== undefined && !filter.asksFor(path)) return;
   if (isMerged(mark) && !isReset(path, reading)) addMerge(metadata, mark, visit);
   addOnce(metadata, mark, reading.clock);
@@ -90,9 +89,9 @@ function isReset(path: string, { filter, visit }: MarkContext): boolean {
   return filter !== undefined && visit.reset.includes(path);
 }
 
-/** A usual prop that the browser holds is not sent, so nothing of it is merged; a deferred one may be asked for. */
+/** A usual prop that the client has is not sent, so it is not merged. A deferred prop may still be requested. */
 function isMerged({ prop: { settings }, outcome }: Mark): boolean {
-  return outcome !== "held" || settings.timing !== "usual";
+  return outcome !== "known" || settings.timing !== "usual";
 }
 
 function addMerge(metadata: PropMetadata, { path, prop }: Mark, { mergesAtStart }: PageRequest): void {

@@ -1,7 +1,7 @@
 /**
- * Props that are more than a value: sent only on request, after the page, once, or merged into what the browser holds. A prop of a page is
- * a value, a function that makes one, or a `Prop` around either. A function gets the context of the request, and `ctx.signal` in it
- * aborts with the request.
+ * Props with options: sent only on request, after the page, or once, or merged into the value that the browser has. A prop of a page is a
+ * value, a function that returns one, or a `Prop` around either. A function gets the context of the request, and `ctx.signal` in it aborts
+ * with the request.
  *
  * @example
  * page("links/show", {
@@ -13,13 +13,16 @@
 import { checkOptionNames } from "../../../errors/option-names.js";
 import type { Context } from "../../../http/request/context.js";
 
-/** A value, a promise of one, or a function that makes it when the page needs it. */
+/** A value, a promise of one, or a function that returns one when the page needs it. */
 export type PropSource<T> = T | Promise<T> | ((ctx: Context) => T | Prop<T> | Promise<T | Prop<T>>);
 
-/** When a prop is sent: with each answer, always, only when asked for, or in a request of its own after the page. */
+/**
+ * When a prop is sent. `usual`: with each page, and with a partial reload that includes it. `always`: with every response. `optional`: only
+ * on request. `deferred`: in a separate request after the page.
+ */
 export type PropTiming = "usual" | "always" | "optional" | "deferred";
 
-/** Where a browser that merges a prop adds the new values: at the end or at the start of the lists at these paths; `""` is the prop. */
+/** The paths of the lists to which the browser adds new values: `append` at the end, `prepend` at the start. `""` is the prop itself. */
 interface MergeSettings {
   readonly isDeep: boolean;
   readonly append: readonly string[];
@@ -61,7 +64,7 @@ const DEFAULTS: PropSettings = {
   scroll: undefined,
 };
 
-/** A prop that may be absent from the first answer has `"late"` in its type: its member of the contract must be optional. */
+/** A prop that may be absent from the first response has `"late"` in its type: its member of the contract must be optional. */
 export class Prop<out T, out Presence extends "present" | "late" = "present" | "late"> {
   /** Only in the type. */
   declare readonly presence: Presence;
@@ -74,7 +77,7 @@ export class Prop<out T, out Presence extends "present" | "late" = "present" | "
     readonly settings: PropSettings,
   ) {}
 
-  /** The browser adds new values to those that it holds: at the end of the list, or of the list at `path` inside the prop. */
+  /** The browser adds new values to those that it has: at the end of the list, or of the list at `path` inside the prop. */
   append(path = ""): Prop<T, Presence> {
     const { merge: before = NO_MERGE } = this.settings;
     return this.with({ merge: { ...before, append: [...before.append, path] } });
@@ -96,20 +99,23 @@ export class Prop<out T, out Presence extends "present" | "late" = "present" | "
     return this.with({ matchOn: [...this.settings.matchOn, ...keys] });
   }
 
-  /** The browser keeps the value over visits, and the server does not make it again. `key` names it on pages where the prop has other names. */
+  /**
+   * The browser keeps the value across visits, and the server does not compute it again. `key` identifies the value on pages where the prop
+   * has another name.
+   */
   once(key?: string): Prop<T, Presence> {
     const { seconds, isFresh = false } = this.settings.once ?? {};
     return this.with({ once: { key, seconds, isFresh } });
   }
 
-  /** How long the browser keeps a once prop, in seconds. Without it: until the page is loaded anew. */
+  /** How long the browser keeps a once prop, in seconds. Without it: until a full page load. */
   until(seconds: number): Prop<T, Presence> {
     if (!(seconds > 0) || !Number.isFinite(seconds)) throw new RangeError(`until(${seconds}): give seconds above 0`);
     const { key, isFresh = false } = this.settings.once ?? {};
     return this.with({ once: { key, seconds, isFresh } });
   }
 
-  /** Sends a once prop also to a browser that holds it: after a sign-in, for example. */
+  /** Sends a once prop also to a browser that has it: after a sign-in, for example. */
   fresh(isFresh = true): Prop<T, Presence> {
     const { key, seconds } = this.settings.once ?? {};
     return this.with({ once: { key, seconds, isFresh } });
@@ -120,7 +126,7 @@ export class Prop<out T, out Presence extends "present" | "late" = "present" | "
   }
 }
 
-/** Sent with every answer, also with a partial reload that does not name it. */
+/** Sent with every response, also with a partial reload that does not name it. */
 export function always<T>(source: PropSource<T>): Prop<T, "present"> {
   return new Prop(source, { ...DEFAULTS, timing: "always" });
 }
@@ -144,22 +150,22 @@ export function deferred<T>(source: PropSource<T>, options: DeferredOptions = {}
   return new Prop(source, { ...DEFAULTS, timing: "deferred", group, isRescued: rescue });
 }
 
-/** The browser appends the value to the one that it holds. */
+/** The browser appends the new value to its current value. */
 export function merge<T>(source: PropSource<T>): Prop<T, "present"> {
   return new Prop(source, DEFAULTS).append() as Prop<T, "present">;
 }
 
-/** The browser puts the value before the one that it holds. */
+/** The browser puts the new value before its current value. */
 export function prepend<T>(source: PropSource<T>): Prop<T, "present"> {
   return new Prop(source, DEFAULTS).prepend() as Prop<T, "present">;
 }
 
-/** The browser merges the value into the one that it holds, at every depth. */
+/** The browser merges the new value into its current value, at every depth. */
 export function deepMerge<T>(source: PropSource<T>): Prop<T, "present"> {
   return new Prop(source, DEFAULTS).deepMerge() as Prop<T, "present">;
 }
 
-/** Made for the first page that has it; the browser keeps it for the next pages. */
+/** Computed for the first page that has it; the browser keeps it for the next pages. */
 export function once<T>(source: PropSource<T>): Prop<T, "present"> {
   return new Prop(source, DEFAULTS).once() as Prop<T, "present">;
 }
@@ -175,7 +181,7 @@ export interface ScrollPage<Item> {
 export interface ScrollOptions {
   /** The query parameter that names the page; `page` unless set. */
   readonly pageName?: string;
-  /** The page comes in a request of its own, after the first answer. */
+  /** The page comes in a separate request, after the first response. */
   readonly defer?: boolean | DeferredOptions;
 }
 

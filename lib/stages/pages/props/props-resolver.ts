@@ -1,6 +1,6 @@
 /**
- * Turns the declared props of a page into values: leaves out what this answer does not send, calls functions, waits for promises. All
- * functions start at once, so a page takes the time of its slowest prop. A page of plain values makes no promise.
+ * Resolves the declared props of a page into values: it omits the props that this response does not send, calls functions, and awaits
+ * promises. All functions start at once, so a page takes the time of its slowest prop. A page of plain values creates no promise.
  *
  * Functions and props are also found in the members of object literals, to a depth that no hand-written literal exceeds, but not in lists.
  */
@@ -23,10 +23,10 @@ export interface ResolvedProps {
 
 const log = tracing.target("framework::pages");
 
-/** How many objects of a value are looked into for functions, and how deep they are nested; beyond that the value is taken for data. */
+/** The bounds of the search for functions in one value: the number of objects, and their depth. A larger value counts as data. */
 const MAX_OBJECTS = 100_000;
 const MAX_DEPTH = 32;
-/** How many objects with functions a page may have: functions that make functions without an end are a mistake. */
+/** The most objects with functions in a page: functions that return functions without an end are a mistake. */
 const MAX_TABLES = 100_000;
 /** A function may return a prop, and that prop may hold a function: deeper nesting is a mistake. */
 const MAX_UNWRAPPED = 2;
@@ -36,7 +36,7 @@ interface Place {
   readonly out: Record<string, unknown>;
   readonly key: string;
   readonly path: string;
-  /** A function made the object around it, so the names of the request do not filter it. */
+  /** A function returned the object around it, so the names of the request do not filter it. */
   readonly isFree: boolean;
   readonly marks: Marks;
   readonly depth: number;
@@ -86,7 +86,7 @@ class PropsResolver {
     return collectMetadata(marks, { visit: this.visit, filter: this.filter, clock: this.ctx.clock });
   }
 
-  /** A function that resolves late may add more to wait for. The end of the request ends the wait. */
+  /** A function that resolves late may add further promises. The end of the request ends the wait. */
   private async waitForAll(): Promise<void> {
     const { signal } = this.ctx;
     signal.throwIfAborted();
@@ -135,12 +135,12 @@ class PropsResolver {
     else place.marks.push({ path: place.path, prop, outcome: withheld, value: undefined });
   }
 
-  /** Why a visit of the whole page does not send the prop; `undefined`: it does. */
+  /** The reason why a visit of the whole page does not send the prop; `undefined` if it is sent. */
   private findWithheldReason({ settings }: Prop<unknown>, path: string): MarkOutcome | undefined {
     const { timing, once } = settings;
     if (timing === "always") return undefined;
     const isKnown = once !== undefined && !once.isFresh && this.visit.knownOnceProps.includes(once.key ?? path);
-    if (isKnown) return "held";
+    if (isKnown) return "known";
     return timing === "optional" || timing === "deferred" ? "later" : undefined;
   }
 
@@ -184,13 +184,13 @@ class PropsResolver {
 
   private resolveValue(value: unknown, prop: Prop<unknown> | undefined, place: Place, isComputed: boolean): void {
     if (isComputed && value instanceof Prop) {
-      if (place.unwrapped >= MAX_UNWRAPPED) throw new TypeError(`the prop ${place.path} is a prop that makes props`);
+      if (place.unwrapped >= MAX_UNWRAPPED) throw new TypeError(`the prop ${place.path} is a prop that returns props`);
       this.resolveProp(value, { ...place, unwrapped: place.unwrapped + 1, isFree: true });
       return;
     }
     const { out, key, path, marks } = place;
     if (isComputed && typeof value === "function")
-      throw new TypeError(`the prop ${path} is a function that makes a function`);
+      throw new TypeError(`the prop ${path} is a function that returns a function`);
     const around = { ...place, isFree: place.isFree || isComputed || prop !== undefined };
     out[key] = this.isTable(value, around)
       ? this.resolveMembers(value, { ...around, within: enclose(value, place) })
@@ -203,7 +203,7 @@ class PropsResolver {
     if (!isLiteral(value) || depth > MAX_DEPTH) return false;
     if (this.filter !== undefined && !isFree) return true;
     if (!containsFunctions(value, depth, { left: MAX_OBJECTS })) return false;
-    if (++this.tables > MAX_TABLES) throw new TypeError(`the prop ${path} makes functions without an end`);
+    if (++this.tables > MAX_TABLES) throw new TypeError(`the prop ${path} returns functions without an end`);
     return true;
   }
 }
@@ -232,7 +232,7 @@ function isPropFunction(source: unknown): source is PropFunction {
   return typeof source === "function";
 }
 
-/** A value that is sent as it is. Lists are, as most data is. */
+/** Whether the value is sent as it is. Lists are, because most of them are data. */
 function isData(value: unknown): boolean {
   return (typeof value !== "object" && typeof value !== "function") || value === null || Array.isArray(value);
 }

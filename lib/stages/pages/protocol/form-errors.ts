@@ -1,6 +1,6 @@
 /**
- * The answer to a form of the Inertia client whose fields are not valid. The client shows the messages at the fields if they come as
- * `errors` with a page, so the answer leads back to the page of the form, and the messages wait in the session.
+ * The response to a form of the Inertia client whose fields are not valid: a redirect to the page of the form. The client shows the
+ * messages at the fields if they come as `errors` with a page, so the session stores them for that page.
  */
 import { ValidationError, type FieldError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
@@ -10,8 +10,8 @@ import { redirectTo, findReferer, getShownUrl, type PagesSite } from "./inertia-
 import type { PageRequest } from "./page-request.js";
 
 /**
- * Leads back from a failed validation. The problem stays the answer where nothing can wait for the page, because there is no session, and
- * where there is no page to lead to: without a `Referer` the form may have a URL of its own, which no route answers.
+ * Redirects back after a failed validation. The problem stays the response without a session, which would store the messages, and without a
+ * page: if the request has no `Referer`, the URL of the form may have no GET route.
  */
 export function redirectBackWithErrors(ctx: Context, { errorBag }: PageRequest, site: PagesSite): void {
   if (ctx.raw.statusCode !== 422 || ctx.method === "GET" || ctx.method === "HEAD") return;

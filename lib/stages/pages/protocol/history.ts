@@ -1,9 +1,9 @@
 /**
- * What a request does to the browser's history although its answer may be a redirect: the next page says it then. Needs the session stage
- * for a redirect, because the mark waits there.
+ * The marks of a request for the browser's history. The next page sends them if the response of this request is a redirect; the session,
+ * which stores them, is necessary then.
  *
  * @example
- * clearHistory(ctx); // at a sign-out, whose answer leads to another page
+ * clearHistory(ctx); // at a sign-out, whose response is a redirect
  * return redirect().to("/");
  */
 import type { Context } from "../../../http/request/context.js";
@@ -20,7 +20,7 @@ export function clearHistory(ctx: Context): void {
   mark(ctx, CLEAR);
 }
 
-/** The next page keeps the fragment of the URL that the browser asked for, also behind a redirect. */
+/** The next page keeps the fragment of the requested URL, also after a redirect. */
 export function preserveFragment(ctx: Context): void {
   mark(ctx, KEEP);
 }
@@ -34,14 +34,14 @@ export interface HistoryMarks {
   readonly keepsFragment: boolean;
 }
 
-/** The marks of this request and those that a redirect left. @internal */
+/** The marks of this request, and those that were stored with a redirect. @internal */
 export function getHistory(ctx: Context, left: readonly string[]): HistoryMarks {
   const own = Marks.find(ctx);
   const has = (name: string): boolean => own?.has(name) === true || left.includes(name);
   return { clears: has(CLEAR), keepsFragment: has(KEEP) };
 }
 
-/** Leaves the marks of this request, whose answer is a redirect, for the next page. @internal */
+/** Stores the marks of this request, whose response is a redirect, for the next page. @internal */
 export function storeHistoryMarks(ctx: Context): void {
   const own = Marks.find(ctx);
   if (own === undefined) return;

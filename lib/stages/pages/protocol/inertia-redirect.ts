@@ -1,9 +1,9 @@
 /**
- * The answers to an Inertia request that are not pages: redirects, and answers without a body. The client follows a redirect by itself, but
- * it cannot follow one to another origin and loses the fragment; then a 409 tells it where to go. An answer without a body would be an
- * empty dialog, so it leads back.
+ * The responses to an Inertia request that are not pages: redirects, and responses without a body. The client follows a redirect by itself,
+ * but it cannot follow one to another origin, and it loses the fragment. In these cases a 409 names the target. The client would show a
+ * response without a body as an empty dialog, so that response becomes a redirect back.
  *
- * The first answer of a 409 never has `X-Inertia`: the client would take it for a page.
+ * A 409 never has `X-Inertia`: the client would treat it as a page.
  */
 import { FrameworkError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
@@ -18,12 +18,12 @@ const log = tracing.target("framework::pages");
 
 /** The statuses whose `Location` the client would follow, or reads. */
 const WITH_LOCATION: ReadonlySet<number> = new Set([201, 301, 302, 303, 307, 308]);
-/** The redirects after which the client sends a GET. The others repeat the request, which a 409 cannot tell the client. */
+/** The redirects after which the client sends a GET. The others repeat the request, which a 409 cannot express. */
 const TO_GET: ReadonlySet<number> = new Set([301, 302, 303]);
 /** After a 302 a browser repeats these methods (Fetch standard, HTTP-redirect fetch). */
 const REPEATED: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
-/** What the application gives to the stage. */
+/** The parts of the application that the stage needs. */
 export interface PagesSite {
   /** The origin of the configured URL. */
   readonly origin: string;
@@ -31,9 +31,8 @@ export interface PagesSite {
 }
 
 /**
- * Mends the answer to an Inertia request that is not a page.
- *
- * @throws FrameworkError `E_PAGE_EMPTY` for a GET without an answer that would lead to itself
+ * Completes the response to an Inertia request that is not a page. @throws FrameworkError `E_PAGE_EMPTY` for a GET whose empty response
+ * would become a redirect to itself
  */
 export function completeRedirect(ctx: Context, visit: PageRequest, site: PagesSite): void {
   if (isEmpty(ctx)) redirectBack(ctx, site);
@@ -44,20 +43,20 @@ export function completeRedirect(ctx: Context, visit: PageRequest, site: PagesSi
   if (isForeign(ctx, location, site.origin)) {
     if (TO_GET.has(raw.statusCode)) respondWithConflict(ctx, { "X-Inertia-Location": location });
   } else if (location.includes("#") && !visit.isPrefetch) {
-    // Clients of version 2 know the second header only; later ones look at the first one first.
+    // Clients of version 2 know the second header only; later ones prefer the first one.
     respondWithConflict(ctx, { "X-Inertia-Redirect": location, "X-Inertia-Location": location });
   } else if (raw.statusCode === 308 && method === "POST") {
     log.warn("a permanent redirect repeats the POST of a form", { path: ctx.path });
   }
 }
 
-/** Answers 409 without a body. The headers that are set stay, cookies among them. */
+/** Sends a 409 without a body. The headers that are set stay, cookies included. */
 export function respondWithConflict(ctx: Context, headers: Readonly<Record<string, string>>): void {
   ctx.clearBody();
   ctx.raw.removeHeader("Location");
   ctx.setStatus(409);
   for (const name in headers) ctx.raw.setHeader(name, headers[name] ?? "");
-  // A body without a byte: an answer that has none at all would get a problem document.
+  // An empty body: a response without any body would get a problem document.
   ctx.setBody("");
   ctx.inferredType = undefined;
 }
@@ -72,7 +71,7 @@ export function getShownUrl({ originalUrl = "/" }: Context): string {
   return target.startsWith("/") ? target : `/${target}`;
 }
 
-/** An answer that the client cannot show: it has no body, and its status says only that the request succeeded. */
+/** A response that the client cannot show: it has no body, and its status says only that the request succeeded. */
 function isEmpty({ raw: { statusCode }, payload }: Context): boolean {
   if (statusCode !== 200 && statusCode !== 204) return false;
   return payload === undefined || payload === "" || (payload instanceof Uint8Array && payload.length === 0);
@@ -109,11 +108,11 @@ function isSamePath(one: string, other: string): boolean {
 
 function emptyPage({ method, path }: Context, { routes }: PagesSite): FrameworkError {
   const who = routes.find(method, path)?.handler ?? "the application";
-  const what = `${who} answered ${method} ${path} with nothing, and the Inertia client would send it again without an end`;
+  const what = `${who} returned nothing for ${method} ${path}, and the Inertia client would send it again without an end`;
   return new FrameworkError(`${what}; return a page or a redirect`, { code: "E_PAGE_EMPTY" });
 }
 
-/** Whether the location is of another site. One that begins with two slashes takes the scheme of the page, which may be either. */
+/** Whether the location is of another site. A location with two slashes at its start has the scheme of the page, which may be either. */
 function isForeign(ctx: Context, location: string, origin: string): boolean {
   if (!/^(?:[a-z][a-z0-9+.-]*:|[\\/]{2})/i.test(location) || !URL.canParse(location, origin)) return false;
   const origins = listSiteOrigins(ctx, origin);

@@ -1,6 +1,6 @@
 /**
- * The page object as JSON: what the client needs to show a page and to go on from it. Members without information are absent. The text is
- * put together from its parts, so that nothing is serialised twice.
+ * The page object as JSON: the data that the client needs for the page and for later visits. Members without information are absent. The
+ * text is joined from its parts, so that no part is serialised twice.
  */
 import { toJsonText } from "../../../http/response/json-text.js";
 import { DEFAULT_BAG, type FlashContent } from "../../session/flash-port.js";
@@ -45,7 +45,10 @@ function serializeErrors(errors: PropTable): string {
   return errors === NO_ERRORS ? "{}" : JSON.stringify(errors);
 }
 
-/** The `errors` of the props: those of the form that has no bag, beside the bags of the others. A bag that is asked for is there, also empty. */
+/**
+ * The `errors` of the props: the messages of the form without a bag, and the bags of the other forms. A requested bag is present even if it
+ * is empty.
+ */
 export function mergeErrors(
   flash: FlashContent["errors"],
   given: PropTable | undefined,

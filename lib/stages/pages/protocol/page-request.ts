@@ -3,8 +3,8 @@
  * browser that wants a document, and none of these headers counts for it.
  *
  * The lists are bounded in size and in names. A list that decides which props are sent is refused beyond the bounds, because props beyond
- * them would be lost without an error. In the list of props that the client holds, names beyond the bounds are ignored: these props are
- * sent again.
+ * them would be lost without an error. In the list of props that the client has, names beyond the bounds are ignored: these props are sent
+ * again.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { BadRequestError } from "../../../errors/framework-error.js";
@@ -23,7 +23,7 @@ export interface PageRequest {
   readonly isInertia: boolean;
   /** The version of the assets that the client runs; `""` where it has none. */
   readonly version: string;
-  /** The component of a partial reload; the lists count only if it is the component of the answer. */
+  /** The component of a partial reload; the lists count only if it is the component of the response. */
   readonly partialComponent: string | undefined;
   readonly only: readonly string[] | undefined;
   readonly except: readonly string[] | undefined;

@@ -1,6 +1,6 @@
 /**
- * Writes a page as the answer: resolves the props, reads the flash, and makes the JSON or the document. The page stage uses it for the
- * pages that handlers return, and the stage around it for error pages.
+ * Writes a page as the response: it resolves the props, reads the flash, and creates the JSON or the document. The page stage uses it for
+ * the pages that handlers return, and the stage around it for error pages.
  */
 import type { Context } from "../../../http/request/context.js";
 import type { Exchange } from "../../../http/request/exchange.js";
@@ -57,7 +57,7 @@ const log = tracing.target("framework::pages");
 
 const NO_PROPS: PropTable = Object.freeze({});
 
-/** A page JSON must not come back for the document: browsers restore it on "back" in spite of `Vary`. */
+/** Browsers would restore the stored JSON of a page on "back", in the place of the document and in spite of `Vary`. */
 const JSON_HEAD = ["X-Inertia", "true", "Cache-Control", "no-store"];
 
 /** Not for an error that a stage further out puts in the place of the page. */
@@ -79,7 +79,7 @@ export class PageWriter {
     return this.start(ctx, page, visit, undefined);
   }
 
-  /** Like `write`, in the place of an answer that is decided already. Nothing is written once the attempt is over. */
+  /** Like `write`, but replaces a response that is already decided. Nothing is written after the attempt has ended. */
   writeError(ctx: Context, page: Page, visit: PageRequest, attempt: ErrorAttempt): void | Promise<void> {
     return this.start(ctx, page, visit, attempt);
   }
@@ -158,7 +158,7 @@ export class PageWriter {
   }
 }
 
-/** One page on its way to the answer. */
+/** A page that is being written. */
 class Writing {
   constructor(
     readonly ctx: Context,
@@ -168,7 +168,7 @@ class Writing {
     private readonly attempt: ErrorAttempt | undefined,
   ) {}
 
-  /** Another stage has answered, or the client has left, while the props were made. */
+  /** Another stage has sent a response, or the client has left, while the props were resolved. */
   get isTooLate(): boolean {
     const { ctx, attempt } = this;
     if (ctx.headIsSent || ctx.isClientGone) return true;
@@ -176,7 +176,7 @@ class Writing {
   }
 }
 
-/** What the browser gets is checked, not what the handler gave. */
+/** The check reads the JSON that the browser gets, not the values of the handler. */
 function checkContract(ctx: Context, { component }: Page, { partialComponent }: PageRequest, text: string): void {
   const registry = PageContractRegistry.find(ctx);
   if (registry === undefined) return;

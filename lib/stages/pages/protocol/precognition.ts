@@ -3,8 +3,8 @@
  * policy of the route; then the schema checks the fields, and the handler does not run.
  *
  * A route takes part with `precognitive(schema)` as its innermost middleware. Any other route refuses, because the fields could not be
- * checked there without the effect of the handler. The client leaves files out, unless it is told to send them (`validateFiles`): then the
- * schema sees them as the handler would, and they are removed with the answer. That needs `Uploads` of `@stagecraft/framework/uploads`.
+ * checked there without the effect of the handler. The client omits files unless its option `validateFiles` is set: then the schema gets
+ * them as the handler would, and they are removed with the response. That needs `Uploads` of `@stagecraft/framework/uploads`.
  *
  * @example
  * @links.create
@@ -28,7 +28,7 @@ const MAX_NAMES = 64;
 
 const VARY = new VaryCompleter("Precognition");
 
-/** The client throws at an answer without this header, so every answer has it, whichever stage gives it. */
+/** The client throws at a response without this header, so every response has it, whichever stage sends it. */
 const MARK: HeadCompleter = { complete: (_exchange, head) => head.set("Precognition", "true") };
 
 function isPrecognition({ incoming }: Context): boolean {
@@ -40,7 +40,7 @@ export function markPrecognition(ctx: Context): void {
   if (isPrecognition(ctx)) ctx.completeHeadWith(MARK);
 }
 
-/** A middleware that answers the precognition of a form by its schema, and lets every other request pass. */
+/** A middleware that checks the precognition of a form by its schema, and passes every other request on. */
 export function precognitive(schema: Schema): Middleware {
   return new Precognitive(schema);
 }

@@ -2,7 +2,7 @@
  * Renders pages on the server, so that the first document shows its content before, or without, scripts. A port: `WorkerPageRenderer`
  * renders in a thread of its own, `VitePageRenderer` asks Vite's development server. Off unless it is given to `new Pages({ renderer })`.
  *
- * A renderer that fails costs nothing but the early content: the browser renders the page.
+ * If a renderer fails, the browser renders the page.
  */
 import { ShutdownLast } from "../../../lifecycle/subsystem.js";
 
@@ -24,8 +24,8 @@ export abstract class PageRenderer extends ShutdownLast {
 }
 
 /**
- * What a render function of the Inertia client returns: elements for the head, and a body with the page object and the root element. The
- * framework writes both itself, escaped and with the nonce, so only the markup inside the root is taken.
+ * Reads the result of a render function of the Inertia client: elements for the head, and a body with the page object and the root element.
+ * The framework writes the page object and the root element itself, escaped and with the nonce, so only the markup inside the root is used.
  *
  * @throws TypeError for anything else
  */

@@ -42,7 +42,7 @@ async function report(port: MessagePort, number: number, work: Promise<unknown>)
   }
 }
 
-/** The bundle may throw any value, also one that has no text, and give an error a stack that is not text. */
+/** The bundle may throw any value, also one without a text, and an error whose stack is not text. */
 function toErrorText(thrown: unknown): string {
   try {
     if (!(thrown instanceof Error)) return String(thrown);

@@ -1,6 +1,6 @@
 /**
  * Renders pages by Vite's development server, which has the newest sources: a POST of the page object to `/__inertia_ssr`, which the Vite
- * plugin of Inertia answers. `Pages` uses it in debug builds where `FRAMEWORK_VITE_IPC` is set and a renderer is given.
+ * plugin of Inertia handles. `Pages` uses it in debug builds where `FRAMEWORK_VITE_IPC` is set and a renderer is given.
  */
 import { request, type IncomingMessage } from "node:http";
 import { PageRenderer, parseRenderedPage, type RenderedPage } from "./page-renderer.js";
@@ -18,7 +18,7 @@ export class VitePageRenderer extends PageRenderer {
   /** `undefined` while Vite starts. */
   override async render(page: string): Promise<RenderedPage | undefined> {
     const { status, text } = await this.post(page);
-    if (status !== 200) throw new Error(`Vite answered ${status}: ${text.slice(0, 500)}`);
+    if (status !== 200) throw new Error(`Vite responded with ${status}: ${text.slice(0, 500)}`);
     const result: unknown = JSON.parse(text);
     return result === null ? undefined : parseRenderedPage(result);
   }

@@ -1,7 +1,7 @@
 /**
- * Renders pages in a thread of its own, from a bundle of Vite that exports a function `render(page)` and starts nothing
- * (`vite build --ssr`). The code of pages cannot stop the process there: a loop without an end, a rejection that nothing handles and a
- * memory that grows end the thread, and the next page gets a new one.
+ * Renders pages in a thread of its own, from a bundle of Vite that exports a function `render(page)` and starts nothing (`vite build
+ * --ssr`). The code of pages cannot stop the process there: an endless loop, an unhandled rejection and growing memory end the thread, and
+ * the next page gets a new one.
  *
  * The thread renders one page at a time, because renders share the variables of their modules: two at once could show one visitor the page
  * of another one. The thread has none of the process's environment but `NODE_ENV`.
@@ -22,7 +22,7 @@ import type { RenderOrder, RenderOutcome } from "./render-thread.js";
 export interface WorkerPageRendererOptions {
   /** The module that exports `render`. A relative path starts at the working directory. */
   readonly bundle: string;
-  /** How long a render may take, and how long a page may wait for its turn, in milliseconds; 1000 unless set. */
+  /** How long a render may take, and how long a page may wait for the thread, in milliseconds; 1000 unless set. */
   readonly timeoutMs?: number;
   /** The memory of the thread, in MiB; 256 unless set. */
   readonly memoryMib?: number;
@@ -101,7 +101,7 @@ export class WorkerPageRenderer extends PageRenderer {
   private leaveQueue(job: RenderJob): void {
     const at = this.waiting.indexOf(job);
     if (at >= 0) this.waiting.splice(at, 1);
-    this.fail(job, "the page waited too long for its turn");
+    this.fail(job, "the page waited too long for the thread");
   }
 
   private next(): void {
