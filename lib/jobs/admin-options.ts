@@ -1,4 +1,4 @@
-/** The options of the questions about queues, and of the limits of queues. */
+/** The options of the methods by which operators read and limit queues, and the checks of these options. */
 import { hostname } from "node:os";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
@@ -36,13 +36,13 @@ export function checkLimit(limit: number): number {
   return checkWholeNumber("limit", limit, 1, MAX_LISTED);
 }
 
-/** Who pauses a queue. @throws FrameworkError `E_JOB_OPTION` */
+/** The name of the operator who pauses a queue; the process and its machine unless given. @throws FrameworkError `E_JOB_OPTION` */
 export function checkActor(by = `process ${process.pid} on ${hostname()}`): string {
   if (typeof by === "string" && by !== "" && by.length <= MAX_ACTOR_CHARACTERS && !/\p{Cc}/u.test(by)) return by;
   throw invalid(`by is a text of 1 to ${MAX_ACTOR_CHARACTERS} characters without control characters`);
 }
 
-/** The most jobs of a queue at once, by its name. @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME` */
+/** The maximum number of jobs of each queue at once, by the name of the queue. @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME` */
 export function checkQueueLimits(limits: Readonly<Record<string, number>>): ReadonlyMap<string, number> {
   return new Map(
     Object.entries(limits).map(([queue, limit]) => [

@@ -1,6 +1,6 @@
 /**
- * The removal of dead letters by age and number: once by `jobs.purge`, or again and again by the workers of an application with
- * `new Jobs({ deadLetters })`.
+ * Removes dead letters by age and by number: once by `jobs.purge`, or regularly by the workers of an application with the option
+ * `deadLetters`.
  */
 import { AsyncResource } from "node:async_hooks";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -22,7 +22,7 @@ export interface PurgeOptions {
 const NAMES: OptionNames<PurgeOptions> = { olderThanMs: true, keep: true };
 const MAX_AGE_MS = 3_153_600_000_000;
 const MAX_KEEP = 100_000_000;
-/** The most that one statement removes. */
+/** The maximum number of dead letters that one call of the store removes. */
 const MAX_BATCH = 1000;
 const INTERVAL_MS = 600_000;
 
@@ -80,7 +80,7 @@ export class DeadLetterRetention {
     } catch (error) {
       this.reports.storeFailed("purge", error);
     }
-    // With jitter, so that many processes do not remove at the same moment.
+    // The jitter keeps many processes from removing at the same moment.
     if (!this.isStopped) this.timer = this.clock.setTimeout(this.purge, INTERVAL_MS * (0.8 + Math.random() * 0.4));
   }
 }

@@ -21,8 +21,8 @@ import type { JobContext } from "./job-context.js";
 import { Schedule } from "./schedules/schedule.js";
 
 /**
- * The descriptor of a method that takes the payload of the job. For other methods it is a type that no descriptor has; the name of its
- * property is the reason.
+ * The descriptor of a method that takes the payload of the job. For other methods it is a type that no descriptor has. The compiler then
+ * shows the name of its property as the reason.
  */
 export type FitsJob<H extends AnyHandler, Output> =
   TakesJob<Parameters<H>, Output> extends true
@@ -64,7 +64,9 @@ export function Handles<Output>(
   };
 }
 
-/** The decorated methods of an object and of its bases. A method that is decorated again has only its new jobs. */
+/**
+ * The decorated methods of an object and of its base classes. A method that a subclass decorates again has only the jobs of the subclass.
+ */
 export function listJobMethods(instance: object): readonly JobMethod[] {
   const byKey = new Map<string | symbol, readonly JobMethod[]>();
   for (const prototype of listPrototypes(instance)) {

@@ -1,5 +1,6 @@
 /**
- * What the operators of a queue ask of its store: which jobs it has, and to cancel, pause and remove. Every question is bounded.
+ * The port through which operators control a store: they list and cancel jobs, pause queues, and remove dead letters. Every call is
+ * bounded.
  *
  * Not for applications: they call the methods of `Jobs` with these names.
  */
@@ -26,7 +27,7 @@ export interface ListedJob {
 }
 
 export interface ShownJob extends ListedJob {
-  /** JSON. It may hold what no operator should read. */
+  /** JSON. It may contain data that no operator should read. */
   readonly payload: string;
   readonly requestId: string | undefined;
 }
@@ -41,8 +42,8 @@ export interface JobList {
 }
 
 /**
- * `removed`: the job waited, and will not run. `asked`: it runs, and the signal of its handler aborts, in other processes with their next
- * heartbeat. `gone`: it has ended, or is a dead letter.
+ * `removed`: the job waited, and will not run. `asked`: the job runs, and the signal of its handler aborts; in another process it aborts at
+ * the next heartbeat. `gone`: the job has ended, or is a dead letter.
  */
 export type Cancellation = "removed" | "asked" | "gone";
 
@@ -55,16 +56,16 @@ export interface PausedQueue {
 }
 
 export interface DeadLetterPurge {
-  /** Removes dead letters that are older; absent: of no age. */
+  /** Removes dead letters that are older. Absent: the age removes no dead letter. */
   readonly olderThanMs: number | undefined;
-  /** Removes all dead letters but this many of the latest; absent: none for their number. */
+  /** Removes all dead letters but this many of the latest. Absent: the number removes no dead letter. */
   readonly keep: number | undefined;
-  /** The most that are removed by this call. */
+  /** The maximum number of dead letters that one call removes. */
   readonly limit: number;
 }
 
 export interface JobAdmin {
-  /** Running jobs and waiting ones in the order of their claims, dead letters the latest first. */
+  /** Running and waiting jobs are in the order of their claims. Of the dead letters the latest comes first. */
   list(request: JobList): Promise<readonly ListedJob[]>;
 
   show(id: string): Promise<ShownJob | undefined>;

@@ -32,7 +32,7 @@ export class JobContext implements WorkScope, Extensible {
     /** Aborts with a `JobTimeoutError`, a `JobLeaseLostError`, a `JobCancelledError`, or a `DrainDeadlineError` when the process ends. */
     readonly signal: AbortSignal,
   ) {
-    // A handler may ask for many things at once. Node would warn of the eleventh listener.
+    // A handler may pass the signal to many operations. Without this call, Node warns of the eleventh listener.
     setMaxListeners(0, signal);
     this.id = id;
     this.name = name;
@@ -60,7 +60,10 @@ export class JobTimeoutError extends UnavailableError {
   }
 }
 
-/** The reason of the signal when another process may run the job: this process was silent too long, and its result is refused. */
+/**
+ * The reason of the signal when another process may run the job: this process did not renew its claim in time, and the store refuses its
+ * result.
+ */
 export class JobLeaseLostError extends UnavailableError {
   constructor() {
     super("The job belongs to another process now.", { code: "E_JOB_LEASE_LOST" });

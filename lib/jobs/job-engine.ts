@@ -1,25 +1,25 @@
 /**
- * A store with a loop of its own: an existing queue whose workers have their own way of waiting and locking. `Jobs` begins that loop
- * instead of its own. Handlers, retries, reasons and events stay the same.
+ * A store that brings a worker loop: an existing queue whose workers wait and lock by themselves. `Jobs` starts that loop instead of a
+ * `StoreWorker`. Handlers, retries, reasons and events stay the same.
  */
 import type { JobTools } from "./worker/handled-job.js";
 import type { JobReports } from "./job-reports.js";
 import type { JobStore } from "./job-store.js";
 
 export interface WorkerSettings {
-  /** The most jobs at once. */
+  /** The maximum number of jobs at once. */
   readonly concurrency: number;
   /** Jobs that are claimed ahead. */
   readonly prefetch: number;
   readonly queues: readonly string[] | undefined;
-  /** The most jobs of a queue at once; for other queues `concurrency` holds alone. */
+  /** The maximum number of jobs of a queue at once. For other queues only `concurrency` counts. */
   readonly queueLimits?: ReadonlyMap<string, number>;
 }
 
 /** A loop that runs jobs. */
 export interface JobWorker {
   start(): Promise<void>;
-  /** Jobs that run may take `deadlineMs`. The other claimed jobs are returned to the store. */
+  /** Running jobs may take `deadlineMs`. The other claimed jobs are released. */
   stop(deadlineMs: number): Promise<void>;
   /** Called when a job may be due. */
   wake(): void;
@@ -27,7 +27,7 @@ export interface JobWorker {
   cancel(id: string): void;
 }
 
-/** A `JobStore` without the steps of a claim: those belong to the loop. */
+/** A `JobStore` without the steps of a claim, which the loop does itself. */
 export interface JobEngine extends Omit<
   JobStore,
   | "claim"
@@ -35,7 +35,7 @@ export interface JobEngine extends Omit<
   | "complete"
   | "fail"
   | "release"
-  | "releaseUnheld"
+  | "releaseUnknown"
   | "waitUnhandled"
   | "unhandled"
   | "renew"

@@ -1,6 +1,6 @@
 /**
- * The handlers of an application by the name of their job. `Jobs` reads them when the application is built, from everything that the
- * container has made.
+ * The handlers of an application by the name of their job. `Jobs` reads them from all instances of the container when the application is
+ * built.
  */
 import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
 import { listJobMethods } from "./handles.js";
@@ -19,7 +19,7 @@ export class JobHandlers {
   private constructor(private readonly byName: ReadonlyMap<string, JobHandler>) {}
 
   /**
-   * @param others handlers that no `@Handles` names
+   * @param others handlers without `@Handles`, such as those of queued listeners
    * @throws StartupError with one `E_JOB_HANDLED_TWICE` for each job with several handlers
    */
   static of(instances: readonly unknown[], others: readonly JobHandler[] = []): JobHandlers {

@@ -4,7 +4,7 @@
  */
 import { RandomBatch } from "../runtime/random-batch.js";
 
-const LARGEST_COUNT = 0xfff;
+const MAX_COUNT = 0xfff;
 const tails = RandomBatch.ofText(8, 128, (bytes) => {
   for (let at = 0; at < bytes.length; at += 8) bytes[at] = ((bytes[at] ?? 0) & 0x3f) | 0x80;
   return bytes.toString("hex");
@@ -19,7 +19,7 @@ export class JobIds {
     if (now > this.ms) {
       this.ms = now;
       this.count = 0;
-    } else if (this.count === LARGEST_COUNT) {
+    } else if (this.count === MAX_COUNT) {
       this.ms += 1;
       this.count = 0;
     } else this.count += 1;

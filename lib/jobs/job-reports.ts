@@ -10,19 +10,19 @@ const log = tracing.target("framework::jobs");
 
 /** Counter with the labels `subsystem`, `job` and `outcome`: `retried`, `dead`, `returned`, `cancelled`, `unhandled` or `lost`. */
 export const JOBS_UNFINISHED = "framework_jobs_unfinished_total";
-/** Gauge with the labels `subsystem`, `job` and `queue`. Its number stops at 10 001. */
+/** Gauge with the labels `subsystem`, `job` and `queue`. Its value is at most 10 001. */
 export const JOBS_UNHANDLED = "framework_jobs_unhandled";
 const UNHANDLED_EVENT_MS = 60_000;
-/** Names that no handler has may come from outside of the program, so their number is bounded. */
+/** Names without a handler may come from outside of the program, so their number is bounded. */
 const MAX_NAMES = 100;
 
 export class JobReports {
   private readonly metrics: SubsystemMetrics;
   private readonly subsystem: string;
   private readonly clock: Clock;
-  /** When the event of a name without a handler was written. */
+  /** The time of the last event for each name without a handler, by the monotonic clock. */
   private readonly lastEvents = new Map<string, number>();
-  /** The labels of the gauge that were ever set. */
+  /** The labels for which the gauge was ever set. */
   private readonly unhandledJobs = new Map<string, Readonly<Record<string, string>>>();
 
   constructor({ name, metrics, clock }: SubsystemHost) {
@@ -43,7 +43,7 @@ export class JobReports {
     }
   }
 
-  /** Called when the job goes back, because this process has no handler for it. At most one event a minute for each name. */
+  /** Called when a job is released because this process has no handler for it. Writes at most one event a minute for each name. */
   unhandled({ id, name, queue }: ClaimedJob): void {
     this.count("(unknown)", "unhandled");
     const now = this.clock.monotonic();
@@ -53,7 +53,7 @@ export class JobReports {
     log.warn("no handler for job", { job_id: id, job: name, queue, error: "E_JOB_UNKNOWN", fix: describeFix(name) });
   }
 
-  /** The jobs of all processes that wait for a handler. */
+  /** Sets the gauge to the waiting jobs without a handler, of all processes. */
   waitUnhandled(found: readonly UnhandledJobs[]): void {
     for (const labels of this.unhandledJobs.values()) this.metrics.set(JOBS_UNHANDLED, labels, 0);
     for (const { name, queue, jobs } of found) {
@@ -65,7 +65,7 @@ export class JobReports {
     }
   }
 
-  releasedUnheld(jobs: number): void {
+  releasedUnknown(jobs: number): void {
     log.warn("jobs of a lost claim released", { subsystem: this.subsystem, jobs });
   }
 
@@ -79,7 +79,7 @@ export class JobReports {
     log.info("jobs returned", { jobs: jobs.length });
   }
 
-  /** Called when the claims belong to another process now. */
+  /** Called when another process has taken the claims. */
   lost(claims: readonly (JobClaim & Partial<ClaimedJob>)[]): void {
     for (const { id, name, attempt, queue } of claims) {
       this.count(name ?? "(unknown)", "lost");

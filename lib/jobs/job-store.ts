@@ -1,11 +1,11 @@
 /**
- * The port between `Jobs` and the place where jobs wait. A store keeps each job until it is completed or dead, gives it to one worker at a
- * time, and takes it back from a worker that died. `MemoryJobs` is the smallest one.
+ * The port between `Jobs` and the place where jobs wait. A store keeps each job until it is completed or dead-lettered, lets one worker at
+ * a time claim it, and reaps the claims of workers that died. `MemoryJobs` is the smallest store.
  *
  * A claim carries a token, which each claim of the job raises. Every later step of the worker names id and token; a store refuses a step
- * whose token is not that of the running claim. Times are milliseconds by the clock of the store, never by that of the worker.
+ * whose token is not that of the current claim. Times are milliseconds by the clock of the store, never by that of the worker.
  *
- * Not for applications: they call `jobs.dispatch`. Write a store only for a place that the framework does not know, and hold it to
+ * Not for applications: they call `jobs.dispatch`. Write a store only for a queue that the framework does not support, and test it with
  * `obeysQueue` of `@stagecraft/framework/testing`.
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
@@ -21,7 +21,7 @@ export interface ConcurrencyKey {
 }
 
 export interface NewJob {
-  /** Made by the process that dispatches; later ids are larger. */
+  /** The process that dispatches creates it. Later ids are larger. */
   readonly id: string;
   readonly name: string;
   readonly queue: string;
@@ -39,8 +39,8 @@ export interface NewJob {
 }
 
 /**
- * `replaced`: a job with this key waited. It has the payload, the attempts, the queue and the priority of the new one, and the earlier of
- * the two times. `kept`: a job with this key waits or runs, and nothing changed.
+ * `replaced`: a job with this key was waiting. It takes the payload, the attempts, the queue and the priority of the new job, and the
+ * earlier of the two due times. `kept`: a job with this key waits or runs, and it did not change.
  */
 export interface Dispatched {
   readonly outcome: "created" | "replaced" | "kept";
@@ -71,13 +71,13 @@ export interface ClaimRequest {
   readonly worker: string;
   /** Absent: all queues. A paused queue gives no job in either case. */
   readonly queues: readonly string[] | undefined;
-  /** Queues of which this worker runs its most jobs already. */
+  /** Queues of which this worker already runs as many jobs as their limit allows. */
   readonly except?: readonly string[] | undefined;
   readonly limit: number;
   readonly leaseMs: number;
 }
 
-/** What a worker says of itself with each heartbeat. */
+/** The data that a worker sends with each heartbeat. */
 export interface LiveWorker {
   readonly id: string;
   /** The names of the jobs that it has handlers for. */
@@ -87,17 +87,17 @@ export interface LiveWorker {
 }
 
 export interface Heartbeat {
-  /** False if the worker was taken for dead since its last heartbeat, so that its claims are refused. */
+  /** False if the store has declared the worker dead since its last heartbeat. Its claims are then refused. */
   readonly isKnown: boolean;
-  /** Running jobs of this worker that somebody asked to cancel. */
+  /** Running jobs of this worker whose cancellation was requested. */
   readonly cancelled: readonly JobClaim[];
 }
 
-/** Waiting jobs of one name that some process claimed and had no handler for. */
+/** Waiting jobs of one name that a process without a handler for it has claimed and released. */
 export interface UnhandledJobs {
   readonly name: string;
   readonly queue: string;
-  /** Stops at 10 001. */
+  /** At most 10 001. */
   readonly jobs: number;
   /** The first claim without a handler, in milliseconds since the Unix epoch. */
   readonly since: number;
@@ -106,7 +106,7 @@ export interface UnhandledJobs {
 export interface JobFailure {
   /** At most 1000 characters. */
   readonly reason: string;
-  /** Absent: to the dead letters. */
+  /** Absent: the job becomes a dead letter. */
   readonly retryInMs: number | undefined;
 }
 
@@ -120,7 +120,7 @@ export interface DeadJob {
   readonly diedAt: number;
 }
 
-/** A job that was taken from a worker that died, or whose lease ended, or that has waited too long for a handler. */
+/** A job whose worker died, whose lease ended, or which has waited too long for a handler. */
 export interface ReapedJob {
   readonly id: string;
   readonly name: string;
@@ -130,15 +130,15 @@ export interface ReapedJob {
   readonly reason: string;
 }
 
-/** The reason of a job that was taken from its worker. */
+/** The reason of a job whose claim was reaped. */
 export const WORKER_DIED = "the worker died, or its lease ended";
 /** The reason of a dead letter that no process had a handler for. */
 export const UNHANDLED = "E_JOB_UNKNOWN no process has handled this name for a day";
 
-/** The most jobs that `counts` and `unhandled` count, so that their cost is bounded. */
+/** The maximum that `counts` and `unhandled` count to, so that their cost is bounded. */
 export const MAX_COUNTED = 10_001;
 
-/** Each number stops at 10 001, which means: more than 10 000. */
+/** Each number is at most 10 001, which means more than 10 000. */
 export interface JobCounts {
   /** The number of waiting jobs, delayed jobs and retries included. */
   readonly waiting: number;
@@ -147,35 +147,35 @@ export interface JobCounts {
 }
 
 export interface JobStore {
-  /** What the operators ask of the queue. */
+  /** The port for operators. */
   readonly admin: JobAdmin;
 
-  /** True if `add` is part of the innermost transaction of the caller. Else the dispatch waits for its commit. */
+  /** True if `add` is part of the innermost transaction of the caller. Otherwise `Jobs` calls `add` after the commit. */
   readonly joinsTransactions: boolean;
 
-  /** Called once by `build()`. Opens nothing. */
+  /** Called once by `build()`. It opens no connection. */
   prepare?(host: SubsystemHost): void;
   start?(): unknown;
   stop?(): unknown;
   probe?(signal: AbortSignal): unknown;
 
-  /** In the order of the list. */
+  /** The results are in the order of `jobs`. */
   add(jobs: readonly NewJob[]): Promise<readonly Dispatched[]>;
 
   /**
-   * Jobs that are due: by priority, and in each queue by due time, then by id. Among queues with jobs of one priority the queue whose first
-   * job has waited longest comes first. Raises token and attempt of each. Of the jobs with a concurrency key, no more are claimed at a time
-   * than its limit; the others wait, and hold up no other job.
+   * Claims jobs that are due: by priority, and in each queue by due time and id. Among queues with jobs of one priority, the queue whose
+   * first job has waited longest comes first. Each claim raises the token and the attempt of its job. At most as many jobs of a concurrency
+   * key are claimed at a time as its limit allows. The other jobs of the key wait, and delay no other job.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedJob[]>;
 
   /**
-   * Called before the handlers of the last attempts of jobs begin. A job whose last attempt has not begun is not dead when its worker dies.
-   * Returns the claims that it refused.
+   * Called before the handlers of last attempts start. A job whose worker dies becomes a dead letter only if its last attempt is marked as
+   * started. Returns the refused claims.
    */
   markStarted(claims: readonly JobClaim[]): Promise<readonly JobClaim[]>;
 
-  /** Removes the jobs. Returns the claims that it refused. */
+  /** Removes the jobs. Returns the refused claims. */
   complete(claims: readonly JobClaim[]): Promise<readonly JobClaim[]>;
 
   /**
@@ -188,30 +188,32 @@ export interface JobStore {
   release(claims: readonly JobClaim[]): Promise<void>;
 
   /**
-   * Releases the jobs that the worker has claimed and does not hold: the answer to its claim was lost. Returns the number of released jobs.
+   * Releases the claims of the worker that the worker does not know of, because the response to a claim was lost. Returns the number of
+   * released jobs.
    */
-  releaseUnheld(worker: string, known: readonly JobClaim[]): Promise<number>;
+  releaseUnknown(worker: string, known: readonly JobClaim[]): Promise<number>;
 
   /**
    * Returns jobs that the worker has no handler for to the waiting jobs, due after `delayMs`. The attempt does not count.
    */
   waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void>;
 
-  /** The waiting jobs that some process had no handler for, by name and queue. */
+  /** Counts the waiting jobs that a process had no handler for, by name and queue. */
   unhandled(): Promise<readonly UnhandledJobs[]>;
 
-  /** The leases end `leaseMs` from now. Returns the claims that it refused. */
+  /** Renews the leases, which then end `leaseMs` from now. Returns the refused claims. */
   renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]>;
 
-  /** Says that the worker is alive, and what it works on. */
+  /** Records that the worker is alive, with the jobs and queues that it works on. */
   heartbeat(worker: LiveWorker): Promise<Heartbeat>;
 
-  /** Says that the worker has ended and holds no claim. */
+  /** Removes a worker that has stopped and has no claim. */
   leave(worker: string): Promise<void>;
 
   /**
-   * Takes back the jobs of workers that were silent for `deadAfterMs`, and jobs whose lease has ended. The attempt counts, except a last
-   * one that was not marked as started. A job that has waited for a handler for a day is moved to the dead letters, unless a living worker handles its name on its queue.
+   * Ends the claims of workers without a heartbeat for `deadAfterMs`, and the claims whose lease has ended. The attempt counts, unless it
+   * is the last one and was not marked as started. A job that has waited for a handler for a day is moved to the dead letters, unless a
+   * living worker handles its name on its queue.
    */
   reap(deadAfterMs: number): Promise<readonly ReapedJob[]>;
 
@@ -225,7 +227,7 @@ export interface JobStore {
   /** The due time of the last recorded tick that counts. */
   lastTick(schedule: string): Promise<number | undefined>;
 
-  /** The time of the store. */
+  /** The time of the store, in milliseconds since the Unix epoch. */
   now(): Promise<number>;
 
   /** The latest first. */
@@ -236,9 +238,12 @@ export interface JobStore {
 
   counts(): Promise<JobCounts>;
 
-  /** Calls `listener` when a job may be due before the next poll. Returns a function that ends this. */
+  /** Calls `listener` when a job may be due before the next poll. Returns a function that removes the listener. */
   onWake?(listener: () => void): () => void;
 
-  /** Called when jobs were added and their transaction has committed. A store may tell the workers of other processes. Returns at once. */
+  /**
+   * Called when jobs were added and their transaction has committed. A store may notify the workers of other processes. The call returns at
+   * once.
+   */
   announce?(): void;
 }

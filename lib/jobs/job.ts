@@ -18,9 +18,9 @@ import { type BackoffFunction, checkBackoff, type JobBackoff } from "./retry-del
 
 /** How many jobs of one key run at once, in all processes together. */
 export interface JobConcurrency<Input = never> {
-  /** Jobs of the name whose payloads give one key count together. It is called at the dispatch; 1 to 200 characters. */
+  /** Returns the key of a payload, 1 to 200 characters. It is called at the dispatch. Jobs of one name with one key count together. */
   readonly key: (payload: Input) => string;
-  /** The most of them that run at once, from 1 to 100. Jobs that are claimed ahead count as well. */
+  /** The maximum number of them that run at once, from 1 to 100. Jobs that are claimed ahead count as well. */
   readonly limit: number;
 }
 
@@ -96,7 +96,7 @@ export function job<S extends Schema>(
   schema: S,
   options?: JobOptions<InferInput<S>>,
 ): Job<InferInput<S>, InferOutput<S>>;
-/** A job whose payload is not checked. Its type is the one that the program declares. */
+/** A job whose payload is not checked. Its type is `T`, which the program declares. */
 export function job<T = undefined>(name: string, schema?: undefined, options?: JobOptions<T>): Job<T>;
 export function job(name: string, schema?: Schema, options?: JobOptions): Job {
   return new Job(name, schema, options);

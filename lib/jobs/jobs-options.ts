@@ -37,7 +37,7 @@ const NAMES: OptionNames<JobsOptions> = {
   name: true,
 };
 
-/** What the parts of `Jobs` take of its options. */
+/** The checked options that the parts of `Jobs` use. */
 export interface JobsSettings extends WorkerSettings {
   readonly deadLetters: PurgeOptions | undefined;
 }

@@ -4,7 +4,7 @@
  *
  * By default the web process works too. With `inWebProcess: false` only a process that calls `application.work()` does.
  *
- * Not for work whose result the answer needs.
+ * Not for work whose result the response needs.
  *
  * @example
  * @Module({ providers: [Jobs, WelcomeMails, provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")))] })
@@ -44,7 +44,7 @@ export type DispatchArguments<Input> = undefined extends Input
 
 const MAX_AT_ONCE = 500;
 
-/** What `prepare` makes. */
+/** The parts that `prepare` creates. */
 interface JobParts {
   readonly tools: JobTools;
   readonly reports: JobReports;
@@ -136,22 +136,22 @@ export class Jobs extends Subsystem {
    * Adds a job. Resolves when the store has it; inside a transaction that the store does not join, it resolves earlier, and the job is
    * added after the commit.
    *
-   * @throws FrameworkError `E_JOB_PAYLOAD` if the schema refuses the payload or it has more than 64 KiB of JSON, `E_JOB_OPTION`; what the
-   * store throws
+   * @throws FrameworkError `E_JOB_PAYLOAD` if the schema refuses the payload or it has more than 64 KiB of JSON, `E_JOB_OPTION`; the errors
+   * of the store
    */
   dispatch<Input>(job: Job<Input, unknown>, ...rest: DispatchArguments<Input>): Promise<Dispatched> {
     const [payload, options = {}] = rest;
     return markHandled(this.dispatchOne(job, payload, options));
   }
 
-  /** Adds many jobs in few steps. A refused payload refuses all. The results are in the order of the payloads. */
+  /** Adds many jobs in few statements. If one payload is refused, no job is added. The results are in the order of the payloads. */
   dispatchAll<Input>(
     job: Job<Input, unknown>,
     payloads: readonly Input[],
     options: Omit<DispatchOptions, "key" | "unique"> = {},
   ): Promise<readonly Dispatched[]> {
     const make = async (): Promise<readonly Dispatched[]> =>
-      this.addAll(await this.newJobs.makeAll(job, payloads, options));
+      this.addAll(await this.newJobs.createAll(job, payloads, options));
     return markHandled(make());
   }
 
@@ -167,7 +167,7 @@ export class Jobs extends Subsystem {
     return isRetried;
   }
 
-  /** The numbers of jobs. Each stops at 10 001, which stands for all above 10 000. */
+  /** The numbers of jobs. Each is at most 10 001, which means more than 10 000. */
   counts(): Promise<JobCounts> {
     return this.getStore().counts();
   }
@@ -188,12 +188,12 @@ export class Jobs extends Subsystem {
   }
 
   /**
-   * Removes a job that waits, and asks a running one to end: its signal aborts with a `JobCancelledError`, in other processes with their next
-   * heartbeat, within about 10 seconds. A handler that ends by that is not tried again.
+   * Removes a waiting job, and aborts the signal of a running one with a `JobCancelledError`; in another process it aborts at the next
+   * heartbeat, within about 10 seconds. A job whose handler then throws is not retried.
    */
   async cancel(id: string): Promise<Cancellation> {
     const cancellation = await this.getStore().admin.cancel(id);
-    // A transaction may still roll the question back; the next heartbeat sees it after the commit.
+    // The transaction may still roll the cancellation back. After the commit the next heartbeat finds it.
     if (cancellation === "asked" && currentCommitScope() === undefined) this.worker?.cancel(id);
     return cancellation;
   }
@@ -259,7 +259,7 @@ export class Jobs extends Subsystem {
     this.getStore().announce?.();
   }
 
-  /** The jobs of an application with one database wait there. */
+  /** The default store is the database of the application, if there is exactly one. */
   private createStore(databases: readonly JobDatabase[]): JobStore {
     const [database, other] = databases;
     if (database === undefined || other !== undefined) throw new StartupError([noStore(this.name, databases.length)]);

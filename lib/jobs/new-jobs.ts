@@ -1,4 +1,4 @@
-/** Makes the record of a dispatch: checks the payload and the options, and adds the ids of the request for which the code runs. */
+/** Creates the record of a dispatch: checks the payload and the options, and adds the ids of the request for which the code runs. */
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
@@ -15,7 +15,7 @@ import { writePayload } from "./payload.js";
 export interface DispatchOptions {
   /** Milliseconds before the job may run, at most 10 years; 0 unless set. */
   readonly delay?: number;
-  /** That of the job unless set. */
+  /** The queue; that of the job unless set. */
   readonly queue?: string;
   /** From 0 to 100, a smaller one first; that of the job unless set. */
   readonly priority?: number;
@@ -42,18 +42,18 @@ export class NewJobs {
 
   /** @throws FrameworkError `E_JOB_PAYLOAD`, `E_JOB_OPTION`, `E_JOB_NAME`, `E_OPTION` */
   async create(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<NewJob> {
-    return this.makeOne(job, payload, settingsOf(job, options));
+    return this.createOne(job, payload, readSettings(job, options));
   }
 
-  /** The options are checked once for all. @throws as `make` */
-  async makeAll(job: AnyJob, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly NewJob[]> {
-    const settings = settingsOf(job, options);
+  /** The options are checked once for all. @throws as `create` */
+  async createAll(job: AnyJob, payloads: readonly unknown[], options: DispatchOptions): Promise<readonly NewJob[]> {
+    const settings = readSettings(job, options);
     const jobs: NewJob[] = [];
-    for (const payload of payloads) jobs.push(await this.makeOne(job, payload, settings));
+    for (const payload of payloads) jobs.push(await this.createOne(job, payload, settings));
     return jobs;
   }
 
-  private async makeOne(job: AnyJob, payload: unknown, settings: DispatchSettings): Promise<NewJob> {
+  private async createOne(job: AnyJob, payload: unknown, settings: DispatchSettings): Promise<NewJob> {
     const concurrency = toConcurrencyKey(job, payload);
     const from = getOrigin();
     const text = await writePayload(job, payload);
@@ -63,7 +63,7 @@ export class NewJobs {
 
 type DispatchSettings = Pick<NewJob, "name" | "queue" | "priority" | "delayMs" | "maxAttempts" | "key" | "unique">;
 
-function settingsOf(job: AnyJob, options: DispatchOptions): DispatchSettings {
+function readSettings(job: AnyJob, options: DispatchOptions): DispatchSettings {
   checkOptionNames(options, NAMES, `dispatch of ${job.name}`);
   const { delay = 0, queue = job.queue, priority = job.priority, key, unique = "waiting" } = options;
   return {

@@ -1,6 +1,6 @@
 /**
  * Payloads: the conversion of a value at the dispatch, and back for the handler. A payload is JSON of at most 64 KiB in UTF-8. The schema
- * of the job checks it twice, because the program that handles it may be newer than the one that dispatched it.
+ * of the job checks it twice, because the program that handles it may be newer than the program that dispatched it.
  *
  * Errors name fields and codes, never a value.
  */
@@ -20,7 +20,7 @@ export async function writePayload({ name, schema }: AnyJob, payload: unknown): 
       `the payload of ${name} has ${bytes} bytes of JSON, more than ${MAX_PAYLOAD_BYTES}: store it, and send its key`,
     );
   }
-  // The schema gets what the handler will get: a `Date` is a text by then.
+  // The schema checks the value that the handler will get, in which a `Date` is a text.
   if (schema !== undefined)
     await runCheck(name, () => validate(schema, payload === undefined ? undefined : JSON.parse(text)));
   return text;
@@ -61,7 +61,7 @@ function toJson(name: string, payload: unknown): string {
   throw invalid(`the payload of ${name} cannot be written as JSON: it is a ${typeof payload}`);
 }
 
-/** The fault of a payload is not the fault of a client, so the status is 500. */
+/** Runs a check. The fault of a payload is not the fault of a client, so the status is 500. */
 async function runCheck(name: string, check: () => Promise<unknown>): Promise<unknown> {
   try {
     return await check();

@@ -1,14 +1,14 @@
 /**
- * Listeners with `@On(event, { queued: true })` as jobs. Each has a job of its own, whose schema is that of the event and whose name is
- * made of the names of the event, the class and the method: `on.order.placed.Newsletter.tell`. A waiting job finds its listener by that
- * name, so a new name of one of the three is a new job.
+ * Listeners with `@On(event, { queued: true })` as jobs. Each listener has one job, whose schema is that of the event and whose name
+ * consists of the names of the event, the class and the method: `on.order.placed.Newsletter.tell`. A waiting job finds its listener by that
+ * name, so a change of one of the three names makes it a new job.
  */
 import { callListener, Events } from "../events/events.js";
 import { type AnyJob, Job } from "./job.js";
 import type { JobHandler } from "./job-handlers.js";
 
 /**
- * Gives the calls of these listeners to `dispatch`, and returns the handlers of their jobs.
+ * Passes the calls of these listeners to `dispatch`, and returns the handlers of their jobs.
  *
  * @throws FrameworkError `E_JOB_NAME` for a name that no job can have
  */

@@ -17,13 +17,13 @@ export interface JobBackoff {
   readonly factor?: number;
   /** The longest wait in milliseconds; 3 600 000 unless set. */
   readonly maxMs?: number;
-  /** The random part of the wait, from 0 to 1: with 0.5 it takes between half of the wait and the whole. 0 unless set. */
+  /** The random part of the wait, from 0 to 1: with 0.5 the job waits between half of the time and the whole. 0 unless set. */
   readonly jitter?: number;
 }
 
 /**
- * The milliseconds before the next attempt, computed from the attempt that failed, from 1, and its error. What it returns is rounded and at
- * most 30 days. If it throws, or returns another value than a number from 0, the wait is that of a job without a back-off.
+ * The milliseconds before the next attempt, computed from the attempt that failed, from 1, and its error. The result is rounded, and at
+ * most 30 days. If the function throws, or returns a value that is not a number from 0, the default back-off applies.
  */
 export type BackoffFunction = (attempt: number, error: unknown) => number;
 

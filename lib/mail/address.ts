@@ -1,6 +1,6 @@
 /**
- * Addresses of mail: a strict form of RFC 5321. A text is one address and nothing else: no display name, no list, no comment, no quoted
- * part before the `@`, no address literal. So a text from a form cannot become two recipients, and cannot become a header.
+ * Addresses of mail: a strict form of RFC 5321. A text is exactly one address: no display name, no list, no comment, no quoted part before
+ * the `@`, no address literal. So a text from a form cannot become two recipients, and cannot become a header.
  *
  * A domain in another script becomes its ASCII form. A part before the `@` in another script is refused, since many servers refuse it.
  *
@@ -70,7 +70,7 @@ function toAsciiAddress(text: string): string | undefined {
 }
 
 function toAsciiDomain(text: string): string | undefined {
-  // Only letters, digits, hyphens and dots, in any script: the conversion drops some other characters and turns others into dots.
+  // Only letters, digits, hyphens and dots, in any script: the conversion drops some other characters and converts others to dots.
   if (!/^[\p{L}\p{N}\p{M}.-]+$/u.test(text)) return undefined;
   const domain = domainToASCII(text);
   const labels = domain.split(".");

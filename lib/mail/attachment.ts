@@ -25,7 +25,7 @@ export interface ContentAttachment extends AttachmentName {
 }
 
 export interface StoredAttachment extends AttachmentName {
-  /** A key of the storage that the mailer was given. */
+  /** A key in the option `storage` of the mailer. */
   readonly storageKey: string;
 }
 
@@ -49,7 +49,7 @@ const MAX_NAME_BYTES = 200;
 
 /**
  * @param room the bytes that are left for all attachments together
- * @throws MailContentError `E_MAIL_ATTACHMENT`, `E_MAIL_SIZE`; what a stream or the storage throws
+ * @throws MailContentError `E_MAIL_ATTACHMENT`, `E_MAIL_SIZE`; the errors of a stream and of the storage
  */
 export async function readAttachments(
   attachments: readonly MailAttachment[],
@@ -112,7 +112,7 @@ async function collect(stream: AsyncIterable<unknown>, room: number, signal: Abo
   let size = 0;
   for await (const chunk of stream) {
     signal.throwIfAborted();
-    if (!(chunk instanceof Uint8Array)) throw invalidAttachment("a stream of something else than bytes");
+    if (!(chunk instanceof Uint8Array)) throw invalidAttachment("a stream of values that are not bytes");
     size += chunk.length;
     if (size > room) throw tooLarge();
     chunks.push(chunk);

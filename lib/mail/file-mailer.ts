@@ -1,6 +1,6 @@
 /**
  * The `Mailer` that writes each mail as a file into a folder and sends none: for development without a mail server. Mail programs open the
- * files. A file appears as a whole; beyond `maxFiles` the oldest is deleted.
+ * files. A file appears as a whole. Above `maxFiles` the oldest file is deleted.
  *
  * Not for production: no recipient gets these mails.
  *
@@ -19,9 +19,9 @@ import { acceptedByAll, type MailResult } from "./mail-result.js";
 import { Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
 
 export interface FileMailerOptions extends MailerOptions {
-  /** It is made if it is missing, and only its owner may read it. Files ending in `.eml` belong to the mailer. */
+  /** The mailer creates it if it is missing, readable only by the user of the process. Files that end in `.eml` belong to the mailer. */
   readonly folder: string;
-  /** The most files; 1000 unless set. */
+  /** The maximum number of files; 1000 unless set. */
   readonly maxFiles?: number;
 }
 
@@ -57,7 +57,7 @@ export class FileMailer extends Mailer {
   protected override async deliver(message: MailMessage): Promise<MailResult> {
     const { messageId, recipients, bytes, date } = message;
     const id = messageId.slice(1, messageId.indexOf("@"));
-    // The same mail again writes the same name, and the newer attempt replaces the file.
+    // A further attempt with the same mail has the same name, and replaces the file.
     const name = `${date.toISOString().replaceAll(/[-:.]/g, "")}-${id}.eml`;
     try {
       await this.write(name, bytes);

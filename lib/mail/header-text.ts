@@ -13,7 +13,7 @@ const PLAIN = /^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/;
 
 /** Control characters: CR, LF and NUL among them. Also the line and the paragraph separator. */
 export function hasForbiddenCharacter(text: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- they are what it looks for
+  // oxlint-disable-next-line no-control-regex -- the pattern finds these characters
   return /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text);
 }
 
@@ -38,8 +38,8 @@ export function formatHeader(name: string, text: string): string {
 }
 
 /**
- * Headers that programs parse: a list of addresses and URLs (RFC 2369, RFC 8058), message ids and single words. An encoded word has no place
- * in them, so that a program would not find the URL.
+ * Headers that programs parse: a list of addresses and URLs (RFC 2369, RFC 8058), message ids and single words. A program does not decode
+ * an encoded word in them, and would not find the URL.
  */
 export function isStructured(name: string): boolean {
   return /^(?:list-(?!id$)[\w-]+|in-reply-to|references|auto-submitted|precedence|importance|x-priority)$/i.test(name);
@@ -63,7 +63,7 @@ export function formatPhrase(name: string): readonly string[] {
   return encodeWords(name);
 }
 
-/** Visible ASCII with single spaces, that no program takes for an encoded word. */
+/** Whether the text is visible ASCII with single spaces, and no program takes it for an encoded word. */
 function isPlain(text: string): boolean {
   return PLAIN.test(text) && !text.includes("=?");
 }

@@ -11,7 +11,7 @@
  */
 import { MailContentError } from "./mail-error.js";
 
-/** HTML in which every value is escaped. Only `html` and `trustedHtml` make one. */
+/** HTML in which every value is escaped. Only `html` and `trustedHtml` create it. */
 export class MailHtml {
   declare private readonly brand: true;
 
@@ -23,7 +23,7 @@ export class MailHtml {
   }
 }
 
-/** A value in a template. `undefined`, `null` and `false` are nothing. */
+/** A value in a template. `undefined`, `null` and `false` give an empty text. */
 export type MailHtmlValue = string | number | bigint | MailHtml | null | undefined | false | readonly MailHtmlValue[];
 
 const LINK = /\s(?:href|src|action|background)\s*=\s*["']\s*$/i;
@@ -77,12 +77,12 @@ function toMarkup(value: MailHtmlValue): string {
 
 function checkLink(escaped: string): void {
   // Browsers ignore control characters and spaces before and inside a scheme (URL standard, section 4.4).
-  // oxlint-disable-next-line no-control-regex -- they are what it removes
+  // oxlint-disable-next-line no-control-regex -- the pattern removes these characters
   const link = escaped.replaceAll(/[\u0000-\u0020]|&#\d+;/g, "");
   if (SCHEME.test(link) && !ALLOWED_SCHEME.test(link))
     throw wrongHtml("a link is neither http, https, mailto, tel nor cid");
 }
 
 function wrongHtml(fault: string): MailContentError {
-  return new MailContentError("E_MAIL_HTML", `the HTML of a mail cannot be made: ${fault}`);
+  return new MailContentError("E_MAIL_HTML", `the HTML of a mail cannot be rendered: ${fault}`);
 }

@@ -1,5 +1,6 @@
 /**
- * The errors of mail. None of them holds an address, a subject, a part of the content or the answer of a server: a log line may show them.
+ * The errors of mail. None of them holds an address, a subject, a part of the content or the reply of a server, so a log line may show
+ * them.
  *
  * @example
  * try {

@@ -3,7 +3,7 @@
  * each process that runs jobs. Inside a transaction a mail exists only if the transaction commits.
  *
  * A job is retried while no recipient has the mail. As soon as some have it, the others get a job of their own, with the same Message-ID;
- * the first job waits while the queue does not take that one. A mail that the server refuses for good goes to the dead letters.
+ * the first job waits until the queue has accepted that job. A mail that the server refuses for good goes to the dead letters.
  *
  * @example
  * providers: [
@@ -30,18 +30,18 @@ const log = tracing.target("framework::mail");
 
 /** The job of a queued mail. */
 interface MailJob extends QueuedMailData {
-  /** How often it was sent to a part of its recipients. */
+  /** The number of times it was sent to a part of its recipients. */
   readonly round?: number;
 }
 
-/** 20 attempts, about nine hours, while no recipient has the mail. The time is that of a mailer, and of a queue that fails. */
+/** 20 attempts, about nine hours, while no recipient has the mail. The timeout leaves time for the mailer, and for a queue that fails. */
 const sendMail = job<MailJob>("framework.mail", undefined, { timeoutMs: 600_000 });
 
 /** The times between the rounds: a minute, doubled up to an hour; 12 rounds are about eight hours. */
 const FIRST_DELAY_MS = 60_000;
 const MAX_DELAY_MS = 3_600_000;
 const MAX_ROUNDS = 12;
-/** Between two tries to queue the job of the others. */
+/** The time between two tries to queue the job of the other recipients. */
 const PAUSE_MS = 1000;
 
 export function mailQueue(jobs: Jobs): MailQueue {
@@ -105,7 +105,7 @@ class MailJobs {
     try {
       return await this.mailer.send(readQueuedMail(queued, this.mails));
     } catch (error) {
-      // Waiting mends neither of these two errors.
+      // A retry cannot succeed after either of these two errors.
       if (error instanceof MailRefusedError || error instanceof MailContentError)
         throw new FinalJobError(error.message, { cause: error });
       throw error;

@@ -6,9 +6,9 @@ export const MAX_SUBJECT = 500;
 export const MAX_HEADERS = 30;
 /** The longest header that a mail adds, in bytes. A line of a mail has at most 998 (RFC 5322 section 2.1.1). */
 export const MAX_HEADER_VALUE = 900;
-/** The most bytes of the text, and of the HTML. */
+/** The maximum number of bytes of the text, and of the HTML. */
 export const MAX_BODY_BYTES = 1_048_576;
-/** The most bytes of text, HTML and attachments together. */
+/** The maximum number of bytes of text, HTML and attachments together. */
 export const DEFAULT_MAX_BYTES = 10_485_760;
 
 const TYPE = /^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,62}\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,62}$/;

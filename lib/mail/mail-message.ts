@@ -1,7 +1,7 @@
 /**
- * A mail as it is sent: checked, with every part made, and as the bytes of a message (RFC 5322). A transport gets only this.
+ * A mail as it is sent: checked, with all its parts, and as the bytes of a message (RFC 5322). A transport gets only this value.
  *
- * Internal: `Mailer` makes it.
+ * Internal: `Mailer` creates it.
  */
 import { getDomain, type Mailbox } from "./address.js";
 import { readAttachments, type MailStorage } from "./attachment.js";
@@ -29,7 +29,7 @@ export interface MessageOptions {
   readonly signal: AbortSignal;
 }
 
-/** @throws MailContentError; what the mail throws */
+/** @throws MailContentError; the errors that the methods of the mail throw */
 export async function createMessage(outgoing: OutgoingMail, options: MessageOptions): Promise<MailMessage> {
   const content = await createContent(outgoing, options);
   return Object.freeze({
@@ -85,7 +85,7 @@ function readBody(text: unknown, part: string): string {
   throw new MailContentError("E_MAIL_SIZE", `the ${part} of a mail has more than ${MAX_BODY_BYTES} bytes`);
 }
 
-/** The mailer writes these itself, or they belong to servers on the way. */
+/** The mailer writes these headers itself, or they belong to servers on the way. */
 const RESERVED =
   /^(?:from|to|cc|bcc|subject|date|message-id|reply-to|sender|return-path|received|mime-version|content-.*|dkim-signature|resent-.*)$/i;
 
@@ -93,7 +93,7 @@ function readHeaders(given: Readonly<Record<string, string>>): readonly (readonl
   const headers = Object.entries(given);
   if (headers.length > MAX_HEADERS) throw invalidHeader("headers", `are more than ${MAX_HEADERS}`);
   return headers.map(([name, value]) => {
-    // The name comes from the code of the application, but may be made from data.
+    // The name comes from the code of the application, but may contain data.
     if (!/^[A-Za-z][A-Za-z0-9-]{0,62}$/.test(name))
       throw invalidHeader("name of a header", "has other characters than letters, digits and hyphens");
     if (RESERVED.test(name)) throw invalidHeader(`header ${name}`, "is written by the mailer itself");

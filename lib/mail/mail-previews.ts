@@ -2,7 +2,7 @@
  * The preview page: every mail class with its examples as HTML, text, headers and source, and the mails of this run. It is a list of
  * controllers for a module that provides `Mailer`. In a release build the list is empty, so the page does not exist.
  *
- * The HTML of a mail is shown in a sandboxed frame with a policy of its own: no script runs in it and nothing is loaded.
+ * The HTML of a mail is shown in a sandboxed frame with a separate policy: it runs no script and loads no resource.
  *
  * @example
  * @Module({

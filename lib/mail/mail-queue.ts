@@ -63,7 +63,7 @@ export function readQueuedMail(queued: QueuedMailData, classes: readonly MailCla
   return new OutgoingMail(mail, addresses, id, { date, ...(only === undefined ? {} : { only }) });
 }
 
-/** The application gave the mailer no queue. */
+/** The error of `mailer.queue` without the option `queue`. */
 export function missingQueue(): FrameworkError {
   return queueError("mailer.queue needs a queue: give the mailer the option queue, or send the mail with mailer.send");
 }
@@ -72,7 +72,7 @@ function toMailAddress({ name, address }: Mailbox): MailAddress {
   return name === undefined ? address : { name, address };
 }
 
-/** JSON turns a `Date` into a text and drops a function, so the mail of the worker would get other data than its type says. */
+/** JSON converts a `Date` to a text and drops a function, so the mail of the worker would get other data than its type says. */
 function toJson(mail: Mail<unknown>): unknown {
   const fault = findFault(mail.data, 0);
   if (fault === undefined) return JSON.parse(JSON.stringify(mail.data)) as unknown;

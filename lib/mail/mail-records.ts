@@ -1,6 +1,6 @@
 /**
- * The mails that this process has sent or queued, the newest last: for tests and for the preview page. Bounded in count and in bytes; the
- * oldest goes first. A mailer keeps none unless it is asked to.
+ * The mails that this process has sent or queued, the newest last: for tests and for the preview page. They are bounded in count and in
+ * bytes, and the oldest is removed first. A mailer records mails only after `record` was called.
  */
 import type { MailMessage } from "./mail-message.js";
 import type { Mail } from "./mail.js";

@@ -18,7 +18,7 @@ export interface MailResult {
   readonly messageId: string;
   readonly accepted: readonly string[];
   readonly rejected: readonly RefusedRecipient[];
-  /** The connection ended after the content was sent and before the server answered. Another attempt may deliver the mail twice. */
+  /** The connection ended after the content was sent and before the server replied. Another attempt may deliver the mail twice. */
   readonly unknown: readonly string[];
 }
 

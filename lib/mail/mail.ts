@@ -1,6 +1,6 @@
 /**
- * A kind of mail: a class with typed data that makes the subject, the text and the HTML from `this.data`. A mail is made from its data
- * alone, so it can be previewed with example data, and made again in another process from a job.
+ * A kind of mail: a class with typed data that makes the subject, the text and the HTML from `this.data`. A mail depends on its data alone,
+ * so it can be previewed with example data, and created again in another process by a job.
  *
  * @example
  * export class Welcome extends Mail<{ name: string; link: string }> {
@@ -67,7 +67,7 @@ export interface MailOptions {
 
 const NAMES: OptionNames<MailOptions> = { cc: true, bcc: true, replyTo: true, from: true };
 
-/** The recipients as the application gave them; a queue keeps this. */
+/** The recipients as the application gave them. A queue stores this form. */
 export interface MailAddresses extends MailOptions {
   readonly to: MailAddress | readonly MailAddress[];
 }
@@ -79,7 +79,7 @@ export interface MailClass<M extends Mail<unknown> = Mail<unknown>> {
   readonly previews?: Readonly<Record<string, () => Mail<unknown>>>;
 }
 
-/** What a queue keeps of a mail beside the mail itself. */
+/** The data that a queue stores beside the mail itself. */
 export interface QueuedMailState {
   /** The time of the header `Date`, in milliseconds: that of the call of `queue`. */
   readonly date?: number;
@@ -121,7 +121,7 @@ export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
   }
 }
 
-/** The word for a mail in logs, previews and queues. */
+/** The name of a mail in logs, previews and queues. */
 export function getMailName(mail: Mail<unknown>): string {
   return mail.constructor.name;
 }

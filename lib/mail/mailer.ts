@@ -2,7 +2,7 @@
  * Sends mails. Provide one transport for this class, and inject the class: `MemoryMailer` and `FileMailer` of
  * `@stagecraft/framework/mail`, `SmtpMailer` of `@stagecraft/framework/mail/smtp`.
  *
- * `send` returns when the transport has answered. A request should not wait for a mail server, and a mail must not be sent for a
+ * `send` returns when the transport has responded. A request should not wait for a mail server, and a mail must not be sent for a
  * transaction that rolls back: `queue` makes it a job. A mail is recorded by its Message-ID and by the numbers of its recipients, never by
  * an address or by its content.
  *
@@ -36,9 +36,9 @@ const log = tracing.target("framework::mail");
 export interface MailerOptions {
   /** The sender of every mail that names no other. */
   readonly from?: MailAddress;
-  /** The time for a mail, from its making to the answer of the transport, in milliseconds; 30 000 unless set. */
+  /** The time for a mail in milliseconds, from its creation to the response of the transport; 30 000 unless set. */
   readonly timeoutMs?: number;
-  /** The most bytes of text, HTML and attachments of one mail together; 10 485 760 (10 MiB) unless set. */
+  /** The maximum number of bytes of text, HTML and attachments of one mail together; 10 485 760 (10 MiB) unless set. */
   readonly maxBytes?: number;
   /** Keeps the mails of `queue`. */
   readonly queue?: MailQueue;
@@ -106,7 +106,7 @@ export abstract class Mailer extends Subsystem {
   /**
    * Sends the mail later, by a job. Inside a transaction the mail is queued only if the transaction commits.
    *
-   * @throws FrameworkError `E_MAIL_QUEUE` without a queue, for data that JSON does not keep, and above 64 KiB; what the queue throws
+   * @throws FrameworkError `E_MAIL_QUEUE` without a queue, for data that JSON changes, and above 64 KiB; the errors of the queue
    */
   queue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {
     return markHandled(this.enqueue(mail));
@@ -122,12 +122,12 @@ export abstract class Mailer extends Subsystem {
     return this.records;
   }
 
-  /** From now on the last mails are kept in memory, for a test or for the preview page. @internal */
+  /** From now on the last mails stay in memory, for a test or for the preview page. @internal */
   record(maxMails: number): MailRecords {
     return (this.records ??= new MailRecords(maxMails));
   }
 
-  /** What the preview page shows for an example. @internal */
+  /** Creates the message that the preview page shows for an example. @internal */
   preview(mail: OutgoingMail, signal: AbortSignal): Promise<MailMessage> {
     return this.make(mail, signal);
   }
@@ -142,7 +142,7 @@ export abstract class Mailer extends Subsystem {
     return { messageId };
   }
 
-  /** Makes a queued mail where mails are recorded. The result records it. */
+  /** Creates the message of a queued mail if mails are recorded. The returned function records it. */
   protected async queuedRecord(mail: OutgoingMail): Promise<() => void> {
     const { records } = this;
     if (records === undefined) return () => {};
@@ -200,7 +200,7 @@ function withoutSender(mailer: string): FrameworkError {
   return new FrameworkError(`a mail needs a sender: ${fix}`, { code: "E_MAIL_SENDER" });
 }
 
-/** A mail of a transaction that rolls back is not queued. */
+/** Runs the work after the commit, because a mail of a transaction that rolls back is not queued. */
 export function afterCommit(work: () => void): void {
   const scope = currentCommitScope();
   if (scope === undefined) work();
@@ -217,7 +217,7 @@ function logResult(mail: string, { messageId, accepted, rejected, unknown }: Mai
   });
 }
 
-/** The end of an attempt: the time of a mail, or the end of the request that sends it. */
+/** The limit of an attempt: the timeout of the mail, or the end of the request that sends it. */
 class SendingLimit {
   readonly signal: AbortSignal;
   private readonly stop: () => void;

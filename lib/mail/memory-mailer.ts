@@ -1,6 +1,6 @@
 /**
- * The `Mailer` that keeps mails in memory and sends none: for tests, and for development with the preview page. Bounded: the oldest mail
- * goes first.
+ * The `Mailer` that keeps mails in memory and sends none: for tests, and for development with the preview page. The number of mails is
+ * bounded, and the oldest mail is removed first.
  *
  * @example
  * const mailer = new MemoryMailer({ from: "shop@example.org" });
@@ -20,14 +20,14 @@ import type { Mail, MailClass, OutgoingMail } from "./mail.js";
 import { afterCommit, Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
 
 export interface MemoryMailerOptions extends MailerOptions {
-  /** The most mails that are kept; 100 unless set. */
+  /** The maximum number of mails in memory; 100 unless set. */
   readonly maxMails?: number;
 }
 
 const NAMES: OptionNames<MemoryMailerOptions> = { ...MAILER_OPTIONS, maxMails: true };
 const DEFAULT_MAX_MAILS = 100;
 
-/** Which mail a test expects. */
+/** The mail that a test expects. */
 export interface ExpectedMail {
   /** An address of To, Cc or Bcc. */
   readonly to?: string;

@@ -1,7 +1,7 @@
 /**
  * The documents of the preview page. Every text of a mail is escaped in them; the HTML of a mail is a document of its own, for a frame.
  *
- * Internal: `mailPreviews` answers with them.
+ * Internal: `mailPreviews` responds with them.
  */
 import { createHash } from "node:crypto";
 import type { Mailbox } from "./address.js";
@@ -18,7 +18,7 @@ table { border-collapse: collapse; width: 100%; } th, td { text-align: left; pad
 iframe { width: 100%; height: 32rem; border: 1px solid #767676; background: #fff; }
 pre { overflow-x: auto; border: 1px solid #767676; padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 `;
-/** Nothing stands between the tags and the style: the policy has its hash. */
+/** No character stands between the tags and the style, because the policy has the hash of the style. */
 const STYLE_ELEMENT = trustedHtml(`<style>${STYLE}</style>`);
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
@@ -65,7 +65,7 @@ export function mailPage(path: string, base: string, message: MailMessage): stri
   );
 }
 
-/** The HTML of the mail alone. Its images have become part of it, since the policy of the frame loads nothing. */
+/** The HTML of the mail alone. Its images have become part of it, since the policy of the frame forbids loading. */
 export function frameDocument({ html: markup = "", attachments }: MailMessage): string {
   return attachments.reduce((text, file) => {
     return file.contentId === undefined ? text : text.replaceAll(`cid:${file.contentId}`, () => dataUrl(file));

@@ -116,7 +116,7 @@ describe("the mailer over a mail server", function () {
       expect(server.mails[0]).to.include({ from: "sender@example.org" });
     });
 
-  it("logs in", async () => {
+  it("logs in with user and password", async () => {
     for (const security of ["starttls", "tls"] as const) {
       await using all = await running({ security, password: PASSWORD }, { user: "shop", password: PASSWORD });
       await all.mailer.send(note());
@@ -135,7 +135,7 @@ describe("the mailer over a mail server", function () {
       expect(all.server.mails.filter((mail) => mail.connection === connection).length).to.be.most(10);
   });
 
-  it("closes a connection that is not used", async () => {
+  it("closes an unused connection", async () => {
     const clock = new FakeClock();
     await using all = await running({}, { clock, idleMs: 5000 });
     await all.mailer.send(note());
@@ -147,7 +147,7 @@ describe("the mailer over a mail server", function () {
   });
 });
 
-describe("recipients", () => {
+describe("recipients of a mail over SMTP", () => {
   it("that the server refuses for good are rejected, and the others get the mail once", async () => {
     await using all = await running({ reply: (address) => (address.startsWith("bob") ? 550 : undefined) });
 
@@ -197,7 +197,7 @@ describe("recipients", () => {
     expect(rejected).to.deep.equal([{ address: "bob@example.org", status: 450, isTemporary: true }]);
   });
 
-  it("that are all refused for good make an error, after one attempt", async () => {
+  it("that are all refused for good cause an error after one attempt", async () => {
     let tries = 0;
     const reply = () => {
       tries += 1;
@@ -214,7 +214,7 @@ describe("recipients", () => {
     expect(tries).to.equal(3);
   });
 
-  it("that are all deferred make an error that says so", async () => {
+  it("that are all deferred cause an error that names the deferral", async () => {
     const clock = new FakeClock();
     await using all = await running({ reply: () => 451 }, { clock, ...PATIENT });
 
@@ -247,7 +247,7 @@ describe("recipients", () => {
   });
 });
 
-describe("a connection that ends", function () {
+describe("a connection to a mail server that ends", function () {
   this.timeout(60_000);
   it("after the content leaves the recipients unknown, and the mail is not sent again", async () => {
     let ends = 0;
@@ -267,7 +267,7 @@ describe("a connection that ends", function () {
     expect(ends).to.equal(1);
   });
 
-  it("in the middle of the content makes another attempt, and the mail arrives once", async () => {
+  it("in the middle of the content causes another attempt, and the mail arrives once", async () => {
     const clock = new FakeClock();
     let drops = 0;
     await using all = await running({ closesOnContent: () => ++drops === 1 }, { clock, ...PATIENT });
@@ -280,7 +280,7 @@ describe("a connection that ends", function () {
     expect(all.server.mails).to.have.length(1);
   });
 
-  it("while it is not used does not lose the next mail", async () => {
+  it("while it is unused does not lose the next mail", async () => {
     await using all = await running({}, { attempts: 1 });
     await all.mailer.send(note());
 
@@ -291,7 +291,7 @@ describe("a connection that ends", function () {
     expect(all.server.mails).to.have.length(2);
   });
 
-  it("by a server that says 421 does not lose the mail", async () => {
+  it("after the reply 421 of the server does not lose the mail", async () => {
     let isClosing = true;
     await using shut = await rawServer((socket) => {
       socket.write(isClosing ? "421 closing\r\n" : "220 spec\r\n");
@@ -309,7 +309,7 @@ describe("a connection that ends", function () {
 
 describe("a mail server that hangs", function () {
   this.timeout(60_000);
-  it("before or after its greeting costs a mail its time, and no more", async () => {
+  it("before or after its greeting costs a mail no more than its time", async () => {
     for (const start of [silent, greeting]) {
       await using server = await start();
       const clock = new FakeClock();
@@ -324,14 +324,14 @@ describe("a mail server that hangs", function () {
     }
   });
 
-  it("is given up after the time for connections, and tried again", async () => {
+  it("is closed after the time for connections, and tried again", async () => {
     await using server = await silent();
     const clock = new FakeClock();
     const mailer = mailerOn(server.port, { clock, attempts: 2, connectTimeoutMs: 5000 });
 
     const failed = await passing(clock, 500, rejectionOf(mailer.send(note())));
 
-    expect(failed.message).to.equal(`the mail server 127.0.0.1:${server.port} does not answer`);
+    expect(failed.message).to.equal(`the mail server 127.0.0.1:${server.port} does not respond`);
     expect(clock.monotonic()).to.be.within(10_000, 12_000);
   });
 
@@ -351,7 +351,7 @@ describe("a mail server that hangs", function () {
     expect(result.unknown).to.deep.equal(TO);
   });
 
-  it("is left when the request ends", async () => {
+  it("is abandoned when the request ends", async () => {
     await using server = await greeting();
     const mailer = mailerOn(server.port);
     const request = new AbortController();
@@ -364,7 +364,7 @@ describe("a mail server that hangs", function () {
     expect(await failed).to.equal(reason);
   });
 
-  it("with a greeting without end is left", async () => {
+  it("in an endless greeting is abandoned", async () => {
     await using server = await rawServer((socket) => {
       const fill = (): void => {
         while (socket.writable && socket.write(`220-${"x".repeat(1000)}\r\n`));
@@ -380,7 +380,7 @@ describe("a mail server that hangs", function () {
     expect(failed.message.length).to.be.below(200);
   });
 
-  it("because its process is stopped costs a mail its time, and works again afterwards", async () => {
+  it("because its process is suspended costs a mail its time, and works again afterwards", async () => {
     await using child = await Child.start("mail-server-program.js");
     await until(() => child.output.includes("listening"));
     const clock = new FakeClock();
@@ -397,7 +397,7 @@ describe("a mail server that hangs", function () {
     await mailer.stop();
   });
 
-  it("because its process is killed makes an error, and works again with the next process", async () => {
+  it("because its process is killed causes an error, and works again with the next process", async () => {
     const port = await freePort();
     const clock = new FakeClock();
     const mailer = mailerOn(port, { clock, ...PATIENT });
@@ -418,8 +418,8 @@ describe("a mail server that hangs", function () {
   });
 });
 
-describe("the security of a connection", () => {
-  it("needs a certificate that is trusted and has the name", async () => {
+describe("the TLS of a connection to a mail server", () => {
+  it("needs a trusted certificate with the name of the server", async () => {
     for (const security of ["tls", "starttls"] as const) {
       for (const tls of [{}, { ca: MailServer.certificate, servername: "other" }]) {
         await using all = await running({ security }, { tls });
@@ -433,7 +433,7 @@ describe("the security of a connection", () => {
     }
   });
 
-  it("is not given up where a server, or somebody on the way, offers no STARTTLS", async () => {
+  it("is required even if a server, or an attacker on the way, offers no STARTTLS", async () => {
     const commands: string[] = [];
     await using server = await rawServer((socket) => {
       socket.write("220 spec\r\n");
@@ -452,7 +452,7 @@ describe("the security of a connection", () => {
     expect(commands.filter((command) => !/^(EHLO|HELO|STARTTLS|QUIT)/.test(command))).to.deep.equal([]);
   });
 
-  it("is needed for a login", () => {
+  it("is required for a login", () => {
     const make = () => mailerOn(25, { user: "shop", password: PASSWORD });
 
     expect(errorOf(make)).to.have.property("code", "E_MAIL_OPTION");
@@ -460,8 +460,8 @@ describe("the security of a connection", () => {
   });
 });
 
-describe("the password", () => {
-  it("is in no error and no event, even if the server repeats it", async () => {
+describe("the password of a mail server", () => {
+  it("appears in no error and no event, even if the server repeats it", async () => {
     const wrong = `${PASSWORD}wrong`;
     await using all = await running({ security: "tls", password: PASSWORD }, { user: "shop", password: wrong });
     const failures: Error[] = [];
@@ -481,7 +481,7 @@ describe("the password", () => {
 });
 
 describe("the start of the mailer", () => {
-  it("goes on with a warning where the server is unreachable", async () => {
+  it("continues with a warning if the server is unreachable", async () => {
     const port = await freePort();
 
     const events = await eventsOf(() => mailerOn(port).start());
@@ -491,7 +491,7 @@ describe("the start of the mailer", () => {
     ]);
   });
 
-  it("ends after the time for connections", async () => {
+  it("ends after the connection timeout", async () => {
     await using server = await rawServer(() => {});
     const clock = new FakeClock();
 
@@ -500,7 +500,7 @@ describe("the start of the mailer", () => {
     expect(clock.monotonic()).to.be.within(10_000, 11_000);
   });
 
-  it("is not needed for a probe, which tells whether the server answers", async () => {
+  it("is not needed for a probe, which tells whether the server responds", async () => {
     const port = await freePort();
     const mailer = mailerOn(port);
     const { signal } = new AbortController();
@@ -516,7 +516,7 @@ describe("the start of the mailer", () => {
 });
 
 describe("the stop of the mailer", () => {
-  it("lets a mail on its way end, and refuses new ones", async () => {
+  it("lets a mail that is being sent finish, and refuses new mails", async () => {
     await using all = await running();
     const sending = all.mailer.send(note());
     await until(() => all.server.connections === 1);
@@ -529,8 +529,8 @@ describe("the stop of the mailer", () => {
   });
 });
 
-describe("a server that answers no QUIT", () => {
-  it("is left after a second", async () => {
+describe("a mail server that does not reply to QUIT", () => {
+  it("is disconnected after a second", async () => {
     const closed: string[] = [];
     let commands = "";
     await using server = await rawServer((socket) => {
@@ -555,7 +555,7 @@ describe("a server that answers no QUIT", () => {
 });
 
 describe("plaintext after the reply to STARTTLS", () => {
-  it("is no reply of the server", async () => {
+  it("is not treated as a reply of the server", async () => {
     const sent: string[] = [];
     await using inner = await MailServer.start({ security: "starttls", password: PASSWORD });
     // A machine on the way adds replies before the encryption begins.
@@ -605,7 +605,7 @@ describe("the options of a mail server", () => {
       expect(errorOf(() => mailerOn(25, options))).to.have.property("code", "E_MAIL_OPTION");
     });
 
-  it("have known names, and cannot turn the check of certificates off", () => {
+  it("have known names, and cannot disable the check of certificates", () => {
     expect(errorOf(() => mailerOn(25, { pool: true } as never))).to.have.property("code", "E_OPTION");
     expect(errorOf(() => mailerOn(25, { tls: { rejectUnauthorized: false } as never }))).to.have.property(
       "code",
@@ -618,7 +618,7 @@ const made = (env: Record<string, string>, build: "debug" | "release" = "release
   mailerFromEnv({ from: "shop@example.org" }, env, build).constructor.name;
 
 describe("the mailer from the environment", () => {
-  it("is SMTP with a URL, else files or memory, and none in a release build", () => {
+  it("uses SMTP with a URL, otherwise files or memory, and throws in a release build without a URL", () => {
     expect(made({ SMTP_URL: "smtps://user:p%40ss@smtp.example.org" })).to.equal("SmtpMailer");
     expect(made({ SMTP_URL: "smtp://smtp.example.org:2525", MAIL_FOLDER: "a" })).to.equal("SmtpMailer");
     expect(made({ SMTP_URL: "smtp+plain://[::1]:25" })).to.equal("SmtpMailer");
@@ -627,7 +627,7 @@ describe("the mailer from the environment", () => {
     expect(errorOf(() => made({}))).to.have.property("code", "E_MAIL_UNCONFIGURED");
   });
 
-  it("names no part of a URL that is wrong", () => {
+  it("reveals no part of a wrong URL", () => {
     for (const url of [
       `http://u:${PASSWORD}@h`,
       `smtps://u:${PASSWORD}%zz@h`,

@@ -1,8 +1,8 @@
 /**
- * The questions and orders of operators to `BullJobs`. A job may still be a row of the database, before the relay has moved it: then it
- * waits.
+ * The operators' port of `BullJobs`. A job may still be a row of the database that the relay has not moved. Such a job counts as waiting.
  *
- * BullMQ does not tell a worker to end one job. A key in Redis asks for it, and the workers look for the keys of the jobs that they run.
+ * BullMQ cannot cancel a job that runs in another process. A key in Redis requests the cancellation, and each worker polls the keys of the
+ * jobs that it runs.
  */
 import type { Job as BullJob, JobType, Queue } from "bullmq";
 import type { Redis } from "ioredis";
@@ -20,7 +20,7 @@ import type {
 import type { BullData } from "./bull-record.js";
 import { readTime } from "./bull-ticks.js";
 
-/** A list by name reads this many jobs of a queue in each state. */
+/** The maximum number of jobs of a queue in each state that a list by name reads. */
 const MAX_SEARCHED = 10_000;
 const PAGE = 1000;
 const CANCEL_KEY_SECONDS = 86_400;
@@ -73,7 +73,7 @@ export class BullAdmin implements JobAdmin {
     return "asked";
   }
 
-  /** Those of the jobs that somebody asked to cancel. */
+  /** Returns the ids of the jobs whose cancellation was requested. */
   async findCancelled(ids: readonly string[]): Promise<readonly string[]> {
     if (ids.length === 0) return [];
     const asked = await this.tools.run((redis) => redis.mget(ids.map((id) => this.getCancelKey(id))));
@@ -95,7 +95,7 @@ export class BullAdmin implements JobAdmin {
 
   async paused(): Promise<readonly PausedQueue[]> {
     const pauses = await this.tools.run((redis) => redis.hgetall(this.pausedKey));
-    // As `pause` writes them.
+    // `pause` writes the values in this form.
     return Object.keys(pauses)
       .toSorted()
       .map((queue) => JSON.parse(pauses[queue] ?? "") as PausedQueue);
@@ -167,7 +167,7 @@ async function readState(job: BullJob<BullData>): Promise<JobState | undefined> 
   return state === "failed" ? "dead" : "waiting";
 }
 
-/** False if a worker has taken the job in between. */
+/** Returns false if a worker has claimed the job in between. */
 async function removeJob(job: BullJob<BullData>): Promise<boolean> {
   try {
     await job.remove();
@@ -178,7 +178,7 @@ async function removeJob(job: BullJob<BullData>): Promise<boolean> {
   }
 }
 
-/** A number of dead letters to keep counts for each queue. */
+/** The number `keep` counts for each queue. */
 async function purgeQueue(queue: Queue<BullData>, request: DeadLetterPurge, removed: number): Promise<number> {
   const { olderThanMs, keep, limit } = request;
   const room = limit - removed;

@@ -1,7 +1,7 @@
 /**
- * The connection for the commands of one process; workers have connections of their own. A command waits a few seconds for a connection
- * and for its answer, then it fails: a request that dispatches a job must not wait until Redis is back, and neither must the end of the
- * process. A command that failed after it was sent may have been carried out.
+ * The connection for the commands of one process. Workers have separate connections. A command waits a few seconds for a connection and for
+ * its reply, and then fails, because neither a request that dispatches a job nor the stop of the process may wait until Redis is back. A
+ * command that failed after it was sent may have been carried out.
  */
 import { once } from "node:events";
 import type { Redis } from "ioredis";
@@ -14,10 +14,10 @@ const log = tracing.target("framework::jobs::redis");
 
 export const COMMAND_LIMIT_MS = 5000;
 
-/** What every client needs: BullMQ waits in blocking commands, which must not be given up. */
+/** The options of every client. BullMQ waits in blocking commands, which must survive any number of reconnections. */
 export const CLIENT_OPTIONS = { maxRetriesPerRequest: null, reconnectOnError: isReadOnly } as const;
 
-/** What the client needs so that no command waits in it for a connection. */
+/** The options of the client for commands, in which no command waits for a connection. */
 export const COMMAND_OPTIONS = { lazyConnect: true, enableOfflineQueue: false } as const;
 
 export class BullConnection {
@@ -60,7 +60,7 @@ export class BullConnection {
     throw unavailable(this.lastError);
   }
 
-  /** Shared by the dispatches that wait: a listener for each would make Node warn of a leak. */
+  /** All waiting dispatches share one promise. With a listener for each dispatch, Node would warn of a leak. */
   private nextReady(): Promise<unknown> {
     this.opening ??= once(this.client, "ready")
       .catch(() => {})
@@ -68,7 +68,11 @@ export class BullConnection {
     return this.opening;
   }
 
-  /** One limit for all commands together: a limit of the client is a timer for each. @throws UnavailableError `E_JOBS_REDIS` */
+  /**
+   * Runs the commands within one limit for all of them, because a limit of the client is a timer for each command.
+   *
+   * @throws UnavailableError `E_JOBS_REDIS`
+   */
   async run<T>(commands: (client: Redis) => Promise<T>, limitMs = COMMAND_LIMIT_MS): Promise<T> {
     const client = this.isReady() ? this.client : await this.ready();
     let result: T | typeof OVERDUE;
@@ -81,7 +85,10 @@ export class BullConnection {
     return result;
   }
 
-  /** The client keeps its status for a moment after the connection has ended, and refuses a command by an error of its own then. */
+  /**
+   * The client keeps the status "ready" for a moment after the connection has ended. In that moment it fails each command with an internal
+   * error.
+   */
   isReady(): boolean {
     return this.client.status === "ready" && this.client.stream.writable;
   }
@@ -99,12 +106,12 @@ export class BullConnection {
 }
 
 function unavailable(cause: unknown): UnavailableError {
-  return new UnavailableError("Redis does not answer, so the job may not be queued.", { code: "E_JOBS_REDIS", cause });
+  return new UnavailableError("Redis does not respond, so the job may not be queued.", { code: "E_JOBS_REDIS", cause });
 }
 
 /**
- * The client, and those that BullMQ makes of it later, such as the one for its blocking command. BullMQ reports their errors until it closes
- * them; afterwards the client would write them to the console.
+ * Returns a list of the client and of each duplicate that BullMQ creates of it later, such as the client for its blocking command. BullMQ
+ * reports the errors of these clients until it closes them. The empty listeners keep later errors off the console.
  */
 export function trackDuplicates(client: Redis): readonly Redis[] {
   const all = [client.on("error", () => {})];
@@ -118,8 +125,8 @@ export function trackDuplicates(client: Redis): readonly Redis[] {
 }
 
 /**
- * For good: BullMQ connects a client again that waited too long. A client that waits for its next try forgets the try and does not tell its
- * callers of the end, so it tries once more.
+ * Closes the client for good: BullMQ reconnects a client that waited too long, so each new connection is closed. A client that waits for
+ * its next reconnection drops it and leaves its callers pending, so it connects once more.
  */
 export function closeClient(client: Redis): void {
   client.on("connect", () => client.disconnect());

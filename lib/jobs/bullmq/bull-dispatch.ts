@@ -1,8 +1,8 @@
 /**
- * The way of a dispatch: to Redis at once, or as a row of the database, which the relay moves to Redis after the commit.
+ * Adds dispatched jobs to Redis at once, or as rows of the database, which the relay moves to Redis after the commit.
  *
- * Outside of a transaction a row gives nothing that Redis does not. Jobs with a key or a delay are rows all the same, because rows are unique
- * by key and wait in the database.
+ * Outside of a transaction a row has no advantage over Redis. Jobs with a key or a delay are rows nevertheless, because rows are unique by
+ * key and wait in the database.
  */
 import type { DatabaseJobs } from "../stores/database/database-jobs.js";
 import type { Dispatched, NewJob } from "../job-store.js";
@@ -16,7 +16,7 @@ import { toBullData, toBullOptions } from "./bull-record.js";
 
 const log = tracing.target("framework::jobs::bullmq");
 
-/** How long a dispatch with a database waits for Redis. */
+/** The time for which a dispatch with a database waits for Redis. */
 const DIRECT_LIMIT_MS = 500;
 /** After a failure of Redis the dispatches go to the database for this time. */
 const BACK_OFF_MS = 5000;
@@ -53,7 +53,7 @@ export class BullDispatch {
     return this.tools.connection.run(() => this.addAll(jobs, mayComeTwice), COMMAND_LIMIT_MS + keyed * KEYED_MS);
   }
 
-  /** Undefined if Redis may not have the jobs: the rows have the same ids, so a job that it has after all runs once. */
+  /** Undefined if Redis may not have the jobs. Their rows have the same ids, so a job that reached Redis after all runs once. */
   private async addDirectly(jobs: readonly NewJob[]): Promise<readonly Dispatched[] | undefined> {
     const isPlain = jobs.every(({ key, delayMs }) => key === undefined && delayMs <= 0);
     if (!isPlain || currentCommitScope() !== undefined) return undefined;
@@ -61,8 +61,8 @@ export class BullDispatch {
   }
 
   /**
-   * The jobs that Redis has another job for, which is unique until it is done: the relay would drop their rows. The relay may move such a job
-   * between this look and the insertion of the row. Then the outcome is `created`, and the row is dropped.
+   * Finds the jobs whose key another job in Redis has, which is unique until it is done. The relay would drop their rows. The relay may
+   * move such a job between this search and the insertion of the row. Then the outcome is `created`, and the row is dropped.
    */
   private async findExisting(jobs: readonly NewJob[]): Promise<ReadonlyMap<NewJob, Dispatched>> {
     const keyed = jobs.filter(({ key, unique }) => key !== undefined && unique === "until-done");
@@ -77,7 +77,7 @@ export class BullDispatch {
     return existing;
   }
 
-  /** Undefined if Redis does not answer in a moment, or has failed before. */
+  /** Undefined if Redis does not reply within half a second, or has failed in the last seconds. */
   private async tryRedis<T>(commands: () => Promise<T>): Promise<T | undefined> {
     const { connection, clock } = this.tools;
     if (!connection.isReady() || clock.monotonic() < this.backOffUntil) return undefined;

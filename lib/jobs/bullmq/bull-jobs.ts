@@ -1,10 +1,10 @@
 /**
  * The jobs in BullMQ on Redis; the entry point `@stagecraft/framework/jobs/bullmq`. It needs the packages `bullmq` and `ioredis`. Jobs,
- * handlers and dispatches stay as they are: one line names this store.
+ * handlers and dispatches stay the same: only the option `store` names this store.
  *
  * With a `database`, a dispatch in a transaction is a row in it, and a relay moves the rows to Redis: a job exists only if its transaction
- * commits. Outside of a transaction a job goes to Redis at once, or becomes a row while Redis fails. Without one a dispatch in a transaction goes to Redis after the commit, and a process that dies between the two
- * loses it.
+ * commits. Outside of a transaction a job goes to Redis at once, or becomes a row while Redis fails. Without a `database`, a dispatch in a
+ * transaction goes to Redis after the commit, and a process that dies between the two loses the job.
  *
  * `concurrency` counts for each queue. Keys are `deduplication` of BullMQ.
  *
@@ -70,8 +70,8 @@ export class BullJobs implements JobEngine {
   private clock: Clock = new SystemClock();
   #connection: BullConnection | undefined;
   private relay: Relay | undefined;
-  #dispatches: BullDispatch | undefined;
-  #loop: BullWorker | undefined;
+  #dispatch: BullDispatch | undefined;
+  #worker: BullWorker | undefined;
 
   /** Opens no connection. @throws FrameworkError `E_OPTION`, `E_JOB_NAME`, `E_JOBS_URL`, `E_PEER_MISSING` */
   constructor(options: BullJobsOptions) {
@@ -112,9 +112,9 @@ export class BullJobs implements JobEngine {
     );
     await this.#connection.open();
     // The relay may be the first to use a queue, after the dispatch has woken the worker.
-    const isNew = (): void => this.#loop?.wake();
-    this.#queues = new BullQueues(this.#connection, { prefix: this.prefix, clock: this.clock, isNew });
-    this.#dispatches = new BullDispatch({
+    const onNewQueue = (): void => this.#worker?.wake();
+    this.#queues = new BullQueues(this.#connection, { prefix: this.prefix, clock: this.clock, onNewQueue });
+    this.#dispatch = new BullDispatch({
       connection: this.#connection,
       queues: this.#queues,
       clock: this.clock,
@@ -157,8 +157,8 @@ export class BullJobs implements JobEngine {
         return { worker, disconnect: () => clients.forEach(closeClient) };
       },
     };
-    this.#loop = new BullWorker(backend, settings, tools, reports);
-    return this.#loop;
+    this.#worker = new BullWorker(backend, settings, tools, reports);
+    return this.#worker;
   }
 
   async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
@@ -230,7 +230,7 @@ export class BullJobs implements JobEngine {
   }
 
   private getDispatch(): BullDispatch {
-    return this.#dispatches ?? notStarted();
+    return this.#dispatch ?? notStarted();
   }
 
   private getQueues(): BullQueues {
@@ -246,7 +246,7 @@ function capCount(count: number): number {
   return Math.min(count, MAX_COUNTED);
 }
 
-/** False if another process has retried the job in between. */
+/** Returns false if another process has retried the job in between. */
 async function retryJob(job: BullJob<BullData>): Promise<boolean> {
   await job.updateData({ ...job.data, o: job.attemptsStarted, u: undefined });
   try {
@@ -263,8 +263,8 @@ function notStarted(): never {
 }
 
 function invalidUrl(): FrameworkError {
-  // Without the URL, which may contain a password.
+  // The message leaves out the URL, which may contain a password.
   return setupError(
-    new FrameworkError("the URL of BullJobs begins with redis:// or rediss://", { code: "E_JOBS_URL" }),
+    new FrameworkError("the URL of BullJobs starts with redis:// or rediss://", { code: "E_JOBS_URL" }),
   );
 }

@@ -1,7 +1,7 @@
 /**
- * Keys over BullMQ's `deduplication`, which knows one rule: a job with the id exists until it has finished. For the default rule of the
- * framework a waiting job is changed, and a running one gives the id up to its successor. One script reads and changes the job, so no
- * worker can take the job in between. If the process is killed, the job has its old payload or its new one.
+ * Unique keys by BullMQ's `deduplication`, which has one rule: a job with the id exists until it has finished. For the default rule of the
+ * framework, a script changes a waiting job, and frees the id of a running one for its successor. The script reads and changes the job in
+ * one step, so no worker can claim the job in between. If the process is killed, the job has either its old payload or its new one.
  */
 import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
@@ -10,7 +10,7 @@ import { hashKey } from "../stores/database/insert-jobs.js";
 import { keysTooFast } from "../stores/database/key-mutex.js";
 import { type BullData, toBullData, getDeduplicationId } from "./bull-record.js";
 
-/** If a worker is as fast as the dispatches, it takes about every second job between two steps. Then ten tries can end without a job. */
+/** A worker that is as fast as the dispatches claims about every second job between two steps. Then ten tries can end without a job. */
 const MAX_TRIES = 100;
 /** BullMQ sorts delayed jobs by a score: their time in milliseconds times this number, plus a counter. */
 const SCORES_PER_MS = 0x1000;
@@ -67,7 +67,7 @@ export async function addKeyed(tools: KeyTools, job: NewJob, options: BullJobOpt
   throw keysTooFast(job.name);
 }
 
-/** The old priority; absent if the job does not wait any more. Then the id is free, or another job has it. */
+/** Returns the old priority, or undefined if the job no longer waits. Then the id is free, or another job has it. */
 async function replace({ queue, redis }: KeyTools, id: string, job: NewJob): Promise<number | undefined> {
   const { o: _, ...data } = toBullData(job);
   const names = [`de:${getDeduplicationId(job.name, job.key ?? "")}`, id, ...LISTS];
@@ -77,7 +77,10 @@ async function replace({ queue, redis }: KeyTools, id: string, job: NewJob): Pro
   return priority === null ? undefined : Number(priority);
 }
 
-/** A second step: a process that dies before it has confirmed no dispatch. The job may have ended by then. */
+/**
+ * The priority changes in a second step. A process that dies before this step has not confirmed the dispatch. The job may have ended by
+ * then.
+ */
 async function changePriority(queue: KeyTools["queue"], id: string, priority: number): Promise<void> {
   const job = await queue.getJob(id);
   await job?.changePriority({ priority }).catch(async (error: unknown) => {

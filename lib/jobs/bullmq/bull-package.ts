@@ -1,6 +1,6 @@
 /**
- * The packages of this room. They are loaded by the first `new BullJobs`, not by the import: BullMQ adds names to the global object, and
- * looks for a native package.
+ * Loads the packages of this room. The first `new BullJobs` loads them, not the import, because BullMQ adds names to the global object and
+ * searches for a native package.
  */
 import { expectPeer, requirePeer } from "../../errors/optional-package.js";
 
@@ -11,7 +11,7 @@ const IOREDIS = { entry: ENTRY, name: "ioredis", from: "5.4.1", install: "ioredi
 /** @throws FrameworkError `E_PEER_MISSING`, `E_PEER_VERSION` */
 export function loadBullmq(): typeof import("bullmq") {
   expectPeer(BULLMQ);
-  // The types of a package are those of its own declarations.
+  // The declarations of the package give its type.
   return requirePeer(BULLMQ) as typeof import("bullmq");
 }
 

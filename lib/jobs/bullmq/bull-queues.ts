@@ -11,13 +11,13 @@ export interface BullQueuesOptions {
   readonly prefix: string;
   readonly clock: Clock;
   /** Called when this process first uses a queue. */
-  readonly isNew: () => void;
+  readonly onNewQueue: () => void;
 }
 
 export class BullQueues {
   private readonly bullmq = loadBullmq();
   private readonly queues = new Map<string, Queue<BullData>>();
-  /** When this process last wrote the name of a queue to the set of names. */
+  /** The time at which this process last wrote the name of each queue to the set of names. */
   private readonly namedAt = new Map<string, number>();
 
   constructor(
@@ -26,7 +26,7 @@ export class BullQueues {
   ) {}
 
   async get(name: string): Promise<Queue<BullData>> {
-    const { prefix, clock, isNew } = this.options;
+    const { prefix, clock, onNewQueue } = this.options;
     let queue = this.queues.get(name);
     const now = clock.monotonic();
     const named = this.namedAt.get(name);
@@ -38,10 +38,10 @@ export class BullQueues {
       queue.on("error", () => {});
       this.queues.set(name, queue);
     }
-    // Again from time to time, because a Redis that lost its data has lost the names too.
+    // The name is written again from time to time, because a Redis that lost its data has lost the names too.
     await redis.sadd(this.namesKey, name);
     this.namedAt.set(name, now);
-    if (named === undefined) isNew();
+    if (named === undefined) onNewQueue();
     return queue;
   }
 
@@ -49,7 +49,7 @@ export class BullQueues {
     return Promise.all((await this.names()).map((name) => this.get(name)));
   }
 
-  /** The queues that have jobs, or had some. */
+  /** The names of the queues that have jobs, or had some. */
   names(): Promise<readonly string[]> {
     return this.connection.run((redis) => redis.smembers(this.namesKey));
   }

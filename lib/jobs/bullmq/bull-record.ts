@@ -10,11 +10,13 @@ export interface BullData {
   readonly p: string;
   /** The most attempts. */
   readonly m: number;
-  /** Starts that do not count as attempts: those of runs that were returned, and those before a retry of a dead letter. */
+  /**
+   * The number of starts that do not count as attempts: starts of runs that were released, and all starts before a dead letter was retried.
+   */
   readonly o: number;
-  /** When a process first had no handler, in milliseconds since the Unix epoch. */
+  /** The time at which a process first had no handler, in milliseconds since the Unix epoch. */
   readonly u?: number | undefined;
-  /** The number of starts when the last attempt began. */
+  /** The number of starts when the last attempt started. */
   readonly l?: number | undefined;
   readonly r?: string | undefined;
   readonly t?: string | undefined;
@@ -30,9 +32,9 @@ export interface BullJobFacts {
   readonly attemptsStarted: number;
 }
 
-/** How long finished jobs are kept that may be added twice: by a relay, or as the job of a tick. */
+/** The time for which BullMQ remembers finished jobs that may be added twice: by a relay, or as the job of a tick. */
 const RETENTION_SECONDS = 600;
-/** The most dead letters that are kept. */
+/** The maximum number of dead letters. */
 const MAX_DEAD = 100_000;
 
 /** @throws FrameworkError `E_JOB_CONCURRENCY` */
@@ -80,8 +82,8 @@ export function getDeduplicationId(name: string, key: string): string {
 }
 
 /**
- * Each start raises the token. The attempt is the number of starts without those that do not count. It is above the most attempts only if a
- * process died in the last one: a start whose response never reached a worker must not take the only attempt of a job.
+ * Each start raises the token. The attempt is the number of starts that count. It exceeds the maximum only if a process died in the last
+ * attempt: a start whose response never reached a worker must not use up the only attempt of a job.
  */
 export function toClaim({ id = "", name, queueName, data, attemptsStarted }: BullJobFacts): ClaimedJob {
   const attempt = attemptsStarted - data.o;
@@ -104,7 +106,7 @@ function hasStartedLast({ l, o, m }: BullData): boolean {
   return l !== undefined && l - o >= m;
 }
 
-/** What the data of a job becomes before its last attempt begins. */
+/** The data of a job whose last attempt starts. */
 export function toLastAttempt(data: BullData, { token, maxAttempts }: ClaimedJob): BullData {
   return { ...data, o: token - maxAttempts, l: token };
 }

@@ -1,7 +1,7 @@
 /**
- * The ticks of schedules in Redis, for `BullJobs` without a database. The job of a tick is added before the tick is recorded: a process that
- * dies between the two leaves the tick to the next look. The id of the job is made of schedule and time, and BullMQ remembers a finished
- * job for some minutes, so a tick that is added again is still one job.
+ * The ticks of schedules in Redis, for `BullJobs` without a database. The job of a tick is added before the tick is recorded: a process
+ * that dies between the two leaves the tick to the next check. The id of the job is a hash of schedule and time, and BullMQ remembers a
+ * finished job for some minutes, so a tick that is added again is still one job.
  */
 import { createHash } from "node:crypto";
 import type { Redis } from "ioredis";

@@ -1,6 +1,6 @@
 /**
- * The loop over BullMQ: its workers wait, lock and find stalled jobs; attempts, back-off, reasons and unknown names are those of the
- * framework. A stalled run counts as an attempt, because each start does.
+ * The worker loop over BullMQ. BullMQ's workers wait, lock, and find stalled jobs. The framework decides on attempts, back-off, reasons and
+ * unknown names. A stalled run counts as an attempt, because each start counts.
  */
 import { AsyncResource } from "node:async_hooks";
 import type { Job as BullJob, Worker } from "bullmq";
@@ -21,7 +21,7 @@ const QUEUE_POLL_MS = 5000;
 /** The pause before a job without a handler is offered again. */
 const UNHANDLED_MS = 30_000;
 const MAX_UNHANDLED_MS = 86_400_000;
-/** Between two looks for jobs that somebody asked to cancel. */
+/** The time between two polls for cancelled jobs. */
 const CANCEL_POLL_MS = 10_000;
 /** The duration of a lock of BullMQ. */
 const LOCK_MS = 30_000;
@@ -31,9 +31,9 @@ const NO_LIMIT = 1_000_000;
 const LOST_LOCK = /^(?:Missing lock|Lock mismatch) for job ([\w-]+)\. .*moveToFinished/;
 
 export interface BullWorkerBackend {
-  /** The queues that have jobs, or had some. */
+  /** The names of the queues that have jobs, or had some. */
   queues(): Promise<readonly string[]>;
-  /** Those of the jobs that somebody asked to cancel. */
+  /** Returns the ids of the jobs whose cancellation was requested. */
   findCancelled(ids: readonly string[]): Promise<readonly string[]>;
   /** Changes the data of a job whose lock has the token. False if another worker has the lock. */
   change(job: ClaimedJob, token: string, data: BullData): Promise<boolean>;
@@ -44,7 +44,7 @@ export interface BullWorkerBackend {
   ): OpenBullWorker;
 }
 
-/** A worker of BullMQ, and the end of all its connections. */
+/** A worker of BullMQ, and the function that closes all its connections. */
 export interface OpenBullWorker {
   readonly worker: Worker<BullData>;
   disconnect(): void;
@@ -80,7 +80,7 @@ export class BullWorker implements JobWorker {
     this.unhandled = new SeenUnhandledJobs(tools.clock, 2 * UNHANDLED_MS, report);
   }
 
-  /** Without a list of queues, new queues are looked for from time to time. */
+  /** Without a list of queues, the worker polls for new queues. */
   async start(): Promise<void> {
     this.pollCancelled();
     await this.openAll();
@@ -107,7 +107,7 @@ export class BullWorker implements JobWorker {
     for (const { control } of this.running.values()) control.abort(new DrainDeadlineError());
     await within(clock, GRACE_MS, closed);
     if (this.running.size > 0) this.reports.returned([...this.running.values()].map(({ job }) => job));
-    // BullMQ waits for a Redis that is down, and its connections are tried again without an end.
+    // While Redis is down, BullMQ waits for it and reconnects without end.
     for (const worker of workers) worker.disconnect();
     await within(clock, GRACE_MS, closed);
   }
@@ -151,7 +151,7 @@ export class BullWorker implements JobWorker {
     this.workers.set(queue, opened);
   }
 
-  /** BullMQ reads the outcome from what this throws. */
+  /** BullMQ reads the outcome from the error that this method throws. */
   private async run(bull: BullJob<BullData>, token: string): Promise<void> {
     const job = toClaim(bull);
     const control = new AbortController();
@@ -168,8 +168,8 @@ export class BullWorker implements JobWorker {
   }
 
   /**
-   * A job whose process dies in the last attempt is dead, and one whose last start reached no worker is not. Only the mark tells them apart.
-   * False if the lock is lost: BullMQ then refuses the completion of the run.
+   * A job whose process dies in the last attempt is a dead letter. A job whose last start reached no worker is not. The mark distinguishes
+   * the two. Returns false if the lock is lost: BullMQ then refuses the completion of the run.
    */
   private async markLast(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<boolean> {
     if (job.attempt !== job.maxAttempts || this.tools.handlers.find(job.name) === undefined) return true;
@@ -201,7 +201,9 @@ export class BullWorker implements JobWorker {
     throw new this.bullmq.DelayedError();
   }
 
-  /** The start does not count as an attempt. After a day without a handler the job is a dead letter. */
+  /**
+   * Delays a job without a handler. The start does not count as an attempt. After a day without a handler the job becomes a dead letter.
+   */
   private async delayUnhandled(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<never> {
     const now = this.tools.clock.now();
     const since = bull.data.u ?? now;
@@ -243,5 +245,5 @@ async function hasLock(bull: BullJob<BullData>, token: string): Promise<boolean>
   return isFresh || (await bull.extendLock(token, LOCK_MS)) === 1;
 }
 
-/** The process died at the last attempt. */
+/** The outcome of a job whose process died in the last attempt. */
 const DIED: JobOutcome = Object.freeze({ kind: "dead", reason: WORKER_DIED, error: WORKER_DIED });

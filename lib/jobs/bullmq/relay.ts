@@ -30,8 +30,8 @@ export class Relay {
   private lastHeartbeat = -Infinity;
   /** Rows that Redis has and that the table may have as well. */
   private readonly moved: JobInTransit[] = [];
-  /** Until then the table may say that this relay has rows whose claim it does not know of. */
-  private unheldUntil = -Infinity;
+  /** The time until which the table may have claims of this relay that the relay does not know of. */
+  private unknownUntil = -Infinity;
   /** The rows that are claimed and not moved yet: Redis may have failed. */
   private batch: { readonly rows: readonly JobInTransit[]; readonly ends: number } | undefined;
 
@@ -46,7 +46,7 @@ export class Relay {
     this.wake();
   }
 
-  /** A row may have been committed. Called in the transaction of a dispatch, which the relay must not inherit. */
+  /** Called when a row may have been committed, in the transaction of a dispatch, which the relay must not inherit. */
   readonly wake = AsyncResource.bind((): void => {
     this.isWoken = true;
     this.moving ??= this.moveAll();
@@ -87,7 +87,7 @@ export class Relay {
     return rows.length;
   }
 
-  /** Until it succeeds no further rows are moved. */
+  /** No further rows are moved until this succeeds. */
   private async completeMoved(): Promise<void> {
     const rows = [...this.moved];
     if (rows.length > 0) await runQuietly(() => this.rows.complete(rows));
@@ -96,15 +96,15 @@ export class Relay {
 
   private async claim(): Promise<void> {
     const now = this.clock.monotonic();
-    // After its lease another relay may have the batch.
+    // After the end of the lease another relay may have claimed the batch.
     if (this.batch !== undefined && now < this.batch.ends) return;
-    if (now < this.unheldUntil) await runQuietly(() => this.rows.releaseUnheld(this.id, this.moved));
+    if (now < this.unknownUntil) await runQuietly(() => this.rows.releaseUnknown(this.id, this.moved));
     const request = { worker: this.id, queues: undefined, limit: BATCH, leaseMs: LEASE_MS };
     try {
       this.batch = { rows: await runQuietly(() => this.rows.claimForTransit(request)), ends: now + LEASE_MS };
     } catch (error) {
-      // The answer may be lost, and the rows claimed, now or in a moment.
-      this.unheldUntil = this.clock.monotonic() + LEASE_MS;
+      // The response may be lost, and the database may claim the rows now or in a moment.
+      this.unknownUntil = this.clock.monotonic() + LEASE_MS;
       throw error;
     }
   }

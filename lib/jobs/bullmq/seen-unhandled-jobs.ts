@@ -1,6 +1,6 @@
 /**
- * The jobs that this process had no handler for and has put back, for the gauge. BullMQ cannot count waiting jobs by name, so each process
- * counts the jobs that came to it within a minute: in that time each of them comes to some process again.
+ * Counts the jobs that this process had no handler for and has delayed, for the gauge. BullMQ cannot count waiting jobs by name, so each
+ * process counts the jobs that reached it within a minute. In that time each of these jobs reaches a process again.
  */
 import type { ClaimedJob, UnhandledJobs } from "../job-store.js";
 import type { Clock, Timer } from "../../runtime/clock.js";
@@ -11,7 +11,7 @@ interface SeenJob {
   readonly name: string;
   readonly queue: string;
   readonly since: number;
-  /** When it came to this process last. */
+  /** The time at which the job last reached this process. */
   readonly at: number;
 }
 
@@ -21,7 +21,7 @@ export class SeenUnhandledJobs {
 
   constructor(
     private readonly clock: Clock,
-    /** How long a job counts after it came to this process. */
+    /** The time for which a job counts after it reached this process. */
     private readonly countedMs: number,
     private readonly report: (found: readonly UnhandledJobs[]) => void,
   ) {}
@@ -35,7 +35,7 @@ export class SeenUnhandledJobs {
     this.timer?.cancel();
   }
 
-  /** At once after a first job, then regularly while some count. */
+  /** Called soon after the first job, then regularly while any job counts. */
   private refresh(): void {
     const oldest = this.clock.monotonic() - this.countedMs;
     for (const [id, { at }] of this.seen) if (at < oldest) this.seen.delete(id);

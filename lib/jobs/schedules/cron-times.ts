@@ -16,7 +16,7 @@ import { ZoneTimes } from "./zone-times.js";
 const PEER = { entry: "schedule()", name: "croner", from: "9.0.0", install: "croner@11" };
 const FIVE_FIELDS = /^\s*\S+(?:\s+\S+){4}\s*$/;
 const MAX_CHARACTERS = 200;
-/** Spans back in time, to find the latest tick in few steps, from a minute to eight years (29 February). */
+/** The spans in which the latest tick is searched, from a minute to eight years (29 February), so that few steps find it. */
 const SEARCH_SPANS_MS = [60_000, 3_600_000, 86_400_000, 2_678_400_000, 31_622_400_000, 252_460_800_000];
 
 export class CronTimes {

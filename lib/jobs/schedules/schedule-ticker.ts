@@ -62,7 +62,7 @@ export class ScheduleTicker {
     if (!this.isStopped) this.timer = this.tools.clock.setTimeout(this.tick, Math.max(wait, 1));
   }
 
-  /** A tick that the store refuses, such as one for a queue that is full, comes again later, and holds no other schedule up. */
+  /** A tick that the store refuses, such as a tick for a full queue, is retried later, and delays no other schedule. */
   private async tickOrRetry(schedule: Schedule, now: number): Promise<number> {
     try {
       return await this.tickOne(schedule, now);
@@ -75,7 +75,8 @@ export class ScheduleTicker {
   /** Returns the milliseconds until the next tick. */
   private async tickOne(schedule: Schedule, now: number): Promise<number> {
     const known = this.last.get(schedule);
-    // The clock was ahead when the last tick was recorded, and was set back since. The store knows the tick before.
+    // A known tick far ahead means that the clock was ahead when the tick was recorded, and was set back since. Then the store has the tick
+    // before it.
     const isPast = known !== undefined && known <= now + MAX_AHEAD_MS;
     const last = isPast ? known : await this.readLast(schedule, now);
     const due = schedule.latest(last, now);
@@ -84,7 +85,7 @@ export class ScheduleTicker {
     return schedule.next(now) - now;
   }
 
-  /** A schedule that is new to the store begins now: it has missed nothing. */
+  /** A schedule that the store does not know starts now, and has missed no tick. */
   private async readLast(schedule: Schedule, now: number): Promise<number> {
     const { store } = this.tools;
     const last = await store.lastTick(schedule.name);

@@ -1,6 +1,6 @@
 /**
- * Claims that the store is told of, at once if no call is under way, else together with all claims that come until then: completed jobs, and
- * jobs without a handler. A store that fails is asked again until the claims have ended.
+ * Sends claims of completed jobs, and of jobs without a handler, to the store: at once if no call is under way, otherwise together with all
+ * claims that arrive until then. A call that fails is repeated until the worker stops.
  */
 import { type Clock, within } from "../../runtime/clock.js";
 import type { JobClaim } from "../job-store.js";
@@ -10,7 +10,7 @@ const MAX_AT_ONCE = 500;
 const PAUSE_MS = 1000;
 
 export interface BatchSteps {
-  /** Returns the claims that the store refused, where it tells them. */
+  /** Returns the refused claims, if the store reports them. */
   readonly send: (claims: readonly JobClaim[]) => Promise<readonly JobClaim[] | void>;
   /** Called when the store refused the claims, because another process has them. */
   readonly lost: (claims: readonly JobClaim[]) => void;
@@ -52,8 +52,8 @@ export class BatchedClaims {
   }
 
   private async sendAll(): Promise<void> {
-    // Jobs that end in the same turn of the event loop are sent together. They go out after the next claim, because a free place waits for
-    // that claim.
+    // Jobs that end in the same iteration of the event loop are sent together. They are sent after the next claim, because free capacity
+    // waits for that claim.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     while (this.waiting.length > 0 && !this.hasEnded) await this.sendSome(this.waiting.splice(0, MAX_AT_ONCE));
     this.sending = undefined;

@@ -1,6 +1,6 @@
 /**
- * One run of one job: finds the handler, checks the payload, runs the method inside its span and scope, and says how the run ended. It
- * never throws. Every engine of jobs uses it.
+ * One run of one job: finds the handler, checks the payload, runs the method inside its span and scope, and returns the outcome. It never
+ * throws. Every engine of jobs uses it.
  */
 import { DrainDeadlineError, FrameworkError } from "../../errors/framework-error.js";
 import { causeText } from "../../errors/thrown-value.js";
@@ -17,8 +17,8 @@ import { readPayload } from "../payload.js";
 import { getRetryDelay } from "../retry-delay.js";
 
 /**
- * How a run ended. `returned`: the process ends, and the attempt does not count. `cancelled`: the job is removed. `unhandled`: this process has
- * no handler, and another one may have one.
+ * The outcome of a run. `returned`: the process stops, and the attempt does not count. `cancelled`: the job is removed. `unhandled`: this
+ * process has no handler, and another one may have one.
  */
 export type JobOutcome =
   | { readonly kind: "done" }
@@ -37,7 +37,7 @@ export interface JobTools {
   readonly clock: Clock;
 }
 
-/** @param control aborts when the claim is lost or the process ends */
+/** @param control aborts when the claim is lost or the process stops */
 export async function handleJob(job: ClaimedJob, tools: JobTools, control: AbortController): Promise<JobOutcome> {
   const handler = tools.handlers.find(job.name);
   if (handler === undefined) return { kind: "unhandled" };
@@ -97,7 +97,7 @@ function toDeadOutcome(error: unknown): JobOutcome {
   return { kind: "dead", reason: toReason(error), error };
 }
 
-/** The text for the dead letters, bounded. */
+/** The reason for the dead letters, bounded. */
 function toReason(error: unknown): string {
   const code = error instanceof FrameworkError ? `${error.code} ` : "";
   return `${code}${causeText(error)}`.slice(0, MAX_REASON_CHARACTERS);

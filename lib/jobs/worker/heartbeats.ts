@@ -1,15 +1,16 @@
 /**
- * The heartbeats of one worker, on a timer of their own, so that no other work of the worker delays them. They also decide whether the worker
- * may take others for dead: after an outage all have been silent, and the first to come back must not take the jobs of the others.
+ * Sends the heartbeats of one worker on a separate timer, so that no other work of the worker delays them. It also decides whether the
+ * worker may reap the jobs of others: after an outage all heartbeats are late, and the first worker to come back must not reap the jobs of
+ * the other workers.
  */
 import { type Clock, type Timer, within } from "../../runtime/clock.js";
 import type { Heartbeat, JobStore, LiveWorker } from "../job-store.js";
 import { runQuietly } from "./quiet.js";
 
 export const HEARTBEAT_MS = 10_000;
-/** A heartbeat that comes later than this after the one before is late. */
+/** A heartbeat that comes later than this after the previous one is late. */
 const LATE_MS = 20_000;
-/** A worker that was late, or that is new, judges no other for this time. */
+/** A worker that is new, or whose heartbeat was late, reaps no jobs for this time. */
 const REAP_DELAY_MS = 30_000;
 const GRACE_MS = 1000;
 
@@ -17,7 +18,7 @@ export interface HeartbeatTools {
   readonly store: Pick<JobStore, "heartbeat">;
   readonly clock: Clock;
   readonly live: () => LiveWorker;
-  /** Called with each answer to a heartbeat. */
+  /** Called with the response to each heartbeat. */
   readonly received: (heartbeat: Heartbeat) => Promise<void>;
   readonly failed: (error: unknown) => void;
 }
@@ -26,14 +27,14 @@ export class Heartbeats {
   private timer: Timer | undefined;
   private sending: Promise<void> = Promise.resolve();
   private isStopped = false;
-  /** The id of the last heartbeat that the store has answered. */
+  /** The id of the worker in the last heartbeat that the store has acknowledged. */
   private acknowledgedId: string | undefined;
   private last = { monotonic: -Infinity, now: -Infinity };
   private mayReapFrom = Infinity;
 
   constructor(private readonly tools: HeartbeatTools) {}
 
-  /** Resolves after the first one. */
+  /** Resolves after the first heartbeat. */
   start(): Promise<void> {
     this.sending = this.send();
     return this.sending;
@@ -45,21 +46,21 @@ export class Heartbeats {
     await within(this.tools.clock, GRACE_MS, this.sending);
   }
 
-  /** False while the own heartbeats fail, and for half a minute after they were late. */
+  /** False while the heartbeats of this worker fail, and for half a minute after they were late. */
   get mayReap(): boolean {
     return this.getSilenceMs() <= LATE_MS && this.tools.clock.monotonic() >= this.mayReapFrom;
   }
 
   private async send(): Promise<void> {
-    const { store, live, received: heard, failed, clock } = this.tools;
+    const { store, live, received, failed, clock } = this.tools;
     try {
       const worker = live();
       const heartbeat = await runQuietly(() => store.heartbeat(worker));
       this.recordTime();
       const isFirst = this.acknowledgedId !== worker.id;
       this.acknowledgedId = worker.id;
-      // A store does not know a new worker.
-      await heard(isFirst ? { ...heartbeat, isKnown: true } : heartbeat);
+      // A store reports a new worker as unknown, although no claim of it is lost.
+      await received(isFirst ? { ...heartbeat, isKnown: true } : heartbeat);
     } catch (error) {
       failed(error);
     }
@@ -74,7 +75,7 @@ export class Heartbeats {
     this.last = { monotonic: clock.monotonic(), now: clock.now() };
   }
 
-  /** The milliseconds since the last heartbeat. The monotonic clock of a machine stands still while the machine is suspended. */
+  /** The milliseconds since the last heartbeat, by both clocks, because the monotonic clock stands still while the machine is suspended. */
   private getSilenceMs(): number {
     const { clock } = this.tools;
     return Math.max(clock.monotonic() - this.last.monotonic, clock.now() - this.last.now);

@@ -1,6 +1,6 @@
 /**
- * The wait of a worker before it looks for jobs again: about a second, and twice as long after each claim that failed, at most half a
- * minute. With jitter, so that many processes do not ask at the same moment.
+ * The wait of a worker before its next poll: about a second, twice as long after each claim that failed, and at most half a minute. The
+ * jitter keeps many processes from polling at the same moment.
  */
 import type { Clock, Timer } from "../../runtime/clock.js";
 
@@ -27,7 +27,7 @@ export class PollTimer {
     this.failures += 1;
   }
 
-  /** Replaces a wait that has begun. */
+  /** Replaces a wait that is under way. */
   start(): void {
     this.stop();
     const pause = Math.min(POLL_MS * 2 ** Math.min(this.failures, MAX_DOUBLINGS), MAX_POLL_MS);

@@ -1,8 +1,8 @@
 /**
- * The calls that a worker makes for itself: claims, signs of life, completions. An idle worker makes one each second, and each would be a
- * trace of its own and a DEBUG event. They show as metrics; what goes wrong, or is slow, is an event as always.
+ * Runs the internal calls of a worker without spans: claims, heartbeats, completions. An idle worker makes one call each second, and each
+ * would be a separate trace and a DEBUG event. Metrics still count these calls. A call that fails, or is slow, is still an event.
  *
- * Not for what a handler or a dispatch does: that belongs to a trace.
+ * Not for the work of a handler or of a dispatch, which belongs to a trace.
  */
 import { currentSubscriber, withSubscriber } from "../../tracing/flow.js";
 import { type LevelFilter, type LogEvent, type Subscriber, VERBOSITY } from "../../tracing/subscriber.js";

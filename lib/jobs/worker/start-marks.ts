@@ -1,6 +1,6 @@
 /**
- * Marks the last attempts of jobs before their handlers begin: one statement for all that begin in one turn of the event loop. When a worker
- * dies, a job whose last attempt has no mark never ran, and is tried again. Jobs with attempts left need no mark.
+ * Marks the last attempts of jobs before their handlers start, with one statement for all that start in one iteration of the event loop.
+ * When a worker dies, a last attempt without a mark never ran, and its job is retried. Jobs with attempts left need no mark.
  */
 import type { Clock } from "../../runtime/clock.js";
 import { type WorkerClaim, repeatStep } from "./worker-claims.js";
@@ -19,7 +19,10 @@ export class StartMarks {
 
   constructor(private readonly tools: MarkTools) {}
 
-  /** False if the claim has ended, so that the handler must not begin. Repeated while the store fails and the claim has time. */
+  /**
+   * Returns false if the claim has ended, so that the handler must not start. The statement is repeated while the store fails and the claim
+   * is valid.
+   */
   async mark(claim: WorkerClaim): Promise<boolean> {
     const { clock, failed } = this.tools;
     const step = { clock, failed, isActive: () => !claim.control.signal.aborted };
@@ -27,7 +30,7 @@ export class StartMarks {
     return refused !== undefined && !refused.has(claim.job.id);
   }
 
-  /** The ids of the refused claims of the statement. */
+  /** Returns the ids of the refused claims of the statement. */
   private sendTogether(claim: JobClaim): Promise<ReadonlySet<string>> {
     this.waiting.push(claim);
     this.sending ??= this.send();

@@ -1,6 +1,6 @@
 /**
- * The loop of one process over a `JobStore`: claims jobs as places become free, runs them, reports how they ended, and regularly renews its
- * leases and takes the jobs of processes that died. `Jobs` starts and stops it.
+ * The worker loop of one process over a `JobStore`: it claims jobs while it has capacity, runs them, and reports their outcomes. It
+ * regularly renews its leases and reaps the jobs of processes that died. `Jobs` starts and stops it.
  */
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
@@ -18,13 +18,13 @@ import { PollTimer } from "./poll-timer.js";
 import { runQuietly } from "./quiet.js";
 import { StartMarks } from "./start-marks.js";
 import { UnhandledPauses } from "./unhandled-pauses.js";
-import { UnheldClaims } from "./unheld-claims.js";
+import { UnknownClaims } from "./unknown-claims.js";
 
 /** A claim ends after this time unless it is renewed. */
 const LEASE_MS = 300_000;
 const UPKEEP_MS = 10_000;
 const DEAD_AFTER_MS = 30_000;
-/** The time that a handler has to react to its signal after the deadline of the drain. */
+/** The grace period in which a handler may react to its signal, after the deadline of the drain. */
 const GRACE_MS = 1000;
 /** The limit of completed jobs that the store does not know of yet. Above it no further job is claimed. */
 const MAX_PENDING = 1000;
@@ -37,19 +37,19 @@ export class StoreWorker {
   private readonly heartbeats: Heartbeats;
   private readonly marks: StartMarks;
   private isClaiming = false;
-  /** Settles when the last claim has, and its jobs have gone back if the process ends. */
+  /** Settles when the last claim has settled. While the worker stops, the jobs of that claim are released first. */
   private claiming: Promise<void> = Promise.resolve();
   private isStopping = false;
-  /** The store has answered a heartbeat of this id. It takes the jobs of an unknown worker for those of a dead one. */
+  /** The store has acknowledged a heartbeat of this id. It treats the jobs of an unknown worker as those of a dead one. */
   private isRecorded = false;
-  /** The last claim found fewer jobs than there were places. */
+  /** The last claim failed, or found fewer jobs than its limit. The next claim waits for the poll or for a wake-up. */
   private waitsForPoll = false;
   /** A wake-up came during a claim, which may have missed the job. */
   private wasWoken = false;
   private readonly poll: PollTimer;
   private upkeepTimer: Timer | undefined;
   private isStopped = false;
-  private readonly unheld: UnheldClaims;
+  private readonly unknownClaims: UnknownClaims;
   private stopListening: (() => void) | undefined;
 
   constructor(
@@ -69,8 +69,8 @@ export class StoreWorker {
     this.poll = new PollTimer(tools.clock, this.wake);
     const failed = (error: unknown): void => reports.storeFailed("markStarted", error);
     this.marks = new StartMarks({ store, clock: tools.clock, failed });
-    const released = (jobs: number): void => reports.releasedUnheld(jobs);
-    this.unheld = new UnheldClaims({ store, clock: tools.clock, released }, LEASE_MS);
+    const released = (jobs: number): void => reports.releasedUnknown(jobs);
+    this.unknownClaims = new UnknownClaims({ store, clock: tools.clock, released }, LEASE_MS);
     this.heartbeats = new Heartbeats({
       store,
       clock: tools.clock,
@@ -110,7 +110,7 @@ export class StoreWorker {
     this.claimMore();
   });
 
-  /** A job that is claimed ahead is removed, and one that runs ends by its signal. */
+  /** Removes a job that is claimed ahead, and aborts the signal of a running one. */
   readonly cancel = (id: string): void => {
     const claim = this.claims.find(id);
     claim?.control.abort(new JobCancelledError());
@@ -120,7 +120,7 @@ export class StoreWorker {
     this.reports.cancelled(claim.job);
   };
 
-  /** Jobs that run may end until the deadline. The other claimed jobs are returned to the store, and their attempt does not count. */
+  /** Running jobs may end until the deadline. The other claimed jobs are released, and their attempt does not count. */
   async stop(deadlineMs: number): Promise<void> {
     this.isStopping = true;
     this.stopListening?.();
@@ -140,7 +140,7 @@ export class StoreWorker {
 
   private async leave(): Promise<void> {
     try {
-      await this.unheld.release(this.id, () => []);
+      await this.unknownClaims.release(this.id, () => []);
       await this.store.leave(this.id);
     } catch (error) {
       this.reports.storeFailed("leave", error);
@@ -166,7 +166,7 @@ export class StoreWorker {
     const { concurrency, prefetch } = this.settings;
     const places = concurrency + prefetch - this.claims.size;
     if (this.completions.pending + this.unhandled.pending > MAX_PENDING) return;
-    // While claimed jobs are left, a claim for a single place is not worth its round trip.
+    // While claimed jobs are ready, a claim for a single job is not worth its round trip.
     if (places <= 0 || (this.claims.readySize > 0 && places < prefetch / 2)) return;
     const { limit, except } = this.claims.getCapacity(places, this.settings.queueLimits);
     this.isClaiming = true;
@@ -175,7 +175,7 @@ export class StoreWorker {
 
   private async claim(limit: number, except: readonly string[]): Promise<void> {
     try {
-      await this.releaseUnheld();
+      await this.releaseUnknown();
       this.wasWoken = false;
       const worker = this.id;
       const request = { worker, queues: this.settings.queues, except, limit, leaseMs: LEASE_MS };
@@ -187,7 +187,7 @@ export class StoreWorker {
     } catch (error) {
       this.poll.failed();
       this.waitsForPoll = true;
-      this.unheld.recordUnknown();
+      this.unknownClaims.recordUnknown();
       this.reports.storeFailed("claim", error);
     }
     await this.afterClaim();
@@ -201,19 +201,15 @@ export class StoreWorker {
     else if (!this.isStopping) this.poll.start();
   }
 
-  private releaseUnheld(): Promise<void> {
-    const known = () => [
-      ...this.claims.all().map(({ job }) => job),
-      ...this.completions.claims,
-      ...this.unhandled.claims,
-    ];
-    return this.unheld.release(this.id, known);
+  private releaseUnknown(): Promise<void> {
+    const known = () => [...this.claims.jobs(), ...this.completions.claims, ...this.unhandled.claims];
+    return this.unknownClaims.release(this.id, known);
   }
 
   private take(jobs: readonly ClaimedJob[]): void {
     const leaseEnds = this.tools.clock.monotonic() + LEASE_MS;
     for (const job of jobs) {
-      // The store took the job from this process, and gave it back, before this process knew.
+      // The store has reaped the job, and this process has claimed it again, before this process noticed the loss.
       const lost = this.claims.find(job.id);
       if (lost !== undefined) this.lose(lost);
       this.claims.add(job, leaseEnds);
@@ -233,7 +229,7 @@ export class StoreWorker {
     const isLast = job.attempt >= job.maxAttempts && this.tools.handlers.find(job.name) !== undefined;
     if (!isLast || (await this.marks.mark(next)))
       return this.finishRun(next, await handleJob(job, this.tools, next.control));
-    // At the end of the process the claim is released with the running ones.
+    // While the worker stops, the claim is released with the running ones.
     if (this.claims.isRunning(next) && !(next.control.signal.reason instanceof DrainDeadlineError)) this.lose(next);
     this.claimMore();
   }
@@ -241,7 +237,7 @@ export class StoreWorker {
   private async finishRun(running: WorkerClaim, outcome: JobOutcome): Promise<void> {
     const { job } = running;
     if (!this.claims.isRunning(running)) return;
-    // The end of the process returns all of them in one step.
+    // `stop` releases all returned jobs in one step.
     if (outcome.kind === "returned") return;
     if (outcome.kind === "cancelled") this.reports.cancelled(job);
     if (outcome.kind === "unhandled") {
@@ -253,12 +249,12 @@ export class StoreWorker {
     // The last claim left out the queue, or other jobs of the key.
     if (this.settings.queueLimits?.has(job.queue) === true || job.concurrency !== undefined) this.waitsForPoll = false;
     this.startReady();
-    // Jobs that end in the same turn of the event loop leave their places to one claim.
+    // One claim fills the places of all jobs that end in the same iteration of the event loop.
     await Promise.resolve();
     this.claimMore();
   }
 
-  /** Repeated while the store fails: the attempt has been made, and counts. */
+  /** The report is repeated while the store fails, because the attempt has run and counts. */
   private async reportFailure(
     running: WorkerClaim,
     outcome: Extract<JobOutcome, { kind: "failed" | "dead" }>,
@@ -293,9 +289,9 @@ export class StoreWorker {
   private async runUpkeep(): Promise<void> {
     try {
       await this.renewLeases();
-      if (!this.isClaiming && this.unheld.mayExist) {
+      if (!this.isClaiming && this.unknownClaims.mayExist) {
         this.isClaiming = true;
-        await this.releaseUnheld().finally(() => (this.isClaiming = false));
+        await this.releaseUnknown().finally(() => (this.isClaiming = false));
       }
       if (this.heartbeats.mayReap) this.reports.reaped(await runQuietly(() => this.store.reap(DEAD_AFTER_MS)));
       this.reports.waitUnhandled(await runQuietly(() => this.store.unhandled()));
@@ -310,7 +306,9 @@ export class StoreWorker {
     for (const claim of await this.claims.renew(this.store, this.tools.clock.monotonic(), LEASE_MS)) this.lose(claim);
   }
 
-  /** Other processes took this one for dead. They also get the jobs that it has claimed since under the old name. */
+  /**
+   * Called when other processes have declared this worker dead. They also reap the jobs that it has claimed since then under the old id.
+   */
   private async renewId(): Promise<void> {
     const old = this.id;
     this.id = randomUUID();

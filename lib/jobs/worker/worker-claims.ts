@@ -1,4 +1,4 @@
-/** The claims that one worker holds: those of jobs that run, and those of jobs that are claimed ahead, in their order. */
+/** The claims of one worker, in their order: the claims of running jobs, and of jobs that are claimed ahead. */
 import type { Clock } from "../../runtime/clock.js";
 import type { ClaimedJob, JobStore } from "../job-store.js";
 import { runQuietly } from "./quiet.js";
@@ -8,7 +8,7 @@ const PAUSE_MS = 1000;
 export interface WorkerClaim {
   readonly job: ClaimedJob;
   readonly control: AbortController;
-  /** By the monotonic clock of the process. */
+  /** The end of the lease, by the monotonic clock of the process. */
   leaseEnds: number;
   /** Settles when the handler has settled. */
   done: Promise<void>;
@@ -34,13 +34,17 @@ export class WorkerClaims {
     return [...this.running.values(), ...this.ready.values()];
   }
 
+  jobs(): readonly ClaimedJob[] {
+    return this.all().map(({ job }) => job);
+  }
+
   find(id: string): WorkerClaim | undefined {
     return this.running.get(id) ?? this.ready.get(id);
   }
 
   /**
-   * The limit of the next claim, and the queues that are full. No claim takes more jobs than the queue with the least room has, so no queue
-   * gets more than its limit.
+   * The limit of the next claim, and the queues that are full. A claim takes at most as many jobs as the queue with the least capacity may
+   * still run, so no queue exceeds its limit.
    */
   getCapacity(places: number, queueLimits: ReadonlyMap<string, number> = new Map()) {
     const except: string[] = [];
@@ -72,7 +76,7 @@ export class WorkerClaims {
     this.ready.set(job.id, { job, leaseEnds, control: new AbortController(), done: Promise.resolve() });
   }
 
-  /** The next claim, which runs from now on. */
+  /** Moves the next claim to the running ones. */
   startNext(): WorkerClaim | undefined {
     const next = this.ready.values().next().value;
     if (next === undefined) return undefined;
@@ -85,7 +89,7 @@ export class WorkerClaims {
     return this.running.get(claim.job.id) === claim;
   }
 
-  /** After a lost lease another claim of the same job may have taken this place. */
+  /** After a lost lease the entry may be another claim of the same job, which stays. */
   remove(claim: WorkerClaim): void {
     for (const claims of [this.ready, this.running])
       if (claims.get(claim.job.id) === claim) claims.delete(claim.job.id);
@@ -116,13 +120,13 @@ export interface RepeatedStep {
   readonly failed: (error: unknown) => void;
 }
 
-/** Repeats a step while the store fails and the claim has time. `undefined`: the claim has ended. */
+/** Repeats a step while the store fails and the claim is valid. Returns `undefined` if the claim has ended. */
 export async function repeatStep<T>(
   claim: WorkerClaim,
-  { clock, isActive: isHeld, failed }: RepeatedStep,
+  { clock, isActive, failed }: RepeatedStep,
   step: () => Promise<T>,
 ): Promise<T | undefined> {
-  while (isHeld() && clock.monotonic() < claim.leaseEnds) {
+  while (isActive() && clock.monotonic() < claim.leaseEnds) {
     try {
       return await step();
     } catch (error) {

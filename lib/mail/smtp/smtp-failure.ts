@@ -1,8 +1,8 @@
 /**
- * Why a mail server could not be used: from an error of the client, only codes. Its message quotes the server, which may quote an address
- * or the login.
+ * The reason why a mail server could not be used. It takes only codes from an error of the client, because the message of that error quotes
+ * the server, which may quote an address or the login.
  *
- * Internal: `SmtpSession` throws it, `SmtpMailer` answers with another error.
+ * Internal: `SmtpSession` throws it, and `SmtpMailer` throws another error in its place.
  */
 import type { SmtpSettings } from "./smtp-options.js";
 

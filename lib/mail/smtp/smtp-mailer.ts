@@ -82,7 +82,7 @@ export class SmtpMailer extends Mailer {
     if (isStale && !signal.aborted) await this.sendOnce(delivery, signal, true);
   }
 
-  /** Returns whether a used connection has failed. */
+  /** Returns true if a used connection has failed. */
   private async sendOnce(delivery: MailDelivery, signal: AbortSignal, isFresh: boolean): Promise<boolean> {
     try {
       const { session, isReused } = await this.#pool.take(signal, isFresh);

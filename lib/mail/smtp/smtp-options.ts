@@ -11,7 +11,7 @@ import { hasForbiddenCharacter } from "../header-text.js";
 import { MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
 
 /**
- * `tls`: TLS from the first byte (RFC 8314). `starttls`: the connection becomes TLS before anything else is sent, or it fails. `plain`: no
+ * `tls`: TLS from the first byte (RFC 8314). `starttls`: the connection becomes TLS before any other data is sent, or it fails. `plain`: no
  * TLS, for a server on the same machine; then there is no login.
  */
 export type SmtpSecurity = "tls" | "starttls" | "plain";
@@ -36,13 +36,13 @@ export interface SmtpMailerOptions extends MailerOptions {
   readonly user?: string;
   readonly password?: string;
   readonly tls?: SmtpTls;
-  /** The most connections at a time; 5 unless set. */
+  /** The maximum number of connections at a time; 5 unless set. */
   readonly maxConnections?: number;
   /** The number of mails after which a connection ends; 100 unless set. */
   readonly maxMailsPerConnection?: number;
   /** The milliseconds after which an unused connection ends; 10 000 unless set. */
   readonly idleMs?: number;
-  /** How often a mail is tried while its time lasts; 3 unless set. A reply of 500 or above ends the attempts. */
+  /** The maximum number of attempts with a mail while its time lasts; 3 unless set. A reply of 500 or above ends the attempts. */
   readonly attempts?: number;
   /** The time until a connection is ready, login included; 10 000 unless set. */
   readonly connectTimeoutMs?: number;

@@ -27,7 +27,7 @@ export interface SmtpAttempt {
   readonly envelope: unknown;
 }
 
-/** A message that is larger than the server says it takes; the client does not send it (RFC 1870). */
+/** The code for a message above the size that the server accepts (RFC 1870). The client does not send such a message. */
 const TOO_LARGE = 552;
 
 export function toOutcome({ recipients, failed, isWhole, envelope }: SmtpAttempt, settings: SmtpSettings): SmtpOutcome {

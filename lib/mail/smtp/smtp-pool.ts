@@ -5,7 +5,7 @@
  * A server may close an unused connection just before it is used again. So a connection that was unused for a second is tested before it is
  * used, and a mail that fails on a used connection gets a new one.
  *
- * Internal: `SmtpMailer` has one.
+ * Internal: each `SmtpMailer` has one pool.
  */
 import type { Clock, Timer } from "../../runtime/clock.js";
 import { SmtpFailure } from "./smtp-failure.js";
@@ -49,7 +49,7 @@ export class SmtpPool {
   async take(signal: AbortSignal, isFresh = false): Promise<Lease> {
     await this.takePlace(signal);
     try {
-      // The others are as old as the one that failed, and count as connections too.
+      // The other unused connections are as old as the failed connection, and count as connections too.
       if (isFresh) this.closeIdle();
       const used = isFresh ? undefined : await this.takeIdle(signal);
       const session = used ?? (await SmtpSession.open(this.settings, this.clock(), signal));
@@ -61,7 +61,7 @@ export class SmtpPool {
     }
   }
 
-  /** Gives a session back, for the next mail or to be closed. */
+  /** Releases a session, for the next mail or to be closed. */
   release(session: SmtpSession): void {
     this.busy.delete(session);
     if (session.isUsable) {
@@ -140,7 +140,7 @@ export class SmtpPool {
     const clock = this.clock();
     if (clock.monotonic() - since < CHECK_AFTER_MS) return true;
     const limit = new AbortController();
-    const timer = clock.setTimeout(() => limit.abort(new Error("no answer")), CHECK_LIMIT_MS);
+    const timer = clock.setTimeout(() => limit.abort(new Error("no reply")), CHECK_LIMIT_MS);
     try {
       await session.check(AbortSignal.any([signal, limit.signal]));
       return true;

@@ -1,6 +1,6 @@
 /**
  * One connection to a mail server, with nodemailer's client. The client gets the addresses of the envelope and the finished bytes; it
- * composes nothing, so it opens no file and fetches no URL.
+ * composes no message, so it opens no file and fetches no URL.
  *
  * Internal: the pool opens sessions.
  */
@@ -32,7 +32,7 @@ const QUIT_LIMIT_MS = 1000;
 const CLIENT_TIMEOUT_MS = 120_000;
 
 export class SmtpSession {
-  /** How many mails it has sent. */
+  /** The number of mails that it has sent. */
   mails = 0;
   private isClosed = false;
   private lastError: unknown;
@@ -54,7 +54,7 @@ export class SmtpSession {
   static async open(settings: SmtpSettings, clock: Clock, signal: AbortSignal): Promise<SmtpSession> {
     const session = new SmtpSession(new Client(clientOptions(settings)), settings, clock);
     const limit = new AbortController();
-    const late = new SmtpFailure(`the mail server ${settings.host}:${settings.port} does not answer`, true);
+    const late = new SmtpFailure(`the mail server ${settings.host}:${settings.port} does not respond`, true);
     const timer = clock.setTimeout(() => limit.abort(late), settings.connectTimeoutMs);
     try {
       await session.within(AbortSignal.any([signal, limit.signal]), () => session.connect());
@@ -71,7 +71,7 @@ export class SmtpSession {
     return !this.isClosed;
   }
 
-  /** Tests with RSET whether the server still answers. @throws SmtpFailure; the reason of the signal */
+  /** Tests with RSET whether the server still responds. @throws SmtpFailure; the reason of the signal */
   async check(signal: AbortSignal): Promise<void> {
     try {
       await this.within(signal, () => this.command((done) => this.client.reset(done)));
@@ -107,7 +107,7 @@ export class SmtpSession {
     this.client.close();
   }
 
-  /** Sends QUIT, and closes the connection: after a second if the server does not answer. */
+  /** Sends QUIT, and closes the connection, after a second if the server does not respond. */
   quit(): void {
     if (this.isClosed) return;
     this.isClosed = true;

@@ -41,7 +41,7 @@ export async function freesSlots(store: JobStore, trial: QueueTrial): Promise<vo
     (job) => store.fail(job, { reason: "x", retryInMs: undefined }),
     (job) => store.release([job]),
     (job) => store.waitUnhandled([job], 3_600_000),
-    () => store.releaseUnheld(worker, []),
+    () => store.releaseUnknown(worker, []),
     async () => {
       await trial.options.pass(1100);
       await store.reap(DEAD_AFTER_MS);

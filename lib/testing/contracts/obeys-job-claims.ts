@@ -129,11 +129,11 @@ async function releasesLostClaims(store: JobStore, trial: QueueTrial): Promise<v
   await add(store, trial, { maxAttempts: 1 });
   const lost = await claim(store, trial, worker);
   const claimed = await claim(store, trial, worker);
-  trial.equal(await store.releaseUnheld(worker, [claimed]), 1, "the number of released jobs");
+  trial.equal(await store.releaseUnknown(worker, [claimed]), 1, "the number of released jobs");
   const again = await claim(store, trial, worker);
   trial.equal([again.id, again.attempt], [lost.id, 1], "the next claim");
   trial.equal((await store.complete([claimed, again])).length, 0, "the refused completions");
-  trial.equal(await store.releaseUnheld(worker, []), 0, "the number of released jobs after the completions");
+  trial.equal(await store.releaseUnknown(worker, []), 0, "the number of released jobs after the completions");
 }
 
 async function waitsUnhandled(store: JobStore, trial: QueueTrial): Promise<void> {

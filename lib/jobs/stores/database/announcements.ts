@@ -1,7 +1,7 @@
 /**
- * Tells other processes through PostgreSQL that jobs were committed, so that they look before their next poll. Transactions with a `NOTIFY`
- * commit one after the other, so it is never part of a transaction of the application: a process sends at most one each 100 ms, on its own,
- * after the commit. If one is lost, the jobs wait until the next poll.
+ * Notifies other processes through PostgreSQL of committed jobs, so that they claim them before their next poll. Transactions with a
+ * `NOTIFY` commit one after the other, so it is never part of a transaction of the application. A process sends at most one notification
+ * each 100 ms, in a separate statement after the commit. If a notification is lost, the jobs wait until the next poll.
  */
 import { AsyncResource } from "node:async_hooks";
 import type { Clock, Timer } from "../../../runtime/clock.js";
@@ -10,7 +10,7 @@ import { runQuietly } from "../../worker/quiet.js";
 
 const CHANNEL = "framework_jobs";
 const PAUSE_MS = 100;
-/** All processes are notified at the same moment, and should not all look then. */
+/** All processes are notified at the same moment, and should not all claim in that moment. */
 const SPREAD_MS = 20;
 
 export class Announcements {
@@ -22,7 +22,7 @@ export class Announcements {
     private readonly clock: Clock,
   ) {}
 
-  /** Without the request and the transaction of the caller, which may end before. */
+  /** Runs without the request and the transaction of the caller, which may end earlier. */
   readonly announce = AsyncResource.bind((): void => {
     if (this.timer !== undefined) return;
     const pause = this.last + PAUSE_MS - this.clock.monotonic();
@@ -30,7 +30,7 @@ export class Announcements {
     else this.timer = this.clock.setTimeout(() => this.send(), pause, { background: true });
   });
 
-  /** Calls `heard` soon after each announcement. Returns a function that ends it. */
+  /** Calls `listener` soon after each announcement. Returns a function that removes the listener. */
   listen(listener: () => void): () => void {
     let spread: Timer | undefined;
     const soon = (): void => {

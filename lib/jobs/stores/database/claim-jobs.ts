@@ -1,5 +1,5 @@
 /**
- * The claim of due jobs, in the way of each engine: one statement on PostgreSQL, where a materialised CTE keeps the planner from locking
+ * Claims due jobs, in the form that suits each engine: one statement on PostgreSQL, where a materialised CTE keeps the planner from locking
  * more rows than the limit; one UPDATE on SQLite, which has one writer; on MySQL a select that locks, and an update, at READ COMMITTED.
  */
 import { buildPostgresOrder, buildSqliteOrder } from "./claim-order.js";
@@ -23,7 +23,7 @@ export async function claimJobs(sql: JobSql, request: ClaimRequest): Promise<rea
 /** A job on its way to another queue: with its priority and its key, and without the delay that has passed. */
 export interface JobInTransit extends ClaimedJob, NewJob {}
 
-/** As `claimJobs`, for a relay. */
+/** Like `claimJobs`, for a relay. */
 export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promise<readonly JobInTransit[]> {
   return (await claimedRows(sql, request)).map((row) => ({
     ...claimedJob(row),
@@ -56,7 +56,7 @@ async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly
 }
 
 function unpacked({ payload, packed }: JobRow): JobRow {
-  // As PACKED writes it.
+  // `PACKED` writes the values in this form.
   const values = JSON.parse(String(packed)) as readonly unknown[];
   const row: Record<string, unknown> = { payload };
   for (const [index, name] of SMALL.entries()) row[name] = values[index];

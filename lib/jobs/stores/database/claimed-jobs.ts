@@ -1,11 +1,11 @@
 /**
- * The steps of claims in the tables: completions, failures, releases, leases. Each is one statement for many rows, and in MySQL a select
- * that locks and a statement. A step whose token is not that of the running claim changes nothing.
+ * The steps of claims in the tables: completions, failures, releases, leases. Each is one statement for many rows; on MySQL it is a select
+ * that locks, and a statement. A step whose token is not that of the current claim changes no row.
  */
 import { binds, isFailure, type JobRows, type JobSql, literal } from "./job-sql.js";
 import type { JobClaim } from "../../job-store.js";
 
-/** The columns that a dead job keeps. */
+/** The columns that a dead letter has in common with a job. */
 export const DEAD_COLUMNS =
   "id, name, queue, priority, payload, max_attempts, attempt, token, request_id, traceparent, tracestate, concurrency_key, concurrency_limit";
 
@@ -17,7 +17,7 @@ export interface JobRelease {
   readonly counts: boolean;
   /** The worker had no handler. */
   readonly isUnhandled?: boolean;
-  /** The time at which the job is due, as an expression; absent: after the delay. */
+  /** The time at which the job is due, as an expression. Absent: after the delay. */
   readonly due?: string;
 }
 
@@ -26,19 +26,19 @@ export function removeClaimed(sql: JobSql, claims: readonly JobClaim[]): Promise
   return changeClaimed(sql, claims, "DELETE FROM framework_jobs");
 }
 
-/** Returns the ids of the jobs whose claims have begun to run. */
+/** Returns the ids of the jobs whose claims are marked as started. */
 export function markStarted(sql: JobSql, claims: readonly JobClaim[]): Promise<ReadonlySet<string>> {
   return changeClaimed(sql, claims, "UPDATE framework_jobs SET started_token = token");
 }
 
-/** Returns the ids of the jobs whose leases end later now. */
+/** Returns the ids of the jobs whose leases were renewed. */
 export function renewLeases(sql: JobSql, claims: readonly JobClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
   return changeClaimed(sql, claims, `UPDATE framework_jobs SET leased_until = ${sql.now} + ${literal(leaseMs)}`);
 }
 
 /**
- * Returns the ids of the jobs that wait again, or that were dropped: another job with the same key waits already, or somebody asked to cancel
- * the job.
+ * Returns the ids of the jobs that wait again, or that were dropped: another job with the same key waits already, or the cancellation of
+ * the job was requested.
  */
 export async function releaseClaimed(
   sql: JobSql,
@@ -106,7 +106,7 @@ async function changeClaimed(
   return sql.dialect === "mysql" ? sql.database.transaction(changed, READ_COMMITTED) : changed();
 }
 
-/** Called in a transaction, where the engine is MySQL: there a change returns no rows. */
+/** On MySQL it is called in a transaction, because a change returns no rows there. */
 async function changeRows(
   sql: JobSql,
   claims: readonly JobClaim[],
@@ -125,8 +125,8 @@ async function changeRows(
  * Two binds however many claims there are: the server parses and plans the text once. The planner must not count the claims, which the inner
  * selects hide: for hundreds it would rather read the whole table.
  */
-const HELD_ON_POSTGRES =
-  "WHERE worker IS NOT NULL AND (id, token) IN (SELECT held.id, held.token FROM unnest(string_to_array((SELECT CAST(? AS text)), ','), CAST(string_to_array((SELECT CAST(? AS text)), ',') AS bigint[])) AS held (id, token))";
+const POSTGRES_CLAIMS =
+  "WHERE worker IS NOT NULL AND (id, token) IN (SELECT claim.id, claim.token FROM unnest(string_to_array((SELECT CAST(? AS text)), ','), CAST(string_to_array((SELECT CAST(? AS text)), ',') AS bigint[])) AS claim (id, token))";
 
 function buildClaimCondition({ dialect }: JobSql, claims: readonly JobClaim[]) {
   const ids = claims.map(({ id }) => id);
@@ -134,10 +134,10 @@ function buildClaimCondition({ dialect }: JobSql, claims: readonly JobClaim[]) {
   if (first !== undefined && claims.length === 1)
     return { where: `WHERE worker IS NOT NULL AND token = ${literal(first.token)} AND id = ?`, parameters: ids };
   if (dialect === "postgres")
-    return { where: HELD_ON_POSTGRES, parameters: [ids.join(","), claims.map(({ token }) => token).join(",")] };
+    return { where: POSTGRES_CLAIMS, parameters: [ids.join(","), claims.map(({ token }) => token).join(",")] };
   const rows = claims.map(({ token }) => `(?, ${literal(token)})`).join(", ");
   const pairs = `(id, token) IN (${dialect === "sqlite" ? `VALUES ${rows}` : rows})`;
-  // MySQL finds rows by a part of a pair only by reading all.
+  // MySQL reads all rows to find a pair, so the statement names the ids as well.
   if (dialect !== "mysql") return { where: `WHERE worker IS NOT NULL AND ${pairs}`, parameters: ids };
   return {
     where: `WHERE worker IS NOT NULL AND id IN ${binds(ids.length)} AND ${pairs}`,

@@ -1,22 +1,25 @@
 /**
- * Jobs with a concurrency key in the tables. A claimed row holds one slot of its key, by a unique index, and the slot ends with the row or
- * with its claim, so there is no number that somebody must give back. A job that finds no slot is blocked: its due time is moved far ahead,
- * where no claim reads it. When a claim of the key ends, the first blocked jobs are due again.
+ * Concurrency keys in the tables. A claimed row has one slot of its key, which a unique index enforces. The slot ends with the row or with
+ * its claim, so no counter can be left too high. A job without a slot is blocked: its due time is moved far ahead, where no claim reads it.
+ * When a claim of the key ends, the first blocked jobs are due again.
  *
- * A process may die before it has woken the blocked jobs. The reaper looks for keys with blocked jobs and no other ones.
+ * A process may die before it has woken the blocked jobs. The reaper finds the keys that have only blocked jobs.
  */
 import { createHash } from "node:crypto";
 import { binds, isFailure, type JobRow, type JobSql, literal } from "./job-sql.js";
 import { releaseClaimed } from "./claimed-jobs.js";
 import type { ClaimedJob, ClaimRequest, ConcurrencyKey, JobClaim } from "../../job-store.js";
 
-/** Larger than each due time. The rest of the division is the due time, and the quotient the priority plus one. */
+/**
+ * Larger than each due time. The `due` of a blocked job, divided by this number, has its due time as the remainder and its priority plus
+ * one as the quotient.
+ */
 export const BLOCKED = 10_000_000_000_000;
 const BLOCKED_DUE = `due + (priority + 1) * ${BLOCKED}`;
-/** The most waiting jobs that one statement blocks. */
+/** The maximum number of waiting jobs that one statement blocks. */
 const MAX_BLOCKED = 2000;
 const MAX_ROUNDS = 10;
-/** The most keys that one search for forgotten jobs returns. */
+/** The maximum number of keys that one search for forgotten jobs returns. */
 const MAX_KEYS = 500;
 /** A job that may run before the blocked ones: it is claimed, or due in a queue that is not paused. */
 const UNPAUSED = "(worker IS NOT NULL OR queue NOT IN (SELECT queue FROM framework_job_queues))";
@@ -28,7 +31,7 @@ export class ConcurrencySlots {
     private readonly withRetries: <T>(work: () => Promise<T>) => Promise<T>,
   ) {}
 
-  /** Claims again in place of the jobs that are blocked. */
+  /** Claims further jobs in place of those that are blocked. */
   async claim(
     { limit }: ClaimRequest,
     claimSome: (limit: number) => Promise<readonly ClaimedJob[]>,
@@ -43,7 +46,7 @@ export class ConcurrencySlots {
     return claimed;
   }
 
-  /** Called after claims have ended. The reaper repeats what fails here. */
+  /** Wakes blocked jobs after claims of their keys have ended. If this fails, the reaper repeats it. */
   async wakeBlocked(claims: readonly JobClaim[]): Promise<void> {
     const keys = listKeys(claims);
     if (keys.length === 0) return;
@@ -57,7 +60,7 @@ export class ConcurrencySlots {
     await this.withRetries(() => this.wake(keys));
   }
 
-  /** Gives slots to the claimed jobs, and returns those without one. They wait again. */
+  /** Assigns slots to the claimed jobs. Returns the jobs without a slot, which wait again. */
   private async assignSlots(jobs: readonly ClaimedJob[]): Promise<ReadonlySet<ClaimedJob>> {
     const bounded = jobs.filter(({ concurrency }) => concurrency !== undefined);
     if (bounded.length === 0) return new Set();
@@ -66,7 +69,7 @@ export class ConcurrencySlots {
     await this.withRetries(() => releaseClaimed(this.sql, blocked, { delayMs: 0, counts: false, due: BLOCKED_DUE }));
     const keys = listKeys(blocked);
     for (const { key } of keys) await this.withRetries(() => this.blockWaiting(key));
-    // A slot may have become free since it was looked for, and its job has not seen the blocked ones.
+    // A slot may have become free since the search, and the job that freed it did not see the blocked ones.
     await this.withRetries(() => this.wake(keys));
     return new Set(blocked);
   }
@@ -78,7 +81,7 @@ export class ConcurrencySlots {
     const blocked: ClaimedJob[] = [];
     for (const job of jobs) {
       const free = job.concurrency === undefined ? [] : listSlots(job.concurrency).filter((slot) => !taken.has(slot));
-      // Other workers look for a slot at the same time.
+      // A random slot avoids conflicts with workers that take slots at the same time.
       const slot = free[Math.floor(Math.random() * free.length)];
       if (slot === undefined || !(await this.takeSlot(job, slot))) blocked.push(job);
       else taken.add(slot);
@@ -97,7 +100,7 @@ export class ConcurrencySlots {
     }
   }
 
-  /** Without it, each of many waiting jobs of a full key would be claimed once. */
+  /** Blocks the waiting jobs of a full key. Otherwise each of them would be claimed once. */
   private async blockWaiting(key: string): Promise<void> {
     const { dialect, now, database } = this.sql;
     const [hint, lock] = {
@@ -117,7 +120,7 @@ export class ConcurrencySlots {
     );
   }
 
-  /** Makes as many blocked jobs of each key due as it has free slots, without those that jobs take which are due already. */
+  /** Makes blocked jobs of each key due: as many as the key has free slots that its due jobs do not need. */
   private async wake(keys: readonly ConcurrencyKey[]): Promise<void> {
     const { now } = this.sql;
     for (const { key, limit } of keys) {
@@ -153,7 +156,7 @@ function listSlots({ key, limit }: ConcurrencyKey): readonly string[] {
   return Array.from({ length: limit }, (_, slot) => createHash("sha256").update(`${key}\n${slot}`).digest("hex"));
 }
 
-/** Walks from key to key in the index, and does not read each job. */
+/** Selects the keys that have only blocked jobs. The statement walks from key to key in the index, and does not read each job. */
 function forgottenKeys({ dialect, now }: JobSql): string {
   if (dialect === "mysql")
     return `SELECT concurrency_key FROM framework_jobs WHERE concurrency_key IS NOT NULL GROUP BY concurrency_key HAVING MAX(due) >= ${BLOCKED} AND MIN(due) > ${now} LIMIT ${MAX_KEYS}`;

@@ -1,4 +1,4 @@
-/** The questions and orders of operators in the tables of `DatabaseJobs`. */
+/** The operators' port of `DatabaseJobs`. */
 import type {
   Cancellation,
   DeadLetterPurge,
@@ -12,7 +12,7 @@ import type {
 import { BLOCKED } from "./concurrency-slots.js";
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
 
-/** The most jobs of a queue that a list by name reads. */
+/** The maximum number of jobs of a queue that a list by name reads. */
 const MAX_SEARCHED = 100_000;
 const MAX_PAUSED = 1000;
 const CANCEL_TRIES = 5;
@@ -113,12 +113,12 @@ async function cancelJob(sql: JobSql, id: string): Promise<Cancellation> {
   for (let left = CANCEL_TRIES; left > 0; left--) {
     const removed = await sql.run("DELETE FROM framework_jobs WHERE worker IS NULL AND id = ?", [id]);
     if (removed.affected > 0) return "removed";
-    // The plus one makes it a change for MySQL too, which does not count a row that stays as it was.
+    // The increment makes each request a change, because MySQL does not count an unchanged row.
     const asked = `UPDATE framework_jobs SET cancel_asked = COALESCE(cancel_asked, 0) + 1 WHERE worker IS NOT NULL AND id = ?`;
     if ((await sql.run(asked, [id])).affected > 0) return "asked";
     const { rows } = await sql.run("SELECT id FROM framework_jobs WHERE id = ?", [id]);
     if (rows.length === 0) return "gone";
-    // Its claim ended, and it waits again.
+    // The claim ended in between, and the job waits again.
   }
   return "gone";
 }
@@ -139,7 +139,7 @@ async function purgeDead(sql: JobSql, { olderThanMs, keep, limit }: DeadLetterPu
   return (await sql.run(`DELETE FROM framework_dead_jobs ${some}`, parameters)).affected;
 }
 
-/** The latest dead letter behind those that are kept. */
+/** The latest dead letter that is not among the `keep` latest ones. */
 async function latestToPurge(sql: JobSql, keep: number) {
   const latest = `SELECT died_at, id FROM framework_dead_jobs ORDER BY died_at DESC, id DESC LIMIT 1 OFFSET ${literal(keep)}`;
   const [row] = (await sql.run(latest)).rows;

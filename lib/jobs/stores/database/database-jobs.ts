@@ -1,8 +1,8 @@
 /**
  * The jobs in a database of the application: SQLite, PostgreSQL 12 or MySQL 8 and MariaDB 10.6. A dispatch is part of the transaction of
- * the caller. The migrations `jobsMigrations` make the tables.
+ * the caller. The migrations `jobsMigrations` create the tables.
  *
- * `new Jobs()` uses it by itself where the application has one database.
+ * `new Jobs()` uses it by default if the application has one database.
  *
  * @example
  * provide(Jobs).useFactory((resolve) => new Jobs({ store: new DatabaseJobs(resolve(ShopDatabase)), concurrency: 20 }));
@@ -82,10 +82,10 @@ export class DatabaseJobs implements JobStore {
     return this.database.ownsTransaction?.() ?? true;
   }
 
-  /** The clock of a test takes the place of the clock of the database. */
+  /** The clock of a test replaces the clock of the database. */
   prepare({ clock }: Pick<SubsystemHost, "clock">): void {
     this.sql.clock = clock instanceof SystemClock ? undefined : clock;
-    // The newest table: it is missing too where only the first of the migrations was applied.
+    // The newest table is also missing if only the first of the migrations was applied.
     const migrations = "jobsMigrations of @stagecraft/framework/jobs";
     this.database.requireTable?.({ table: "framework_job_queues", migrations });
     if (this.notifies) this.announcements = new Announcements(this.sql, clock);
@@ -141,11 +141,11 @@ export class DatabaseJobs implements JobStore {
     await this.slots.wakeBlocked(claims);
   }
 
-  async releaseUnheld(worker: string, known: readonly JobClaim[]): Promise<number> {
+  async releaseUnknown(worker: string, known: readonly JobClaim[]): Promise<number> {
     const tokens = new Map(known.map(({ id, token }) => [id, token]));
-    const unheld = (await listClaims(this.sql, worker)).filter(({ id, token }) => tokens.get(id) !== token);
-    await this.release(unheld);
-    return unheld.length;
+    const unknownClaims = (await listClaims(this.sql, worker)).filter(({ id, token }) => tokens.get(id) !== token);
+    await this.release(unknownClaims);
+    return unknownClaims.length;
   }
 
   async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
@@ -184,7 +184,7 @@ export class DatabaseJobs implements JobStore {
     return [...lost.filter(({ id }) => changed.has(id)).map(toReaped), ...unhandled];
   }
 
-  /** As `reap`, for a relay: a job that was not handed over has had no attempt. @internal */
+  /** Like `reap`, for a relay: a job that was not moved has had no attempt. @internal */
   async releaseLost(deadAfterMs: number): Promise<void> {
     await this.release(await findLostJobs(this.sql, deadAfterMs));
   }
@@ -218,7 +218,7 @@ export class DatabaseJobs implements JobStore {
 
   retry(id: string): Promise<boolean> {
     const retried = async (): Promise<boolean> => {
-      // Locks the row: of several callers one retries the job, and the others find none.
+      // Locks the row, so that only one of several callers retries the job.
       const { affected } = await this.sql.run("UPDATE framework_dead_jobs SET token = token + 1 WHERE id = ?", [id]);
       if (affected === 0) return false;
       const columns = DEAD_COLUMNS.replace("attempt, token", "token");
@@ -244,7 +244,7 @@ export class DatabaseJobs implements JobStore {
     };
   }
 
-  /** The claims that the store refused. */
+  /** Returns the claims that the store refused. */
   private async listRefused(
     claims: readonly JobClaim[],
     change: () => Promise<ReadonlySet<string>>,
@@ -253,7 +253,7 @@ export class DatabaseJobs implements JobStore {
     return claims.filter(({ id }) => !changed.has(id));
   }
 
-  /** Repeats the work after a conflict with another transaction. In a transaction of the caller only the caller can do this. */
+  /** Repeats the work after a conflict with another transaction. In a transaction of the caller only the caller can repeat it. */
   private async withRetries<T>(work: () => Promise<T>): Promise<T> {
     for (let left = currentCommitScope() === undefined ? MAX_RETRIES : 0; ; left--) {
       try {

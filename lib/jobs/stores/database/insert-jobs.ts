@@ -1,7 +1,7 @@
 /**
- * Adds jobs to the tables. Many jobs without a key are the rows of one statement, or of a few if their payloads are large. A job with a key
- * is bound by unique indexes: `wait_key` is set while a job waits; `hold_key` is set for a job that is unique until it is done, until it is
- * done. The keys are hashes of name and key, so that no collation of an engine makes two keys one.
+ * Adds jobs to the tables. Many jobs without a key are the rows of one statement, or of a few if their payloads are large. Unique indexes
+ * bound the jobs with a key: `wait_key` is set while a job waits, and `hold_key` is set on a job that is unique until it is done. The
+ * columns have hashes of name and key, so that no collation of an engine treats two keys as equal.
  *
  * The index keeps a dispatch waiting, with its connection, while another transaction holds the key. This wait is bounded; without a bound,
  * dispatches with one key hold all connections of the pool. MySQL, other than MariaDB, has no bound for one statement: there the option
@@ -20,7 +20,7 @@ const TRIES = 5;
 /** A server refuses a statement above its limit: MariaDB above 16 MiB, unless its `max_allowed_packet` is set. */
 const MAX_STATEMENT_BYTES = 2_097_152;
 
-/** The columns that a job that waits already takes from the new one. */
+/** The columns that a waiting job takes from the new job with its key. */
 const REPLACED = [
   "payload",
   "request_id",
@@ -43,7 +43,7 @@ export async function insertJobs(sql: JobSql, jobs: readonly NewJob[]): Promise<
   return results;
 }
 
-/** All jobs or none: a repeated call must not find a part of them. */
+/** Adds all jobs or none, because a repeated call must not find a part of them. */
 async function insertPlain(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
   const insert = sql.dialect === "postgres" ? insertAlike : insertRows;
   const [first, ...others] = splitJobs(jobs);
@@ -54,7 +54,7 @@ async function insertPlain(sql: JobSql, jobs: readonly NewJob[]): Promise<void> 
   });
 }
 
-/** The jobs of each statement. They differ only in ids, payloads, traces and concurrency keys. */
+/** Divides the jobs among statements. They differ only in ids, payloads, traces and concurrency keys. */
 function splitJobs(jobs: readonly NewJob[]): readonly (readonly NewJob[])[] {
   const parts: NewJob[][] = [];
   let part: NewJob[] = [];
@@ -110,20 +110,20 @@ async function insertAlike(sql: JobSql, jobs: readonly NewJob[]): Promise<void> 
     [
       ...texts,
       ...numbers.map(literal),
-      listOf(jobs, ({ id }) => id),
-      `[${listOf(jobs, ({ payload }) => payload)}]`,
-      listOf(jobs, ({ traceparent }) => traceparent),
-      listOf(jobs, concurrencyHash),
+      joinValues(jobs, ({ id }) => id),
+      `[${joinValues(jobs, ({ payload }) => payload)}]`,
+      joinValues(jobs, ({ traceparent }) => traceparent),
+      joinValues(jobs, concurrencyHash),
     ],
   );
 }
 
 /** An empty place stands for null. */
-function listOf(jobs: readonly NewJob[], pick: (job: NewJob) => string | undefined): string {
+function joinValues(jobs: readonly NewJob[], pick: (job: NewJob) => string | undefined): string {
   return jobs.map(pick).join(",");
 }
 
-/** What a row has in the place of the key. */
+/** The hash that a row has in place of the key. */
 export function hashKey(name: string, key: string): string {
   return createHash("sha256").update(`${name}\n${key}`).digest("hex");
 }
@@ -215,7 +215,7 @@ function insertBounded(sql: JobSql, insert: string, parameters: readonly (string
   );
 }
 
-/** The row of an insert comes from here on PostgreSQL, so that the server sets the bound before it inserts. */
+/** On PostgreSQL the row of an insert is selected from `bound`, so that the server sets the bound before it inserts. */
 function boundSource({ dialect }: JobSql): string {
   return { postgres: "FROM bound", mysql: "FROM DUAL", sqlite: "FROM (SELECT 1)" }[dialect];
 }

@@ -1,5 +1,5 @@
 /**
- * The tables of `DatabaseJobs`. Running and waiting jobs share one table, in which few rows stay; dead jobs leave it. A job waits where
+ * The tables of `DatabaseJobs`. Running and waiting jobs share one table, in which few rows stay; dead jobs leave it. A job waits while its
  * `worker` is null.
  */
 import { type JobDialect, rawStatement, type RawStatement } from "./job-sql.js";
@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<JobDialect, ColumnTypes>> = {
   },
 };
 
-/** The statements that make the tables, in their order. */
+/** The statements that create the tables, in their order. */
 export function jobTables(dialect: JobDialect): readonly string[] {
   return [...firstTables(dialect), ...secondTables(dialect)];
 }
@@ -76,8 +76,8 @@ function firstTables(dialect: JobDialect): readonly string[] {
 }
 
 /**
- * Processes of the version before go on with these tables during a deploy: columns are added and none is renamed. Where a column of a worker
- * is null, the worker is of that version.
+ * During a deploy, processes of the previous version use these tables too, so columns are added and no column is renamed. A worker whose
+ * new columns are null has the previous version.
  */
 function secondTables(dialect: JobDialect): readonly string[] {
   const { name, text, long, number, hash, small } = TYPES[dialect];
@@ -94,7 +94,7 @@ function secondTables(dialect: JobDialect): readonly string[] {
     `CREATE INDEX framework_jobs_unhandled ON framework_jobs (unhandled_since)${partial(dialect, "unhandled_since IS NOT NULL")}`,
     `CREATE INDEX framework_jobs_concurrency ON framework_jobs (concurrency_key, due)${partial(dialect, "concurrency_key IS NOT NULL")}`,
     `CREATE UNIQUE INDEX framework_jobs_slot ON framework_jobs (slot_key)${partial(dialect, "slot_key IS NOT NULL")}`,
-    // Under its old name, which the processes of the version before give in their statements.
+    // The index gets its old name again, because processes of the previous version name it in their statements.
     dialect === "mysql" ? "DROP INDEX framework_jobs_turn ON framework_jobs" : "DROP INDEX framework_jobs_turn",
     buildClaimIndex(dialect, "queue, priority, due, id"),
     ...(dialect === "mysql"
@@ -108,7 +108,7 @@ const KEY_INDEXES = ["wait_key", "hold_key"].map(
   (key) => `CREATE UNIQUE INDEX framework_jobs_${key} ON framework_jobs (${key}) WHERE ${key} IS NOT NULL`,
 );
 
-/** Has the order of the claims, and only the waiting jobs. */
+/** The index has only the waiting jobs, in the order of the claims. */
 function buildClaimIndex(dialect: JobDialect, order: string): string {
   const columns = dialect === "mysql" ? `worker, ${order}` : order;
   return `CREATE INDEX framework_jobs_turn ON framework_jobs (${columns})${partial(dialect, "worker IS NULL")}`;
@@ -131,7 +131,7 @@ export interface JobMigration {
   up(db: MigratedDatabase): Promise<void>;
 }
 
-/** The migrations that make the tables, for the list of migrations of a database. Their names never change. */
+/** The migrations that create the tables, for the list of migrations of a database. Their names never change. */
 export const jobsMigrations: readonly JobMigration[] = [
   migration("framework_jobs", firstTables),
   migration("framework_jobs_2", secondTables),

@@ -31,7 +31,7 @@ export interface JobDatabase {
   requireTable?(required: { readonly table: string; readonly migrations: string }): void;
 }
 
-/** What Kysely calls a compiled query, made without the package. */
+/** A compiled query of Kysely, created without the package. */
 export interface RawStatement {
   readonly query: {
     readonly kind: "RawNode";
@@ -77,8 +77,8 @@ export class JobSql {
 
   /**
    * A comment after a statement that claims or completes, for PostgreSQL. The server keeps the plan of a text that is sent again, and a
-   * plan that was made for an empty table reads the whole table for each job. So each size class of the table has a text of its own, and
-   * the text after a claim that found nothing is sent only once.
+   * plan for an empty table reads the whole table for each job. So each size class of the table has a separate text, and the text after a
+   * claim that found no job is sent only once.
    */
   get planMark(): string {
     return this.dialect === "postgres" ? ` /* ${this.sizeClass ?? `once ${(this.marks += 1)}`} */` : "";

@@ -1,7 +1,8 @@
 /**
- * The ticks of schedules in the tables: a row for each, which one of several processes adds, together with the job of the tick.
+ * The ticks of schedules in the tables. One of several processes adds the row of a tick, together with its job.
  *
- * A clock that jumps forward records a tick of the future. After the jump back that tick must not silence its schedule until then.
+ * A clock that jumps forward records a tick of the future. After the jump back, that tick must not suppress its schedule until its time has
+ * come.
  */
 import { insertJobs } from "./insert-jobs.js";
 import { type JobSql, literal } from "./job-sql.js";
@@ -37,7 +38,7 @@ export async function readLastTick(sql: JobSql, schedule: string): Promise<numbe
   return due === null || due === undefined ? undefined : Number(due);
 }
 
-/** The time of the last tick that counts. A subquery, so that PostgreSQL reads the clock once and looks the time up in the index. */
+/** The time of the last tick that counts. It is a subquery, so that PostgreSQL reads the clock once and finds the time in the index. */
 function latest({ now }: JobSql): string {
   return `(SELECT ${now} + ${MAX_AHEAD_MS})`;
 }

@@ -1,6 +1,6 @@
 /**
- * One mutex for each key of a job: of the dispatches of a process without a transaction, one for each key has a connection, and the others
- * wait for it without one.
+ * One mutex for each key of a job. Of the dispatches of a process outside of a transaction, only one for each key uses a connection, and
+ * the others wait without a connection.
  *
  * Not for dispatches in a transaction: they have a connection already.
  */
@@ -23,7 +23,7 @@ export class KeyMutex {
   async run<T>({ name, hash }: KeyedDispatch, clock: Clock, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(hash);
     const running = this.after(before, { name, clock, work });
-    // A dispatch that gave up does not let those behind it pass the one before it.
+    // A dispatch that timed out must not let its successors overtake its predecessor.
     const settled = Promise.allSettled([before, running]);
     this.last.set(hash, settled);
     try {
@@ -42,14 +42,14 @@ export class KeyMutex {
   }
 }
 
-/** The error of a dispatch whose key another transaction has held for too long. */
+/** The error of a dispatch whose key another transaction has locked for too long. */
 export function keyLocked(name: string): FrameworkError {
   return unavailable(
-    `another transaction has held the key of a job ${name} for ${MAX_KEY_WAIT_MS} ms: dispatch jobs with a key at the end of a transaction`,
+    `another transaction has locked the key of a job ${name} for ${MAX_KEY_WAIT_MS} ms: dispatch jobs with a key at the end of a transaction`,
   );
 }
 
-/** The error of a dispatch that meets another job with its key at each try, and finds it completed then. */
+/** The error of a dispatch that meets another job with its key at each try, and finds that job completed afterwards. */
 export function keysTooFast(name: string): FrameworkError {
   return unavailable(`jobs of ${name} with one key come and go too fast to add one`);
 }

@@ -1,6 +1,6 @@
 /**
- * The rows of the worker processes: a heartbeat each, with the names of the jobs and the queues that the process works on. Beside them what
- * follows from a silence: jobs that no living worker holds, and jobs that no living worker has a handler for.
+ * The rows of the worker processes: a heartbeat each, with the names of the jobs and the queues that the process works on. Missing
+ * heartbeats show which jobs no living worker has claimed, and which jobs no living worker has a handler for.
  */
 import { getConcurrency } from "./concurrency-slots.js";
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
@@ -22,7 +22,7 @@ const MAX_UNHANDLED_MS = 86_400_000;
 export async function recordHeartbeat(sql: JobSql, { id, names, queues }: LiveWorker): Promise<Heartbeat> {
   const { now } = sql;
   const { affected } = await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE id = ?`, [id]);
-  // MySQL does not count a row that it leaves as it was, at a second heartbeat in one millisecond.
+  // MySQL does not count an unchanged row, as at a second heartbeat in one millisecond.
   if (affected > 0 || (await isRecorded(sql, id))) return { isKnown: true, cancelled: await listCancelled(sql, id) };
   await sql.run(`INSERT INTO framework_job_workers (id, beat_at, names, queues) VALUES (?, ${now}, ?, ?)`, [
     id,
@@ -41,7 +41,7 @@ async function listCancelled(sql: JobSql, worker: string): Promise<readonly JobC
   return (await sql.run(asked, [worker])).rows.map(toClaim);
 }
 
-/** The jobs of one worker. */
+/** The claims of one worker. */
 export async function listClaims(sql: JobSql, worker: string): Promise<readonly JobClaim[]> {
   // The condition on the time lets the engines use the index of the running jobs.
   const claimed =
@@ -50,11 +50,11 @@ export async function listClaims(sql: JobSql, worker: string): Promise<readonly 
 }
 
 export interface LostJob extends ReapedJob, JobClaim {
-  /** The attempt of the claim is used. */
+  /** The attempt of the claim counts. */
   readonly counts: boolean;
 }
 
-/** Forgets the workers that were silent, and finds the jobs that no worker holds any longer. */
+/** Removes the workers without a heartbeat for `deadAfterMs`, and finds the claims without a worker or a valid lease. */
 export async function findLostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly LostJob[]> {
   const { now } = sql;
   // The clock was ahead at the last heartbeat, and was set back since: a dead worker must not seem to be alive until then.
@@ -70,7 +70,7 @@ export async function findLostJobs(sql: JobSql, deadAfterMs: number): Promise<re
   });
 }
 
-/** Moves the jobs to the dead letters that have waited for a handler for a day, and that no living worker handles. */
+/** Dead-letters the jobs that have waited for a handler for a day, and that no living worker handles. */
 export async function deadLetterUnhandled(sql: JobSql): Promise<readonly ReapedJob[]> {
   const long = `worker IS NULL AND unhandled_since < ${sql.now} - ${MAX_UNHANDLED_MS}`;
   const { rows } = await sql.run(
@@ -86,7 +86,7 @@ export async function deadLetterUnhandled(sql: JobSql): Promise<readonly ReapedJ
 
 function deadLetterOne(sql: JobSql, id: string, condition: string): Promise<boolean> {
   return sql.database.transaction(async () => {
-    // Locks the row: no worker claims it any more.
+    // Locks the row, so that no worker claims it.
     const change = `UPDATE framework_jobs SET wait_key = NULL, token = token + 1 WHERE ${condition} AND id = ?`;
     const { affected } = await sql.run(change, [id]);
     if (affected > 0) await moveToDead(sql, [id], UNHANDLED);
@@ -107,7 +107,7 @@ export async function countUnhandled(sql: JobSql) {
   }));
 }
 
-/** A worker of the version before this one does not list what it handles, and may handle all. */
+/** A worker of the previous version does not list its handlers, and may handle every job. */
 function handles({ names, queues }: JobRow, job: { readonly name: string; readonly queue: string }): boolean {
   return includesName(names, job.name) && includesName(queues, job.queue);
 }

@@ -7,7 +7,7 @@ import type { ClaimRequest } from "../../job-store.js";
 
 type RangeRow = Readonly<Record<string, unknown>>;
 
-/** The statements of the queue. */
+/** The part of `JobSql` that reads the ranges. */
 interface RangeReader {
   /** The time, as an expression. */
   readonly now: string;

@@ -1,4 +1,4 @@
-/** The questions and orders of operators to `MemoryJobs`. */
+/** The operators' port of `MemoryJobs`. */
 import type { Clock } from "../../../runtime/clock.js";
 import type {
   Cancellation,

@@ -38,7 +38,7 @@ import {
 export interface MemoryJobsOptions {
   /** The clock of the application unless set. */
   readonly clock?: Clock;
-  /** The most jobs, dead ones included; 100 000 unless set. A dispatch above it is refused with 503. */
+  /** The maximum number of jobs, dead letters included; 100 000 unless set. A dispatch above it is refused with 503. */
   readonly maxJobs?: number;
 }
 
@@ -118,13 +118,13 @@ export class MemoryJobs implements JobStore {
     this.wake();
   }
 
-  async releaseUnheld(worker: string, known: readonly JobClaim[]): Promise<number> {
+  async releaseUnknown(worker: string, known: readonly JobClaim[]): Promise<number> {
     const tokens = new Map(known.map(({ id, token }) => [id, token]));
-    const unheld = [...this.jobs.values()].filter(
+    const unknownClaims = [...this.jobs.values()].filter(
       (job) => job.state === "running" && job.worker === worker && tokens.get(job.id) !== job.token,
     );
-    await this.release(unheld);
-    return unheld.length;
+    await this.release(unknownClaims);
+    return unknownClaims.length;
   }
 
   async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
@@ -243,7 +243,7 @@ export class MemoryJobs implements JobStore {
     return { outcome: "created", id: job.id };
   }
 
-  /** The job that keeps a new job with the same key from being added. */
+  /** Finds the job that prevents a new job with the same key. */
   private findWithKey({ name, key, unique }: Pick<NewJob, "name" | "key" | "unique">): StoredJob | undefined {
     if (key === undefined) return undefined;
     for (const job of this.jobs.values()) {
@@ -296,7 +296,10 @@ export class MemoryJobs implements JobStore {
     Object.assign(job, { state: "dead", isCancelled: false, reason, diedAt: this.clock.now(), worker: undefined });
   }
 
-  /** A waiting job with the same key has the newer payload, so the older job is dropped, as one that somebody asked to cancel. */
+  /**
+   * A waiting job with the same key has the newer payload, so the older job is dropped. A job whose cancellation was requested is dropped
+   * as well.
+   */
   private requeue(job: StoredJob, due: number): void {
     if (job.isCancelled || this.findWithKey({ ...job, unique: "waiting" }) !== undefined) this.jobs.delete(job.id);
     else this.addWaiting(job, due);

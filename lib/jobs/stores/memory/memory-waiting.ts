@@ -11,9 +11,9 @@ export interface StoredJob extends Omit<NewJob, "delayMs"> {
   leasedUntil: number;
   reason: string;
   diedAt: number;
-  /** Somebody asked to cancel it while it ran. */
+  /** Its cancellation was requested while it ran. */
   isCancelled: boolean;
-  /** The token of the claim whose handler began. */
+  /** The token of the claim whose handler was started. */
   startedToken: number;
 }
 

@@ -4,10 +4,10 @@ import { MAX_AHEAD_MS } from "../database/job-ticks.js";
 
 export class MemoryWorkers {
   private readonly living = new Map<string, LiveWorker & { readonly at: number }>();
-  /** Workers that were taken for dead since their last heartbeat. */
+  /** Workers that were declared dead since their last heartbeat. */
   private readonly silent = new Set<string>();
 
-  /** False if the worker was taken for dead. */
+  /** Returns false if the worker was declared dead since its last heartbeat. */
   heartbeat(worker: LiveWorker, at: number): boolean {
     this.living.set(worker.id, { ...worker, at });
     return !this.silent.delete(worker.id);
