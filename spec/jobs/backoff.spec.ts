@@ -21,13 +21,13 @@ describe("the back-off of a job", () => {
     ]);
   });
 
-  it("takes the numbers of the job", () => {
+  it("follows the numbers in the options of the job", () => {
     const backoff = { firstMs: 500, factor: 3, maxMs: 5000 };
 
     expect(waits(backoff, [1, 2, 3, 4])).to.deep.equal([500, 1500, 4500, 5000]);
   });
 
-  it("takes a random time between the part without jitter and the whole", () => {
+  it("is a random time between the part without jitter and the whole wait", () => {
     assert(
       property(double({ min: 0, max: 1, noNaN: true }), integer({ min: 1, max: 1000 }), (jitter, attempt) => {
         const [whole = 0] = waits({}, [attempt]);
@@ -45,7 +45,7 @@ describe("the back-off of a job", () => {
     ).to.be.above(1);
   });
 
-  it("asks the function of the job, rounds its result, and bounds it to 30 days", () => {
+  it("is the result of the function of the job, rounded and at most 30 days", () => {
     const asked: unknown[] = [];
     const backoff = (attempt: number, error: unknown): number => {
       asked.push([attempt, error]);
@@ -59,13 +59,13 @@ describe("the back-off of a job", () => {
     ]);
   });
 
-  it("is that of a job without one where the function throws or returns no number from 0", () => {
+  it("is the default back-off if the function throws or returns no number from 0", () => {
     expect(waits(throwing, [2])).to.deep.equal([2000]);
     expect(waits(() => -1, [2])).to.deep.equal([2000]);
     expect(waits(() => NaN, [2])).to.deep.equal([2000]);
   });
 
-  it("is refused outside of its ranges, and with an unknown name", () => {
+  it("is refused with numbers outside of their ranges, and with an unknown option", () => {
     for (const backoff of [{ firstMs: 0 }, { factor: 0.5 }, { maxMs: NaN }, { jitter: 1.1 }])
       expect(errorOf(() => job("mail", undefined, { backoff }))).to.include({ code: "E_JOB_OPTION" });
     const misspelt: object = { first: 5 };

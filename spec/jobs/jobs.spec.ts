@@ -92,7 +92,7 @@ describe("jobs of an application", () => {
     });
   });
 
-  it("are dispatched and not run by a web process that leaves them to another one", async () => {
+  it("are dispatched and not run by a web process with inWebProcess: false", async () => {
     await using app = await testApp(Shop, jobsWith({ store: new MemoryJobs(), inWebProcess: false }));
     await app.post("/sign-up?to=ada");
     await app.get("/up");
@@ -101,7 +101,7 @@ describe("jobs of an application", () => {
     expect(app.resolve(WelcomeMails).sent).to.deep.equal([]);
   });
 
-  it("log no payload, also where the schema refuses it", async () => {
+  it("log no payload, also if the schema refuses it", async () => {
     const store = new MemoryJobs();
     await using app = await testApp(Application.create(Shop).requestId().accessLog(), jobsWith({ store }));
     app.resolve(WelcomeMails).run = () => Promise.reject(new Error("not now"));
@@ -148,7 +148,7 @@ describe("jobs of an application", () => {
 });
 
 describe("handlers of jobs", () => {
-  it("are refused by build() where two methods have one job", () => {
+  it("are refused by build() if two methods have one job", () => {
     class Others {
       @Handles(job("mail.welcome"))
       greet(): void {}
@@ -165,7 +165,7 @@ describe("handlers of jobs", () => {
     ]);
   });
 
-  it("are inherited, and an override with a decorator of its own takes the place of the first", async () => {
+  it("are inherited, and an override with a further decorator replaces the inherited handler", async () => {
     const [one, two] = [job("one"), job("two")];
     const seen: string[] = [];
     class Base {
@@ -192,12 +192,12 @@ describe("handlers of jobs", () => {
     expect(await jobs.counts()).to.deep.equal({ waiting: 1, running: 0, dead: 0 });
   });
 
-  it("cannot be static, and need their job", () => {
+  it("cannot be static methods, and their decorator needs a job", () => {
     expect(errorOf(() => Handles(job("x"))(class Mails {}, "send", {} as never))).to.include({ code: "E_JOB_STATIC" });
     expect(errorOf(() => Handles(class Mails {} as never))).to.include({ code: "E_DECORATOR_CALL" });
   });
 
-  it("are ended by their signal after the time of their job, which counts as a failure", async () => {
+  it("are aborted after the timeout of their job, which counts as a failure", async () => {
     const slow = job("slow", undefined, { timeoutMs: 5000 });
     const reasons: unknown[] = [];
     class Slow {
@@ -224,7 +224,7 @@ describe("handlers of jobs", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("ask for many things at once without a warning of Node", async () => {
+  it("pass their signal to many operations at once without a warning of Node", async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error): void => void warnings.push(warning);
     const wide = job("wide");
@@ -246,7 +246,7 @@ describe("handlers of jobs", () => {
     await jobs.endWork(0);
   });
 
-  it("that ignore their signal lose the job when its lease ends, and the process goes on", async () => {
+  it("that ignore their signal lose the job when its lease ends, and the process continues", async () => {
     const stuck = job("stuck", undefined, { attempts: 1 });
     class Stuck {
       @Handles(stuck)
@@ -265,7 +265,7 @@ describe("handlers of jobs", () => {
 });
 
 describe("a dispatch", () => {
-  it("takes 64 KiB of JSON, and refuses one byte more", async () => {
+  it("accepts 64 KiB of JSON, and refuses one byte more", async () => {
     const { jobs } = preparedJobs([]);
     const most = 65_536 - '{"to":""}'.length;
     await jobs.dispatch(sendWelcome, { to: "x".repeat(most) });
@@ -278,7 +278,7 @@ describe("a dispatch", () => {
     expect((await jobs.counts()).waiting).to.equal(1);
   });
 
-  it("may leave out a payload that the schema does not ask for", async () => {
+  it("may omit a payload that the schema does not require", async () => {
     const nightly = job("nightly", z.object({ full: z.boolean() }).optional());
     const seen: unknown[] = [];
     class Nights {
@@ -336,7 +336,7 @@ describe("a dispatch", () => {
     });
   }
 
-  it("gives the schema the value that the handler will get: a date is a text by then", async () => {
+  it("validates the value that the handler will get, in which a date is a text", async () => {
     const { jobs } = preparedJobs([]);
     const dated = job("dated", z.object({ at: z.date() }));
     const coerced = job("coerced", z.object({ at: z.coerce.date() }));
@@ -361,7 +361,7 @@ describe("a dispatch", () => {
     });
   }
 
-  it("takes a date, a member without a value and the members of a class", async () => {
+  it("accepts a date, a member without a value and the members of a class", async () => {
     const { jobs } = preparedJobs([]);
     class Order {
       readonly id = 1;
@@ -372,7 +372,7 @@ describe("a dispatch", () => {
     expect(await jobs.dispatch(job<Order>("any"), new Order())).to.include({ outcome: "created" });
   });
 
-  it("in a transaction exists only if that commits", async () => {
+  it("in a transaction adds the job only if the transaction commits", async () => {
     const { jobs } = preparedJobs([]);
     const kept: (() => unknown)[] = [];
     const scope: CommitScope = { afterCommit: (work) => void kept.push(work) };
@@ -385,7 +385,7 @@ describe("a dispatch", () => {
 });
 
 describe("new Jobs", () => {
-  it("without a store is an error of build()", () => {
+  it("without a store and without a database is an error of build()", () => {
     const builder = Application.create().provide(jobsWith({}));
 
     expect(startupErrorOf(() => builder.build()).diagnostics.map(({ code }) => code)).to.deep.equal(["E_JOBS_STORE"]);
@@ -413,7 +413,7 @@ describe("new Jobs", () => {
     ]);
   });
 
-  it("waits longer after each failure: 1 s, twice as long each time, at most an hour", async () => {
+  it("retries a job after 1 s, twice as long after each failure, at most an hour", async () => {
     const failing = job("failing", undefined, { attempts: 15 });
     const times: number[] = [];
     const clock = new FakeClock();

@@ -45,7 +45,7 @@ async function takenFromDead(store: JobStore, clock: FakeClock): Promise<readonl
 describe("a clock that jumps a year ahead and back", function () {
   this.slow(8000);
 
-  it("silences no schedule in memory, and keeps no job at a dead worker", async () => {
+  it("suppresses no schedule in memory, and leaves no job claimed by a dead worker", async () => {
     const clock = new FakeClock();
     const ticks = await ticksOf(new MemoryJobs({ clock }), clock, (ms) => clock.advanceAsync(ms));
 
@@ -53,7 +53,7 @@ describe("a clock that jumps a year ahead and back", function () {
     expect(await takenFromDead(new MemoryJobs({ clock }), clock)).to.deep.equal([0, 1]);
   });
 
-  it("silences no schedule in a database, and keeps no job at a dead worker", async () => {
+  it("suppresses no schedule in a database, and leaves no job claimed by a dead worker", async () => {
     await using folder = await temporaryFolder();
     const clock = new FakeClock();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), clock);

@@ -117,7 +117,7 @@ describe("a dispatch with a key in a transaction of PostgreSQL", function () {
   this.timeout(60_000);
   before(needs("postgres"));
 
-  it("leaves the lock timeout of the transaction as it was", async () => {
+  it("does not change the lock timeout of the transaction", async () => {
     await using server = await PostgresServer.borrow();
     await using db = await jobsDatabase(postgres({ url: server.url, lockTimeoutMs: 7000 }), new SystemClock());
     await makeTables(db);

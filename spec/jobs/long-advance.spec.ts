@@ -35,7 +35,7 @@ class Reminders {
 class Shop {}
 
 describe("a test of an application with jobs", () => {
-  it("advances the clock by two days at once: each job runs at its time, and the idle polls are jumped over", async () => {
+  it("advances the clock by two days at once: each job runs at its time, and the idle polls are skipped", async () => {
     const clock = new FakeClock();
     await using app = await testApp(Shop, provide(Clock).useValue(clock));
     const began = clock.monotonic();

@@ -43,13 +43,13 @@ async function limitedRuns(store: JobStore, clock: FakeClock, pass: (ms: number)
 const EXPECTED = { most: LIMIT, early: { slow: LIMIT, fast: JOBS }, late: { slow: JOBS, fast: JOBS } };
 
 describe("the concurrency of a queue", () => {
-  it("bounds its jobs in memory, leaves the other places to other queues, and goes on at once when a place is free", async () => {
+  it("bounds the running jobs in memory, leaves the other places to other queues, and fills a free place at once", async () => {
     const clock = new FakeClock();
     const pass = (ms: number) => clock.advanceAsync(ms);
     expect(await limitedRuns(new MemoryJobs({ clock }), clock, pass)).to.deep.equal(EXPECTED);
   });
 
-  it("bounds its jobs in a database", async () => {
+  it("bounds the running jobs in a database", async () => {
     await using folder = await temporaryFolder();
     const clock = new FakeClock();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), clock);

@@ -52,7 +52,7 @@ for (const [name, { program, start, driver, waiting }] of Object.entries(ENGINES
     this.slow(10_000);
     before(needs(program));
 
-    it("is retried by one of two callers, while the transaction of the first is open", async () => {
+    it("is retried by only one of two callers, while the transaction of the first is open", async () => {
       await using server = await start();
       await using db = await jobsDatabase(driver(server.url), new SystemClock());
       await makeTables(db);

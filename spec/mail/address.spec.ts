@@ -93,13 +93,13 @@ describe("an address of a mail", function () {
       expect(errorOf(() => named(name))).to.have.property("code", "E_MAIL_ADDRESS");
   });
 
-  it("is in no message: the message names its place", () => {
+  it("appears in no message: the message names its place", () => {
     const { message } = errorOf(() => readMailbox("secret@example.org\r\nBcc: eve@example.org", "to[2]"));
 
     expect(message).to.equal("the address to[2] has a control character, such as a line break");
   });
 
-  it("is refused where plain JavaScript passes something else", () => {
+  it("is refused if plain JavaScript passes a value of another type", () => {
     for (const given of [undefined, null, 7, {}, { address: "ada@example.org" }, ["ada@example.org"]])
       // The types forbid it.
       expect(errorOf(() => readMailbox(given as never, "to"))).to.have.property("code", "E_MAIL_ADDRESS");

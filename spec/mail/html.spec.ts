@@ -15,17 +15,17 @@ describe("the HTML of a mail", function () {
     );
   });
 
-  it("holds no character of a value that could begin a tag or end an attribute", () => {
+  it("has no character of a value that could start a tag or end an attribute", () => {
     fc.assert(fc.property(fc.string(), (text) => !/[<>"']/.test(String(html`${text}`))));
   });
 
-  it("inserts its own kind, trusted markup, lists and numbers", () => {
+  it("inserts other templates, trusted markup, lists and numbers", () => {
     const items = ["a", "<b>"].map((item) => html`<li>${item}</li>`);
 
     expect(String(html`${items}${7}${trustedHtml("<hr>")}`)).to.equal("<li>a</li><li>&lt;b&gt;</li>7<hr>");
   });
 
-  it("takes undefined, null and false as nothing", () => {
+  it("treats undefined, null and false as an empty text", () => {
     expect(String(html`a${undefined}${null}${false}b`)).to.equal("ab");
   });
 

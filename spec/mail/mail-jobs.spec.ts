@@ -99,7 +99,7 @@ describe("mails that jobs send", () => {
     expect(mailer.queued.map(({ subject }) => subject)).to.deep.equal(["Welcome, Ada"]);
   });
 
-  it("go again only to the recipients that were deferred, with the same Message-ID", async () => {
+  it("are sent again only to the deferred recipients, with the same Message-ID", async () => {
     const { builder, clock } = application((_message, attempt) => (attempt < 3 ? [deferred("bob@example.org")] : []));
     await using app = await testApp(builder);
     const mailer = app.resolve(Mailer) as ScriptedMailer;
@@ -158,7 +158,7 @@ describe("mails that jobs send", () => {
     expect(app.logs.transcript()).to.not.include("ada@").and.not.include("Welcome, Ada");
   });
 
-  it("wait while no process knows their class", async () => {
+  it("wait while no process knows their mail class", async () => {
     const { builder } = application(() => []);
     class Unknown extends Welcome {}
     await using app = await testApp(builder);

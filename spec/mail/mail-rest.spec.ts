@@ -57,8 +57,8 @@ async function started() {
   return { app, clock, store, mailer: app.resolve(Mailer) as DeferringMailer };
 }
 
-describe("a mail that a part of its recipients has got", () => {
-  it("goes to none of them again while the queue refuses the job of the others, and once to the others", async () => {
+describe("a mail that only a part of its recipients has received", () => {
+  it("is not sent to that part again while the queue refuses the job of the others, and is sent once to the others", async () => {
     const { app, clock, store, mailer } = await started();
     await using _app = app;
     const add = store.add.bind(store);
@@ -78,7 +78,7 @@ describe("a mail that a part of its recipients has got", () => {
     expect(await store.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("is refused at once where the job of the others could be too large", async () => {
+  it("is refused at once if the job of the other recipients could be too large", async () => {
     const { app, mailer } = await started();
     await using _app = app;
     const recipients = Array.from({ length: 100 }, (_, number) => `${"a".repeat(60)}${number}@example.org`);

@@ -51,7 +51,7 @@ describe("the mailer in memory", () => {
     await obeysMailer(mailer, { arrived: () => mailer.sent.map(({ bytes }) => Buffer.from(bytes).toString("latin1")) });
   });
 
-  it("keeps the last mails", async () => {
+  it("records the last mails", async () => {
     const mailer = new MemoryMailer({ from: FROM, maxMails: 2 });
 
     for (const name of ["a", "b", "c"]) await mailer.send(new Welcome({ name }).to(TO));
@@ -68,7 +68,7 @@ describe("the mailer in memory", () => {
     expect(mailer.expectSent(Welcome).mail.data.name).to.equal("Eve");
   });
 
-  it("says that a mail was queued where a test expects it sent, and the reverse", async () => {
+  it("reports that a mail was queued if a test expects it sent, and the reverse", async () => {
     const mailer = new MemoryMailer({ from: FROM });
     await mailer.queue(welcome());
     await mailer.send(new Goodbye().to(TO));
@@ -82,7 +82,7 @@ describe("the mailer in memory", () => {
     );
   });
 
-  it("says what there is where a mail is missing, or one too many", async () => {
+  it("lists the recorded mails if a mail is missing, or if there is one too many", async () => {
     const mailer = new MemoryMailer({ from: FROM });
     mailer.expectNone();
     expect(errorOf(() => mailer.expectSent(Goodbye)).message).to.equal("a Goodbye was not sent; there is no mail");
@@ -97,7 +97,7 @@ describe("the mailer in memory", () => {
     );
   });
 
-  it("keeps a queued mail only if the transaction commits", async () => {
+  it("records a queued mail only if the transaction commits", async () => {
     const mailer = new MemoryMailer({ from: FROM });
     const waiting: (() => unknown)[] = [];
     const scope = { afterCommit: (work: () => unknown) => void waiting.push(work) };
@@ -139,7 +139,7 @@ describe("the mailer of files", function () {
     await obeysMailer(mailer, { arrived: () => arrived });
   });
 
-  it("makes the folder, and files for its owner only", async () => {
+  it("creates a folder and files that only their owner may read", async () => {
     const mailer = new FileMailer({ folder: join(folder, "new/mails"), from: FROM });
     await mailer.start();
 
@@ -151,7 +151,7 @@ describe("the mailer of files", function () {
     expect(statSync(join(folder, "new/mails")).mode & 0o777).to.equal(0o700);
   });
 
-  it("deletes the oldest of its files, and no other file", async () => {
+  it("deletes its oldest files, and no other file", async () => {
     const clock = new FakeClock();
     const mailer = new FileMailer({ folder, from: FROM, maxFiles: 2, clock });
     writeFileSync(join(folder, "0-own.eml"), "");
@@ -169,7 +169,7 @@ describe("the mailer of files", function () {
     ]);
   });
 
-  it("fails with the folder and the reason, and leaves no file behind", async () => {
+  it("fails with the folder and the reason in the message, and leaves no file behind", async () => {
     const blocked = join(folder, "file");
     writeFileSync(blocked, "");
 
@@ -209,7 +209,7 @@ describe("a mailer", () => {
     expect(errorOf(() => new Goodbye().to(many, { bcc: others }))).to.have.property("code", "E_MAIL_ADDRESS");
   });
 
-  it("ends the making of a mail after its time", async () => {
+  it("stops creating a mail after its timeout", async () => {
     const clock = new FakeClock();
     const mailer = new MemoryMailer({ from: FROM, clock });
     const failed = rejectionOf(mailer.send(new Endless().to(TO)));
@@ -221,7 +221,7 @@ describe("a mailer", () => {
     mailer.expectNone();
   });
 
-  it("ends the making of a mail with the request", async () => {
+  it("stops creating a mail when the request ends", async () => {
     const mailer = new MemoryMailer({ from: FROM });
     const request = new AbortController();
     const send = () => rejectionOf(mailer.send(new Endless().to(TO)));
@@ -252,7 +252,7 @@ describe("a queued mail", () => {
 
   beforeEach(() => (queued.length = 0));
 
-  it("is JSON from which another process makes the same mail", async () => {
+  it("is JSON from which another process creates the same mail", async () => {
     const mailer = new MemoryMailer({ from: FROM, queue, clock });
     const options = { cc: { name: "Eve", address: "eve@example.org" }, replyTo: "help@example.org" };
     const { messageId } = await mailer.queue(new Welcome({ name: "Ada" }).to(TO, options));
@@ -269,7 +269,7 @@ describe("a queued mail", () => {
     expect(Buffer.from(after.bytes).equals(before.bytes)).to.equal(true);
   });
 
-  it("goes only to the recipients that have not got it, with the same headers", async () => {
+  it("is sent only to the recipients that have not received it, with the same headers", async () => {
     const mailer = new MemoryMailer({ from: FROM, queue, clock });
     await mailer.queue(new Welcome({ name: "Ada" }).to([TO, "eve@example.org"]));
     const worker = new MemoryMailer();
@@ -282,7 +282,7 @@ describe("a queued mail", () => {
     expect(Buffer.from(worker.expectSent(Welcome).bytes).equals(mailer.expectQueued(Welcome).bytes)).to.equal(true);
   });
 
-  it("has data that JSON keeps", async () => {
+  it("is refused if JSON would change its data", async () => {
     class Dated extends Mail<{ value: unknown }> {
       subject() {
         return "Dated";
@@ -301,7 +301,7 @@ describe("a queued mail", () => {
     expect(queued).to.deep.equal([]);
   });
 
-  it("of a class that the process does not know is refused by its name", () => {
+  it("of a class that the process does not know is refused with the name of the class", () => {
     const old = { mail: "Old", id: "x".repeat(24), date: 0, to: [TO], from: FROM };
 
     expect(errorOf(() => readQueuedMail(old, [Welcome])).message).to.equal(
@@ -309,7 +309,7 @@ describe("a queued mail", () => {
     );
   });
 
-  it("needs a queue", async () => {
+  it("needs a mailer with a queue", async () => {
     const failed = await rejectionOf(new FileMailer({ folder: "unused", from: FROM }).queue(welcome()));
 
     expect(failed).to.have.property("code", "E_MAIL_QUEUE");

@@ -112,7 +112,7 @@ describe("the message of a mail", () => {
     ]);
   });
 
-  it("keeps an image of the HTML beside the HTML", async () => {
+  it("has an image of the HTML as a part beside the HTML", async () => {
     const files = [{ name: "logo.png", type: "image/png", contentId: "logo", content: Buffer.from("png") }];
 
     const text = await bytesOf(new Sample({ files }));
@@ -135,7 +135,7 @@ describe("the message of a mail", () => {
     expect(Math.max(...text.split("\r\n").map(({ length }) => length))).to.be.most(998);
   });
 
-  it("names the file and the folder of no attachment", async () => {
+  it("encodes a quote in the name of an attachment", async () => {
     const text = await bytesOf(new Sample({ files: [{ name: 'a"b.txt', content: Buffer.from("a") }] }));
 
     expect(text).to.include("filename*=UTF-8''a%22b.txt");
@@ -193,7 +193,7 @@ describe("the message of a mail", () => {
   });
 });
 
-describe("a mail is refused", function () {
+describe("a mail", function () {
   this.timeout(60_000);
   for (const bad of ["a\r\nBcc: eve@example.org", "a\nb", "a\rb", "a\u0000b", "a\u001bb", "a\u2028b"])
     it(`with ${JSON.stringify(bad)} in its subject, a header or the name of a file`, async () => {
@@ -204,7 +204,7 @@ describe("a mail is refused", function () {
       expect(await codeOf(new Sample({ files }))).to.equal("E_MAIL_ATTACHMENT");
     });
 
-  it("with a header that the mailer writes", async () => {
+  it("is refused with a header that the mailer writes", async () => {
     for (const name of [
       "Bcc",
       "from",
@@ -218,7 +218,7 @@ describe("a mail is refused", function () {
       expect(await codeOf(new Sample({ headers: { [name]: "a" } })), name).to.equal("E_MAIL_HEADER");
   });
 
-  it("beyond the limits of its parts", async () => {
+  it("is refused beyond the limits of its parts", async () => {
     expect(await codeOf(new Sample({ subject: "x".repeat(501) }))).to.equal("E_MAIL_HEADER");
     expect(await codeOf(new Sample({ headers: { "X-A": "x".repeat(901) } }))).to.equal("E_MAIL_HEADER");
     const headers = Object.fromEntries(Array.from({ length: 31 }, (_each, at) => [`X-${at}`, "a"]));
@@ -232,7 +232,7 @@ describe("a mail is refused", function () {
     expect(await codeOf(new Sample({ files }))).to.equal("E_MAIL_ATTACHMENT");
   });
 
-  it("with HTML that is a plain text", async () => {
+  it("is refused with HTML that is a plain text", async () => {
     class Raw extends Plain {
       // The types forbid it.
       override html = () => "<p>raw</p>" as never;
@@ -241,7 +241,7 @@ describe("a mail is refused", function () {
     expect(await codeOf(new Raw())).to.equal("E_MAIL_HTML");
   });
 
-  it("with an attachment that is a path, a URL or a text", async () => {
+  it("is refused with an attachment that is a path, a URL or a text", async () => {
     for (const fields of [
       { path: "/etc/passwd" },
       { href: "http://127.0.0.1/" },
@@ -252,11 +252,11 @@ describe("a mail is refused", function () {
       expect(await codeOf(new Sample({ files: [{ name: "a", ...fields } as never] }))).to.equal("E_MAIL_ATTACHMENT");
   });
 
-  it("with an attachment of a storage, if the mailer has no storage", async () => {
+  it("is refused with an attachment of a storage, if the mailer has no storage", async () => {
     expect(await codeOf(new Sample({ files: [{ name: "a", storageKey: "a" }] }))).to.equal("E_MAIL_ATTACHMENT");
   });
 
-  it("with a stream beyond the limit, which is then closed", async () => {
+  it("is refused with a stream beyond the limit, and the stream is closed", async () => {
     let isClosed = false;
     async function* endless() {
       try {
@@ -271,7 +271,7 @@ describe("a mail is refused", function () {
   });
 });
 
-describe("attachments", () => {
+describe("attachments of a mail", () => {
   it("come from a stream and from the storage of the mailer", async () => {
     const keys: string[] = [];
     const storage = {
@@ -298,7 +298,7 @@ describe("attachments", () => {
 
 describe("quoted-printable", function () {
   this.timeout(60_000);
-  it("decodes to the same text, in lines of at most 76 characters without a space at their end", () => {
+  it("decodes to the same text, and has lines of at most 76 characters without a space at their end", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...Array.from("a =.\t\nä\u{1F600}")), maxLength: 400 }), (text) => {
         const encoded = encodeQuotedPrintable(text);

@@ -133,7 +133,7 @@ describe("the preview page", () => {
     for (const { headers } of [page, frame]) expect(headers.get("cache-control")).to.equal("no-store");
   });
 
-  it("answers 404 for an unknown mail", async () => {
+  it("responds with 404 for an unknown mail", async () => {
     await using app = await testApp(application());
 
     for (const path of [
@@ -156,7 +156,7 @@ describe("the preview page", () => {
 });
 
 describe("an application that sends mails", () => {
-  it("leaks no name, address and content of a mail", async () => {
+  it("logs no name, address and content of a mail", async () => {
     const canary = "canary4711mail";
     await using app = await testApp(application([]));
     await app.post("/sign-up", { json: { name: canary, email: `${canary}@example.org` } });

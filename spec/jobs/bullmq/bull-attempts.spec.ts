@@ -96,7 +96,7 @@ describe("a job of one attempt in BullMQ", function () {
     expect(await instance.jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("is dead, and runs again when it is retried, after its worker died in that attempt", async () => {
+  it("is a dead letter after its worker died in that attempt, and runs again when it is retried", async () => {
     await using first = await Instance.start(server.url);
     await using second = await Instance.start(server.url);
     const gate = new EventEmitter();
@@ -121,7 +121,7 @@ describe("a job of one attempt in BullMQ", function () {
     expect(await second.jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("keeps its attempt where the process ends in it, also if the next start reaches no worker", async () => {
+  it("keeps its attempt if the process stops during it, also if the next start reaches no worker", async () => {
     await using first = await Instance.start(server.url);
     await using second = await Instance.start(server.url);
     first.handler.gate = new Promise(() => {});
@@ -138,7 +138,7 @@ describe("a job of one attempt in BullMQ", function () {
     expect(await second.jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("is dead after a failure in it, with the reason of the failure", async () => {
+  it("is a dead letter after a failure of that attempt, with the reason of the failure", async () => {
     await using instance = await Instance.start(server.url);
     instance.handler.failures = 1;
     const { id } = await instance.jobs.dispatch(single, 1);

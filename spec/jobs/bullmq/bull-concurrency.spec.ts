@@ -31,7 +31,7 @@ describe("jobs at once in BullMQ", function () {
   });
   after(() => server?.kill());
 
-  it("are bounded by the concurrency of their queue, which leaves the places of other queues", async () => {
+  it("are bounded by the concurrency of their queue, which does not reduce that of other queues", async () => {
     const gate = new EventEmitter().setMaxListeners(COUNT);
     const open = (): unknown => gate.emit("open");
     let [now, most, slowRuns, fastRuns] = [0, 0, 0, 0];
@@ -59,7 +59,7 @@ describe("jobs at once in BullMQ", function () {
     expect(most).to.equal(2);
   });
 
-  it("are refused where a job has a limit for each key, at the dispatch and at the start of a worker", async () => {
+  it("are refused if a job has a limit for each key, at the dispatch and at the start of a worker", async () => {
     const jobs = await started(server.url, [createHandler(bounded, () => {})]);
     const errors = [await rejectionOf(jobs.dispatch(bounded, "a")), await rejectionOf(jobs.beginWork("worker"))];
     await jobs.endWork(0);

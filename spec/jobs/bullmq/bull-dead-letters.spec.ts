@@ -52,7 +52,7 @@ describe("the dead letters of BullJobs with a database", function () {
     needRedis(this);
   });
 
-  it("are those of Redis and those that died in the database, the latest first, and each can be retried once", async () => {
+  it("are those of Redis and of the database, the latest first, and each can be retried once", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());

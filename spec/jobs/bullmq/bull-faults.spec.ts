@@ -71,7 +71,7 @@ describe("BullJobs", function () {
     needRedis(this);
   });
 
-  it("do not start on a server of a cluster, and start on one that does not answer at first", async () => {
+  it("does not start on a server of a cluster, and starts on a server that does not respond at first", async () => {
     await using cluster = await RedisCluster.start();
     await using server = await RedisServer.start();
     using front = await SlowFront.start(server.port, 2);
@@ -85,7 +85,7 @@ describe("BullJobs", function () {
     expect(front.failed).to.equal(2);
   });
 
-  it("run each job once where the relays of two instances move the rows of one table", async () => {
+  it("runs each job once if the relays of two instances move the rows of one table", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
     await using one = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
@@ -101,7 +101,7 @@ describe("BullJobs", function () {
     expect(seen().toSorted((left, right) => left - right)).to.deep.equal(numbers);
   });
 
-  it("take dispatches with a database while Redis is halted or killed, and run them when it is back", async () => {
+  it("accepts dispatches with a database while Redis is halted or killed, and runs them when it is back", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
@@ -126,7 +126,7 @@ describe("BullJobs", function () {
     expect(counter.seen.toSorted((left, right) => left - right)).to.deep.equal(numbers);
   });
 
-  it("write a row for a dispatch in a transaction, with a key or with a delay, and for no other one", async () => {
+  it("writes a row for a dispatch in a transaction, with a key or with a delay, and for no other dispatch", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
@@ -149,7 +149,7 @@ describe("BullJobs", function () {
     expect(counter.seen).to.deep.equal([4, 5]);
   });
 
-  it("hand over a job of one attempt whose relay was killed before it moved the job", async () => {
+  it("runs a job of one attempt whose relay was killed before it moved the job", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
@@ -175,7 +175,7 @@ describe("BullJobs", function () {
     expect(await instance.jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("stop, and refuse dispatches without a database, some seconds after Redis was killed", async function () {
+  it("stops, and refuses dispatches without a database, some seconds after Redis was killed", async function () {
     this.slow(20_000);
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
@@ -195,7 +195,7 @@ describe("BullJobs", function () {
     expect(await runningIn(db)).to.equal(0);
   });
 
-  it("may wait for Redis in any number without a warning of Node", async () => {
+  it("lets any number of dispatches wait for Redis without a warning of Node", async () => {
     const warnings: Error[] = [];
     const keep = (warning: Error): void => void warnings.push(warning);
     process.on("warning", keep);
@@ -223,7 +223,7 @@ describe("BullJobs", function () {
     expect(warnings.map(({ name }) => name)).to.not.include("MaxListenersExceededWarning");
   });
 
-  it("are refused in time by a Redis that is halted", async () => {
+  it("refuses dispatches in time while Redis is halted", async () => {
     await using server = await RedisServer.start();
     await using instance = await Instance.start(server.url);
     await instance.jobs.dispatch(counted, 1);
@@ -234,7 +234,7 @@ describe("BullJobs", function () {
     expect(refused).to.include({ code: "E_JOBS_REDIS", status: 503 });
   });
 
-  it("are found by a new worker after Redis has lost its data", async () => {
+  it("runs new jobs after Redis has lost its data", async () => {
     await using server = await RedisServer.start();
     const clock = new FakeClock();
     const jobs = new Jobs({ store: new BullJobs({ url: server.url }) });
@@ -252,7 +252,7 @@ describe("BullJobs", function () {
     expect(worker.counter.seen).to.deep.equal([2]);
   });
 
-  it("make one job of many dispatches of one key while another one with it runs", async () => {
+  it("creates one job from many dispatches of one key while a job with the key runs", async () => {
     await using server = await RedisServer.start();
     await using instance = await Instance.start(server.url);
     const { jobs, counter } = instance;
@@ -272,7 +272,7 @@ describe("BullJobs", function () {
     expect(new Set(others.map(({ id }) => id))).to.have.lengthOf(1);
   });
 
-  it("give the job of a worker that lost its lock to another one, and refuse the completion of the first", async () => {
+  it("gives the job of a worker that lost its lock to another worker, and refuses the completion of the first", async () => {
     await using server = await RedisServer.start();
     const redis = new Redis(server.url);
     const gates = [new EventEmitter(), new EventEmitter()] as const;

@@ -52,7 +52,7 @@ describe("BullJobs", function () {
     });
   });
 
-  it("gets jobs out of a database after their transaction has committed, and none of one that rolled back", async () => {
+  it("moves jobs out of a database after their transaction has committed, and no job of a transaction that rolled back", async () => {
     await using server = await RedisServer.start();
     await using folder = await temporaryFolder();
     const clock = new SystemClock();

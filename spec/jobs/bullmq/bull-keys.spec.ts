@@ -62,7 +62,7 @@ describe("jobs with one key in BullMQ", function () {
   beforeEach(() => server.clear());
   after(() => server?.kill());
 
-  it("are one job that waits while two processes replace it, also after one of them is killed", async () => {
+  it("are one waiting job while two processes replace it, also after one of the processes is killed", async () => {
     await using own = await Instance.start(server.url);
     await using child = await Child.start("../jobs/bullmq/dispatch-process.js", { REDIS: server.url });
     await until(() => child.output.includes("\n"));
@@ -84,7 +84,7 @@ describe("jobs with one key in BullMQ", function () {
     expect(own.recorder.seen).to.deep.equal(["last"]);
   });
 
-  it("run once for each that is created, and the last payload runs, while workers take them", async () => {
+  it("run once for each created job, and the last payload runs, while workers claim them", async () => {
     await using dispatcher = await Instance.start(server.url);
     await using other = await Instance.start(server.url);
     await using worker = await Instance.start(server.url);
@@ -107,7 +107,7 @@ describe("jobs with one key in BullMQ", function () {
     expect(new Set(seen)).to.have.lengthOf(created);
   });
 
-  it("run at the earlier time, and wake a worker that waits", async () => {
+  it("run at the earlier time, and wake a waiting worker", async () => {
     await using instance = await Instance.start(server.url);
     const { jobs, recorder } = instance;
     await jobs.beginWork("worker");
@@ -121,7 +121,7 @@ describe("jobs with one key in BullMQ", function () {
     expect(recorder.seen).to.deep.equal(["third"]);
   });
 
-  it("keep the count of their attempts when they are replaced before the next one", async () => {
+  it("keep the count of their attempts when they are replaced before the next attempt", async () => {
     await using first = await Instance.start(server.url);
     await using next = await Instance.start(server.url);
     // Its worker takes no further job from the first run on, however long the replacement takes.

@@ -72,7 +72,7 @@ describe("jobs in BullMQ and mails over SMTP", function () {
     needRedis(this);
   });
 
-  it("show no payload, address and content, also where Redis, a handler and the mail server refuse them", async () => {
+  it("log no payload, address and content, also if Redis, a handler and the mail server refuse them", async () => {
     await using redis = await RedisServer.start();
     const ends = [250, 554, "close"] as const;
     let mails = 0;

@@ -70,7 +70,7 @@ describe("a tick in BullMQ without a database", function () {
     await server?.kill();
   });
 
-  it("is not recorded where its job is refused, and comes again", async () => {
+  it("is not recorded if its job is refused, and is retried", async () => {
     await using instance = await Instance.start(server.url);
     await redis.set("framework:default:meta", "not a hash");
     expect(String(await rejectionOf(instance.tick(DUE)))).to.include("WRONGTYPE");
@@ -80,7 +80,7 @@ describe("a tick in BullMQ without a database", function () {
     expect(await instance.jobs.counts()).to.deep.equal({ waiting: 1, running: 0, dead: 0 });
   });
 
-  it("is one job, also where two processes add it at once and where one died before it recorded the tick", async () => {
+  it("is one job, also if two processes add it at once, or if a process died before it recorded the tick", async () => {
     await using one = await Instance.start(server.url);
     await using other = await Instance.start(server.url);
     const first = await Promise.all([one.tick(DUE), other.tick(DUE)]);
@@ -98,7 +98,7 @@ describe("a tick in BullMQ without a database", function () {
     expect(one.sweeper.ticks).to.deep.equal([DUE, DUE + 60_000].map((due) => new Date(due).toISOString()));
   });
 
-  it("comes again after the clock of Redis was a year ahead and was set back", async () => {
+  it("is dispatched again after the clock of Redis was a year ahead and was set back", async () => {
     await using instance = await Instance.start(server.url);
     await redis.hset(TICKS, sweep.name, Date.now() + YEAR_MS);
     const last = await instance.store.lastTick(sweep.name);

@@ -54,7 +54,7 @@ async function ended(jobs: Jobs): Promise<void> {
   await jobs.stop();
 }
 
-describe("a name that a process over BullMQ does not know", function () {
+describe("a job name without a handler in a process over BullMQ", function () {
   this.timeout(60_000);
   let server: RedisServer;
   let queue: Queue;
@@ -70,7 +70,7 @@ describe("a name that a process over BullMQ does not know", function () {
     await server?.kill();
   });
 
-  it("waits uncounted for one that does, with a warning and a gauge", async () => {
+  it("waits for a process with a handler without losing attempts, with a warning and a gauge", async () => {
     const shipping = new Shipping();
     const metrics = new Metrics();
     const facts: unknown[] = [];
@@ -129,7 +129,7 @@ describe("a name that a process over BullMQ does not know", function () {
       ]);
     });
 
-  it("is a dead letter after a day", async () => {
+  it("makes its job a dead letter after a day", async () => {
     const clock = new FakeClock();
     const older = await started(new BullJobs({ url: server.url }), clock, []);
     const { id } = await older.dispatch(ship, 7);

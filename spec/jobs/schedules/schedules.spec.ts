@@ -134,7 +134,7 @@ describe("the times of a schedule", () => {
     });
   }
 
-  it("give the latest one of a span, also after years", () => {
+  it("include the latest tick of a span, also after years", () => {
     const minutely = schedule("s", "* * * * *");
     const leap = schedule("s", "0 0 29 2 *");
     const now = at("2026-06-01T00:00:30Z");
@@ -196,7 +196,7 @@ describe("the ticks of a schedule", () => {
     });
   }
 
-  it("are followed by the clock of the store, also when it jumps", async () => {
+  it("follow the clock of the store, also when it jumps", async () => {
     const clock = new FakeClock(at("2026-01-01T00:05Z"));
     const store = new MemoryJobs({ clock });
     const sweeper = new Sweeper();
@@ -212,7 +212,7 @@ describe("the ticks of a schedule", () => {
     expect(sweeper.ticks.map((due) => due.slice(11, 16))).to.deep.equal(["02:10"]);
   });
 
-  it("are reported with the time that was due and the real time", async () => {
+  it("are reported with their due time and the real time", async () => {
     const clock = new FakeClock(at("2026-01-01T00:09:59Z"));
     const recorder = new TracingRecorder();
     await recorder.run(async () => {
@@ -241,7 +241,7 @@ describe("the ticks of a schedule", () => {
     ]);
   });
 
-  it("that were missed are reported with the time that passed since, also where none of them runs", async () => {
+  it("that were missed are reported with the time that has passed since, also if none of them runs", async () => {
     const clock = new FakeClock(at("2026-01-01T00:05Z"));
     const store = new MemoryJobs({ clock });
     await (await begin(store, clock, new SkippingSweeper())).endWork(0);

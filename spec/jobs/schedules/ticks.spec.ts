@@ -50,7 +50,7 @@ describe("a tick whose job the store refuses", () => {
     expect(reporter.ticks).to.deep.equal(["2026-01-01T00:01"]);
   });
 
-  it("does not hold up the ticks of another schedule", async () => {
+  it("does not delay the ticks of another schedule", async () => {
     const clock = new FakeClock(at("2026-01-01T00:00:50Z"));
     const store = new MemoryJobs({ clock });
     const tick = store.tick.bind(store);

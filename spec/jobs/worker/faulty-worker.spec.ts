@@ -43,7 +43,7 @@ describe("a worker process", function () {
     await server.run(`UPDATE framework_job_workers SET beat_at = beat_at - ${LEASE_MS}`);
   }
 
-  it("that was stopped for longer than its lease cannot complete the job that another process has by then", async () => {
+  it("that was suspended for longer than its lease cannot complete the job that another process has claimed since", async () => {
     await using child = await start();
     const { id } = await jobs.dispatch(patient);
     await child.says("begins with 1");
@@ -67,7 +67,7 @@ describe("a worker process", function () {
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("that its job kills costs the job an attempt, and after the last one the job is a dead letter", async () => {
+  it("that dies in its job costs the job an attempt, and after the last attempt the job is a dead letter", async () => {
     const { id } = await jobs.dispatch(poisoned);
     for (let attempt = 1; attempt <= 2; attempt++) {
       await using child = await start();

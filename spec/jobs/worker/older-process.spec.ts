@@ -61,18 +61,18 @@ const EXPECTED = {
 describe("a process of version 0.1", function () {
   this.slow(5000);
 
-  it("claims on the tables of SQLite, and may handle each name", async () => {
+  it("claims jobs from the tables of SQLite, and may handle every name", async () => {
     await using folder = await temporaryFolder();
     expect(await deployed(sqlite(folder.file("jobs.db")))).to.deep.equal(EXPECTED);
   });
 
-  it("claims on the tables of PostgreSQL", async function () {
+  it("claims jobs from the tables of PostgreSQL", async function () {
     needs("postgres").call(this);
     await using server = await PostgresServer.borrow();
     expect(await deployed(postgres({ url: server.url }))).to.deep.equal(EXPECTED);
   });
 
-  it("claims on the tables of MariaDB", async function () {
+  it("claims jobs from the tables of MariaDB", async function () {
     needs("mariadbd").call(this);
     await using server = await MariadbServer.borrow();
     expect(await deployed(mysql({ url: server.url }))).to.deep.equal(EXPECTED);

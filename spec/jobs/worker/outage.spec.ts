@@ -23,7 +23,7 @@ function seenBy(store: MemoryJobs, isDown: () => boolean): MemoryJobs {
 }
 
 describe("an outage of the store", () => {
-  it("of forty seconds costs no living process its jobs, in whatever order they come back", async () => {
+  it("of forty seconds costs no living process its jobs, in whatever order the processes reconnect", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     const down = { first: false, second: false };
@@ -52,7 +52,7 @@ describe("an outage of the store", () => {
     expect(await store.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("keeps a process that could not say that it lives from claiming a job", async () => {
+  it("keeps a process without a heartbeat from claiming a job", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     const heartbeat = store.heartbeat.bind(store);
@@ -74,7 +74,7 @@ describe("an outage of the store", () => {
     expect(attempts).to.deep.equal([1]);
   });
 
-  it("leaves the jobs of a dead process to the others half a minute after it", async () => {
+  it("lets other processes reap the jobs of a dead process half a minute after the outage", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     let isDown = false;

@@ -17,7 +17,7 @@ class Counter {
 }
 
 describe("jobs that are claimed ahead", () => {
-  it("run in their order, and the worker looks at each of them a few times, however many there are", async () => {
+  it("run in their order, and the worker reads each of them only a few times, however many there are", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     const claim = store.claim.bind(store);

@@ -56,7 +56,7 @@ describe("a rolling deploy", () => {
       expect(await store.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
     });
 
-  it("tries a job again whose payload the older process refuses", async () => {
+  it("retries a job whose payload the older process refuses", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     const seen: unknown[] = [];
@@ -74,7 +74,7 @@ describe("a rolling deploy", () => {
     expect(seen).to.deep.equal(["new"]);
   });
 
-  it("names the jobs without a handler in an event a minute and in a gauge, until one has it", async () => {
+  it("names the jobs without a handler in an event a minute and in a gauge, until a process has a handler", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     const [ship] = fresh.map(([, added]) => added);

@@ -74,7 +74,7 @@ for (const [name, { program, start, driver }] of Object.entries(ENGINES))
     this.slow(20_000);
     before(needs(program));
 
-    it("runs the jobs of a claim whose answer is lost at once, at their first attempt", async () => {
+    it("runs the jobs of a claim whose response is lost at once, at their first attempt", async () => {
       await using server = await start();
       await using proxy = await TcpProxy.start(server.url);
       const { direct, proxied, dispatcher, worker, handlers } = await opened(driver, proxy, server);

@@ -39,8 +39,8 @@ function jobsOver(store: MemoryJobs, clock: FakeClock, handler: object): Jobs {
   return jobs;
 }
 
-describe("a process that its store took for dead", () => {
-  it("gives up its jobs, and runs them again under a new name; the first result is refused", async () => {
+describe("a process that its store has declared dead", () => {
+  it("drops its jobs and runs them again under a new id, and the store refuses the first result", async () => {
     const patient = new Patient();
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
@@ -67,7 +67,7 @@ describe("a process that its store took for dead", () => {
 });
 
 describe("a process whose store fails", () => {
-  it("goes on when the store is back, and loses no job", async () => {
+  it("continues when the store is back, and loses no job", async () => {
     const seen: number[] = [];
     class Counter {
       @Handles(counted)
@@ -97,8 +97,8 @@ describe("a process whose store fails", () => {
   });
 });
 
-describe("a process that ends", () => {
-  it("gives no sign of life after the one that was on its way", async () => {
+describe("a process that stops", () => {
+  it("sends no heartbeat after the one that was under way", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     const heartbeat = store.heartbeat.bind(store);
@@ -123,7 +123,7 @@ describe("a process that ends", () => {
     expect(beats).to.equal(atBegin + 1);
   });
 
-  it("returns the jobs of a claim that is on its way, and their attempt does not count", async () => {
+  it("releases the jobs of a claim that is under way, and their attempt does not count", async () => {
     const clock = new FakeClock();
     const store = new MemoryJobs({ clock });
     const claim = store.claim.bind(store);
@@ -177,22 +177,22 @@ describe("a last attempt", () => {
     return { marks: store.seen.map(({ length }) => length), early, runs };
   }
 
-  it("is marked before its handler begins, in one call for all jobs that begin together", async () => {
+  it("is marked before its handler starts, in one call for all jobs that start together", async () => {
     expect(await marked({}, once, once, once)).to.deep.equal({ marks: [3], early: 3, runs: 3 });
   });
 
-  it("waits while the store fails, and does not begin if the store refuses its mark", async () => {
+  it("waits while the store fails, and does not start if the store refuses its mark", async () => {
     expect(await marked({ failures: 2 }, once)).to.deep.equal({ marks: [1, 1, 1], early: 0, runs: 1 });
     expect(await marked({ refuses: true }, once)).to.deep.include({ early: 0, runs: 0 });
   });
 
-  it("alone has a mark: a job with attempts left pays nothing", async () => {
+  it("has a mark, and a job with attempts left costs no further statement", async () => {
     expect(await marked({}, counted)).to.deep.equal({ marks: [], early: 1, runs: 1 });
   });
 });
 
 describe("the pause of jobs without a handler", () => {
-  it("is half a minute, and grows with their number, so that they come back one after the other", () => {
+  it("is half a minute, and grows with their number, so that they become due one after the other", () => {
     const clock = new FakeClock();
     const pauses = new UnhandledPauses(clock);
     expect(Array.from({ length: 3 }, () => pauses.next(500))).to.deep.equal([30_000, 30_000, 30_000]);

@@ -6,7 +6,7 @@ describe("application.work()", function () {
   this.timeout(60_000);
   this.slow(3000);
 
-  it("runs jobs without a listener, and ends them before the subsystems that they use", async () => {
+  it("runs jobs without a listener, and ends them before it stops the subsystems that they use", async () => {
     await using child = await Child.start("../jobs/worker/work-process.js");
     await child.says("job begins");
     process.kill(child.pid ?? 0, "SIGTERM");

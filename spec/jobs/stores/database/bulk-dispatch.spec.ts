@@ -116,7 +116,7 @@ for (const [engine, { program, open }] of Object.entries(ENGINES)) {
     this.timeout(60_000);
     if (program !== undefined) before(needs(program));
 
-    it("have their payloads as they were written", async () => {
+    it("have exactly the payloads of their dispatches", async () => {
       await using place = await open();
       await using prepared = await storeOn(place.driver);
       const dispatched = await prepared.jobs.dispatchAll(anything, PAYLOADS);
@@ -140,7 +140,7 @@ for (const [engine, { program, open }] of Object.entries(ENGINES)) {
       ]);
     });
 
-    it("have what each of them alone has", async () => {
+    it("have the same columns as jobs that are dispatched alone", async () => {
       await using place = await open();
       await using prepared = await storeOn(place.driver);
       const added = TRACED.map((some, at) => ({ ...PLAIN, ...some, id: `id-${at}` }));

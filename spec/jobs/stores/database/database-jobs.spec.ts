@@ -42,7 +42,7 @@ describe("DatabaseJobs on SQLite", function () {
     });
   });
 
-  it("is the store of Jobs where the application has one database, and a job exists only if its transaction commits", async () => {
+  it("is the default store of an application with one database, and a job exists only if its transaction commits", async () => {
     await using folder = await temporaryFolder();
     const file = folder.file("shop.db");
     await startedTables(sqlite(file));
@@ -72,7 +72,7 @@ describe("DatabaseJobs on SQLite", function () {
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("adds a job of a transaction of another database only if that commits", async () => {
+  it("adds a job of a transaction of another database only if that transaction commits", async () => {
     await using folder = await temporaryFolder();
     const clock = new FakeClock();
     await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), clock);
@@ -96,7 +96,7 @@ describe("DatabaseJobs on SQLite", function () {
     expect(await waiting()).to.equal(2);
   });
 
-  it("runs the job of a commit whose answer is lost only if the commit was made; the caller learns that this is unknown", async () => {
+  it("runs the job of a commit whose response is lost only if the commit succeeded, and the caller learns that this is unknown", async () => {
     await using folder = await temporaryFolder();
     const driver = sqlite(folder.file("jobs.db"));
     const clock = new FakeClock();
@@ -122,7 +122,7 @@ describe("DatabaseJobs on SQLite", function () {
     expect(await jobs.counts()).to.deep.equal({ waiting: 0, running: 0, dead: 0 });
   });
 
-  it("looks for jobs without a span and without a DEBUG event, and warns of a slow look", async () => {
+  it("polls for jobs without a span and without a DEBUG event, and warns of a slow poll", async () => {
     await using folder = await temporaryFolder();
     const clock = new FakeClock();
     const recorder = new TracingRecorder();
@@ -154,7 +154,7 @@ describe("DatabaseJobs on SQLite", function () {
     expect(metrics.render()).to.match(/operation_duration_seconds_count\{[^}]*operation="raw"[^}]*\} [2-9]\d/);
   });
 
-  it("is not chosen among two databases", () => {
+  it("is not chosen by default in an application with two databases", () => {
     const databases = [JobsDatabase, OtherDatabase].map((each) =>
       provide(each).useFactory(() => new each(sqlite(":memory:"))),
     );

@@ -87,7 +87,7 @@ describe("a claim in deep queues", function () {
   this.timeout(120_000);
   this.slow(20_000);
 
-  it("reads few rows on PostgreSQL", async function () {
+  it("reads only a few rows on PostgreSQL", async function () {
     needs("postgres").call(this);
     await using server = await PostgresServer.borrow();
     const claims = await claimed(postgres({ url: server.url }), "EXPLAIN (ANALYZE, FORMAT JSON)");
@@ -96,7 +96,7 @@ describe("a claim in deep queues", function () {
     for (const [, plans] of claims) expect(Math.max(...rowsRead(plans))).to.be.within(1, MAX_READ);
   });
 
-  it("reads few rows on MariaDB", async function () {
+  it("reads only a few rows on MariaDB", async function () {
     needs("mariadbd").call(this);
     await using server = await MariadbServer.borrow();
     const claims = await claimed(mysql({ url: server.url, pool: { max: 1 } }), "ANALYZE");

@@ -121,20 +121,20 @@ describe("the concurrency of a key", function () {
   this.timeout(120_000);
   this.slow(10_000);
 
-  it("bounds its jobs in several workers on SQLite, and a dead worker keeps no slot", async () => {
+  it("bounds the jobs of several workers on SQLite, and a dead worker leaves no slot occupied", async () => {
     await using folder = await temporaryFolder();
     expect(await boundedRuns(() => sqlite(folder.file("jobs.db")))).to.deep.equal(EXPECTED);
     expect(await forgotten(sqlite(folder.file("jobs.db")))).to.deep.equal(FORGOTTEN);
   });
 
-  it("bounds its jobs in several workers on PostgreSQL, and a dead worker keeps no slot", async function () {
+  it("bounds the jobs of several workers on PostgreSQL, and a dead worker leaves no slot occupied", async function () {
     needs("postgres").call(this);
     await using server = await PostgresServer.borrow();
     expect(await boundedRuns(() => postgres({ url: server.url }))).to.deep.equal(EXPECTED);
     expect(await forgotten(postgres({ url: server.url }))).to.deep.equal(FORGOTTEN);
   });
 
-  it("bounds its jobs in several workers on MariaDB, and a dead worker keeps no slot", async function () {
+  it("bounds the jobs of several workers on MariaDB, and a dead worker leaves no slot occupied", async function () {
     needs("mariadbd").call(this);
     await using server = await MariadbServer.borrow();
     expect(await boundedRuns(() => mysql({ url: server.url }))).to.deep.equal(EXPECTED);
@@ -165,7 +165,7 @@ describe("the concurrency of a key", function () {
     expect(seen.runs).to.be.within(4, 7);
   });
 
-  it("refuses a key that is no function or gives no text, and a limit outside of 1 to 100", async () => {
+  it("is refused if its key is no function or returns no text, or if its limit is outside of 1 to 100", async () => {
     const refused = [
       { key: "tenant", limit: 1 },
       { key: () => "k", limit: 0 },

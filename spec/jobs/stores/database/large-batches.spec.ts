@@ -52,7 +52,7 @@ describe("500 jobs of 64 KiB at once", function () {
   describe("on MariaDB", () => {
     before(needs("mariadbd"));
 
-    it("are added to a server that takes 16 MiB in one statement", async () => {
+    it("are added on a server that accepts at most 16 MiB in one statement", async () => {
       await using server = await MariadbServer.borrow();
       await using prepared = await preparedOn(mysql({ url: server.url }));
       const payloads = Array.from({ length: COUNT }, () => LARGEST);
@@ -63,7 +63,7 @@ describe("500 jobs of 64 KiB at once", function () {
     });
   });
 
-  it("are all refused where the last one is", async () => {
+  it("are all refused if the last job is refused", async () => {
     await using folder = await temporaryFolder();
     await using prepared = await preparedOn(sqlite(folder.file("jobs.db")));
     const jobs = Array.from({ length: COUNT }, (_, number) => jobWith(String(number)));

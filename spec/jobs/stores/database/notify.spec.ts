@@ -118,7 +118,7 @@ describe("DatabaseJobs that notify", function () {
     expect((await jobs.counts()).waiting).to.equal(WRITERS);
   });
 
-  it("listen again after the connection was lost, and look once for what they missed", async () => {
+  it("listen again after the connection was lost, and poll once for the missed jobs", async () => {
     const clock = new FakeClock();
     await using db = await jobsDatabase(postgres({ url: server.url, pool: PATIENT }), clock);
     const store = new DatabaseJobs(db, { notify: true });
@@ -137,7 +137,7 @@ describe("DatabaseJobs that notify", function () {
     await until(async () => (await server.run(listening)).length === 0);
   });
 
-  it("take another connection when the server has gone in silence", async () => {
+  it("open another connection when the server has vanished without closing the first one", async () => {
     const clock = new FakeClock();
     await using db = await jobsDatabase(postgres({ url: server.url, pool: PATIENT }), clock);
     const store = new DatabaseJobs(db, { notify: true });

@@ -68,7 +68,7 @@ for (const [name, { program, start, driver }] of Object.entries(ENGINES)) {
       });
     });
 
-    it("keeps the job that another process dispatched after a transaction began to read", async () => {
+    it("keeps the job that another process dispatched after a transaction has started to read", async () => {
       const clock = new SystemClock();
       await using db = await jobsDatabase(driver(server.url), clock);
       await using other = await jobsDatabase(driver(server.url), clock);
@@ -125,7 +125,7 @@ describe("DatabaseJobs on PostgreSQL after an empty queue", function () {
 
   before(needs("postgres"));
 
-  it("claim and complete without a look at each job that waits", async () => {
+  it("claim and complete a job without reading each waiting job", async () => {
     await using server = await PostgresServer.borrow();
     await using db = await jobsDatabase(postgres({ url: server.url, pool: { max: 1 } }), new SystemClock());
     await makeTables(db);

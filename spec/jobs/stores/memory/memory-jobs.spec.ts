@@ -19,7 +19,7 @@ describe("MemoryJobs", () => {
       });
     });
 
-  it("refuses a dispatch above its most jobs", async () => {
+  it("refuses a dispatch above maxJobs", async () => {
     const { jobs } = preparedJobs([], { store: new MemoryJobs({ maxJobs: 1 }) });
     const tick = job("tick");
     await jobs.dispatch(tick);
