@@ -48,7 +48,7 @@ class ClockedLog extends JsonLog {
 const fieldWriter = new FieldWriter(() => false);
 const errorWriter = new FieldWriter(isSensitive);
 
-/** The log shows a span only where an event occurs inside it. This layer keeps every span, as an exporter sees it. */
+/** The log shows a span only if an event occurs inside it. This layer records every span, as an exporter receives it. */
 class CapturedSpans implements TracingLayer {
   readonly #texts: string[] = [];
 

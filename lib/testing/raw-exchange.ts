@@ -5,7 +5,7 @@
 import { checkOptionNames } from "../errors/option-names.js";
 import net from "node:net";
 
-/** A process that was stopped loses one step, however long it was, and reads what has arrived before the next one. */
+/** A pause of the process counts as one step, however long it was. The process reads the bytes that have arrived before the next step. */
 const STEP_MS = 10;
 
 /** Both count the time in which the process runs. */

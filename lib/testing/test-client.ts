@@ -91,7 +91,7 @@ export class TestClient {
     return response;
   }
 
-  /** With the token of the cookie, as the script of a page sends it; a browser without the cookie gets one first. */
+  /** Adds the token of the cookie, as the script of a page does. A client without the cookie first requests it. */
   private async withToken(
     options: RequestOptions,
     path: string,

@@ -84,7 +84,7 @@ export class LayerTrial implements AsyncDisposable {
     if (this.server.listening) await once(this.server, "close");
   }
 
-  /** Composes the layer once, as an application does. The context leads each request to its own observation. */
+  /** Composes the layer once, as an application does. The context identifies the observation of each request. */
   private composeObserved(layer: LayerUnderTest): Run {
     const observations = new WeakMap<Context, LayerObservation>();
     const next: Run = (ctx) => observations.get(ctx)?.next(ctx);
@@ -109,8 +109,8 @@ function allowRepeatedNext(layer: Exclude<LayerUnderTest, Layer>, next: Run): Ko
 }
 
 /**
- * What a layer does with one request: how often and when it calls next, what it throws, and which headers it changes after the head was
- * sent.
+ * The behaviour of a layer in one request: the number and the times of its calls of next, the value that it throws, and the headers that it
+ * changes after the head was sent.
  */
 export class LayerObservation {
   /** How often the layer called next. */
@@ -149,7 +149,7 @@ export class LayerObservation {
     if (this.calls > 1) this.faults.push(`called next ${this.calls} times`);
     if (this.isFinished) {
       this.reportEarlyReturn("called next after it had finished: await it, or do not call it");
-      // A timer of the layer may have called: what the handler throws would end the test process.
+      // A timer of the layer may have called. An error of the handler would then end the test process.
       return undefined;
     }
     if (isDecided(ctx))

@@ -1,6 +1,6 @@
 /**
- * The contract of every `Cache`, as a suite of promises that any driver passes. Each promise gets keys of its own, so one store serves all
- * of them.
+ * The contract of every `Cache`, as a suite of promises that any driver passes. Each promise uses other keys, so one store serves all of
+ * them.
  *
  * @example
  * it("obeys the contract of a cache", () => obeysCache(cache, { pass: (ms) => clock.advance(ms) }));

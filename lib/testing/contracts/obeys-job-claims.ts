@@ -60,7 +60,7 @@ async function refusesCompletionsAfterReap(store: JobStore, trial: QueueTrial): 
 }
 
 async function reapsSilentWorkers(store: JobStore, trial: QueueTrial): Promise<void> {
-  const [silent, living] = [`silent-${trial.run}`, `beating-${trial.run}`];
+  const [silent, living] = [`silent-${trial.run}`, `living-${trial.run}`];
   await add(store, trial);
   await add(store, trial);
   const lost = await claim(store, trial, silent);

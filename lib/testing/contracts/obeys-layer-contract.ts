@@ -233,7 +233,7 @@ function rejecting(value: unknown): Run {
   };
 }
 
-/** A body that gives `chunks` chunks and then fails; without an error it neither goes on nor ends. */
+/** A body that gives `chunks` chunks and then fails; without an error it neither continues nor ends. */
 class FailingStream extends Readable {
   readonly whenDestroyed: Promise<void>;
 

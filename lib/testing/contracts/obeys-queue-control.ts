@@ -13,7 +13,7 @@ export const controlPromises: readonly QueuePromise[] = [
         waits.push([attempt, error instanceof Error && error.message]);
         return 3000;
       };
-      const job = trial.job<undefined>("patient", { backoff });
+      const job = trial.job<undefined>("backing-off", { backoff });
       const handler = createHandler(job, (_, { attempt }) => {
         failures.push(trial.options.clock.monotonic());
         if (attempt === 1) throw new Error("not yet");

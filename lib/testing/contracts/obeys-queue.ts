@@ -1,6 +1,6 @@
 /**
  * The contract of every store of jobs, as a suite of promises: how jobs are dispatched, run, retried, moved to the dead letters, and
- * drained. Each promise uses a queue of its own, so one store serves all of them.
+ * drained. Each promise uses another queue, so one store serves all of them.
  *
  * @example
  * it("obeys the contract of a queue", () => {
@@ -12,6 +12,7 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { createFailure } from "../failure.js";
 import { claimPromises } from "./obeys-job-claims.js";
+import { keyPromises } from "./obeys-job-keys.js";
 import { controlPromises } from "./obeys-queue-control.js";
 import { queuePromises } from "./obeys-queue-promises.js";
 import { type MakeJobs, type QueueContractOptions, QueueTrial } from "./queue-trial.js";
@@ -22,7 +23,12 @@ const NAMES: OptionNames<QueueContractOptions> = { clock: true, pass: true, stor
 export async function obeysQueue(make: MakeJobs, options: QueueContractOptions): Promise<void> {
   checkOptionNames(options, NAMES, "obeysQueue");
   const { store } = options;
-  const promises = [...queuePromises, ...controlPromises, ...(store === undefined ? [] : claimPromises(store))];
+  const promises = [
+    ...queuePromises,
+    ...keyPromises,
+    ...controlPromises,
+    ...(store === undefined ? [] : claimPromises(store)),
+  ];
   const faults: string[] = [];
   for (const [number, [promise, check]] of promises.entries()) {
     const trial = new QueueTrial(number, make, options);

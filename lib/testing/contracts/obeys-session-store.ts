@@ -1,5 +1,5 @@
 /**
- * The contract of a session store, tried on a store that works: for the test of a store of your own. The store may hold other records; the
+ * The contract of a session store, for the test of a custom store. It runs on a store that works. The store may hold other records; the
  * trial uses new keys and passes the time as an argument, so it does not wait.
  *
  * @example

@@ -1,6 +1,6 @@
 /**
- * The contract of every `Storage`, as a suite of promises that any driver passes. Each promise works below a prefix of its own, and
- * deletes its files at the end, so one storage serves all of them.
+ * The contract of every `Storage`, as a suite of promises that any driver passes. Each promise works below another prefix, and deletes
+ * its files at the end, so one storage serves all of them.
  *
  * @example
  * it("obeys the contract of a storage", () => obeysStorage(new FsStorage({ root })));

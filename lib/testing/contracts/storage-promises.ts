@@ -5,6 +5,13 @@
 import { Readable } from "node:stream";
 import type { Storage } from "../../storage/storage.js";
 import { describeValue } from "../failure.js";
+import {
+  createEndlessSource,
+  createFailingSource,
+  createPattern,
+  splitBytes,
+  WRONG_KEYS,
+} from "./storage-trial-data.js";
 
 interface StorageTrial {
   readonly storage: Storage;
@@ -26,58 +33,6 @@ const sorted = (metadata: Readonly<Record<string, string>> = {}): readonly strin
   Object.entries(metadata)
     .map((pair) => pair.join("="))
     .toSorted();
-
-/** Bytes that differ at each place, so that a shifted or repeated part shows. */
-function pattern(size: number): Buffer {
-  const bytes = Buffer.alloc(size);
-  for (let at = 0; at + 4 <= size; at += 4) bytes.writeUInt32LE((at * 2_654_435_761) % 4_294_967_296, at);
-  return bytes;
-}
-
-async function* pieces(bytes: Buffer, size: number): AsyncIterable<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
-
-async function* failing(): AsyncIterable<string> {
-  yield "the first half";
-  throw Object.assign(new Error("the source failed"), { code: "SOURCE_FAILED" });
-}
-
-/** Gives a chunk, and never another. */
-function endless(): Readable {
-  let isGiven = false;
-  return new Readable({
-    read() {
-      if (!isGiven) this.push("the first half");
-      isGiven = true;
-    },
-  });
-}
-
-const WRONG_KEYS: readonly string[] = [
-  "",
-  "/absolute",
-  "a//b",
-  "a/",
-  ".",
-  "..",
-  "../up",
-  "a/../b",
-  "a/./b",
-  "a/..",
-  "back\\slash",
-  "nul\0",
-  "line\nbreak",
-  "delete\u007f",
-  "control\u0085",
-  "e\u0301",
-  "\u212b",
-  "half \ud800",
-  "x".repeat(256),
-  `${"y/".repeat(512)}z`,
-  ".~own",
-  "a/.~own",
-];
 
 type StoragePromise = readonly [promise: string, keeps: (trial: StorageTrial) => Promise<void>];
 
@@ -106,13 +61,13 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
   [
     "text, bytes, streams and async iterables of any size are stored",
     async ({ storage, key, equal }) => {
-      const large = pattern(11 * 1_048_576 + 3);
+      const large = createPattern(11 * 1_048_576 + 3);
       const contents: readonly (readonly [string, () => Parameters<Storage["put"]>[1], Buffer])[] = [
         ["an empty text", () => "", Buffer.alloc(0)],
         ["an empty stream", () => Readable.from([]), Buffer.alloc(0)],
-        ["bytes", () => pattern(1000), pattern(1000)],
-        ["a stream", () => Readable.from(pieces(large, 70_001), { objectMode: false }), large],
-        ["an async iterable", () => pieces(pattern(9), 2), pattern(9)],
+        ["bytes", () => createPattern(1000), createPattern(1000)],
+        ["a stream", () => Readable.from(splitBytes(large, 70_001), { objectMode: false }), large],
+        ["an async iterable", () => splitBytes(createPattern(9), 2), createPattern(9)],
       ];
       for (const [name, content, expected] of contents) {
         for (const size of [undefined, expected.length]) {
@@ -265,14 +220,14 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     "after a failure the old file remains, and no other file",
     async ({ storage, key, equal }) => {
       await storage.put(key(), "old");
-      equal(await getCode(storage.put(key(), failing())), "SOURCE_FAILED", "the code of a failing source");
+      equal(await getCode(storage.put(key(), createFailingSource())), "SOURCE_FAILED", "the code of a failing source");
       equal(await getCode(storage.put(key(), "12345", { size: 4 })), "E_STORAGE_SIZE", "the code of too much");
       for (const size of [4, 6]) {
         const source = Readable.from(["123", "45"]);
         equal(await getCode(storage.put(key(), source, { size })), "E_STORAGE_SIZE", `the code of 5 bytes as ${size}`);
         equal(source.destroyed, true, "whether the source is closed");
       }
-      equal(await getCode(storage.put(key("new"), failing())), "SOURCE_FAILED", "the code of a new file");
+      equal(await getCode(storage.put(key("new"), createFailingSource())), "SOURCE_FAILED", "the code of a new file");
       equal(await readText(storage, key()), "old", "the content");
       equal((await storage.list(key(""))).files.length, 1, "the number of files");
     },
@@ -281,7 +236,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
     "a signal ends the work, and no file stays behind",
     async ({ storage, key, equal }) => {
       const controller = new AbortController();
-      const source = endless();
+      const source = createEndlessSource();
       const put = getCode(storage.put(key(), source, { signal: controller.signal }));
       await new Promise((resolve) => setTimeout(resolve, 20));
       controller.abort(Object.assign(new Error("enough"), { code: "ENOUGH" }));
@@ -293,7 +248,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
         "ENOUGH",
         "the code of an aborted signal",
       );
-      await storage.put(key(), pattern(4_194_304));
+      await storage.put(key(), createPattern(4_194_304));
       const reading = new AbortController();
       const { body } = await storage.get(key(), { signal: reading.signal });
       reading.abort(Object.assign(new Error("enough"), { code: "ENOUGH" }));
@@ -307,7 +262,8 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
       await storage.put(key(), versions[0]);
       const state = { isWriting: true, torn: 0 };
       const write = async (): Promise<void> => {
-        for (let round = 1; round <= 12; round++) await storage.put(key(), pieces(versions[round % 2 ? 1 : 0], 50_000));
+        for (let round = 1; round <= 12; round++)
+          await storage.put(key(), splitBytes(versions[round % 2 ? 1 : 0], 50_000));
       };
       const writing = write().finally(() => (state.isWriting = false));
       while (state.isWriting) {
@@ -321,7 +277,7 @@ export const STORAGE_PROMISES: readonly StoragePromise[] = [
   [
     "a small bound refuses a large file before it is read",
     async ({ storage, key, equal }) => {
-      await storage.put(key(), pattern(100));
+      await storage.put(key(), createPattern(100));
       equal(await getCode(storage.bytes(key(), 99)), "E_STORAGE_LARGE", "the code");
       equal((await storage.bytes(key(), 100)).length, 100, "the size at the bound");
     },
