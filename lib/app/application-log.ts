@@ -22,7 +22,7 @@ export class ApplicationLog {
 
   constructor(private readonly container: Container) {}
 
-  /** `undefined` if the application has no log of its own. The first read decides this from the log that is installed at that time. */
+  /** `undefined` if the application logs to the log of the process. The first read decides this from the log that is installed at that time. */
   get subscriber(): Subscriber | undefined {
     return (this.providedLog ??= this.resolveLog()).subscriber;
   }

@@ -49,7 +49,7 @@ export class Application {
 
   /**
    * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when the stop is complete. `process.exitCode` is 1 if
-   * connections had to be destroyed, a subsystem failed to stop, or a hook did not end in time; the process then exits.
+   * connections had to be destroyed, a subsystem failed to stop, or a hook did not end in time. In these cases the process exits.
    *
    * @throws FrameworkError `E_LISTEN` if it cannot listen on the address, `E_APPLICATION_USED` if the application ran or served before
    * @throws StartupError if a subsystem does not start

@@ -230,7 +230,7 @@ export class ApplicationBuilder {
 
   /**
    * Responds with 408 to a request that takes longer than `ms` milliseconds. A route may set its own limit. For browsers add `{ status: 503 }`:
-   * a 408 says that the request did not arrive, so on a reused connection a browser sends it again, a POST too, and the handler runs
+   * a 408 means that the request did not arrive, so on a reused connection a browser sends it again, also a POST, and the handler runs
    * several times for one click. With 503, a body that arrives too slowly still gets 408.
    */
   timeout(ms: number, options?: TimeoutOptions): this {

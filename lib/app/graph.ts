@@ -58,18 +58,12 @@ export interface GraphInput {
   readonly getInstance: (module: Class, provided: InjectionToken) => unknown;
 }
 
-export function describeGraph({
-  modules,
-  routes,
-  stages,
-  events,
-  getInstance: instanceOf,
-}: GraphInput): ApplicationGraph {
+export function describeGraph({ modules, routes, stages, events, getInstance }: GraphInput): ApplicationGraph {
   const sorted = routes.toSorted(compareRoutes);
   return {
     events: events.map((each) => describeEvent(each, modules)).toSorted((a, b) => compareText(a.name, b.name)),
     format: "framework.uag.v1",
-    modules: modules.map((each) => describeModule(each, (provided) => instanceOf(each.module, provided))),
+    modules: modules.map((each) => describeModule(each, (provided) => getInstance(each.module, provided))),
     pages: [...new Set(sorted.flatMap(({ pages }) => pages))].toSorted(),
     pipeline: stages.map(({ number, slot, on }) => ({ number, on, slot })),
     routes: sorted,

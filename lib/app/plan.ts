@@ -34,7 +34,7 @@ export interface StagePlan {
   readonly needs: readonly InjectionToken[];
 }
 
-/** Where a stage gets the object that it works with: from the caller of the builder or from the container. */
+/** The source of the object that a stage works with: the caller of the builder, or the container. */
 export interface HandleSource<T> {
   readonly needs: readonly InjectionToken[];
   readonly get: (resolve: Resolve) => T;

@@ -52,7 +52,7 @@ export class RouteCollection {
 
   /** Reads a module's controllers, without a module the builder's routes. Returns the middleware classes that the module has to build. */
   readClasses(module: Class | undefined): readonly Class[] {
-    // The container has its own diagnostic for a class that it cannot build, such as an abstract class.
+    // The container reports a class that it cannot build, such as an abstract class.
     return (module === undefined ? this.readGiven() : this.readModule(module)) as readonly Class[];
   }
 
@@ -74,7 +74,7 @@ export class RouteCollection {
     return [...findForeignPatterns(this.all.flatten()), ...this.all.warnings(), ...this.warnOfMisplacedControllers()];
   }
 
-  /** The controllers that no module of this process lists. Those under `providers` have a warning of their own. */
+  /** Warns of the controllers that no module of this process lists, except those under `providers`, which have another warning. */
   warnOfUnlistedControllers(): readonly Warning[] {
     const provided: ReadonlySet<unknown> = this.provided;
     const controllers = findUnlistedClasses("@Controller").filter((each) => !provided.has(each));
@@ -117,7 +117,7 @@ export class RouteCollection {
   private readModule(module: Class): readonly MiddlewareClass[] {
     const { controllers = [], middleware = [], providers = [] } = findModuleDefinition(module) ?? {};
     this.addProvided(providers);
-    // The container has its own diagnostic for a value that is not a class.
+    // The container reports a value that is not a class.
     const firstListed = controllers.filter(
       (controller) => isClass(controller) && this.isFirstListing(controller, module),
     );

@@ -17,7 +17,7 @@ import { ProcessEnd, writeFailure } from "./process-end.js";
 
 const log = tracing.target("framework::lifecycle");
 
-/** The time that the caller has for its own work after a run that ended with exit code 1. */
+/** The time for further work of the caller after a run with exit code 1. Then the process exits. */
 const EXIT_DELAY_MS = 1000;
 
 export async function runProcess(parts: ApplicationParts): Promise<void> {

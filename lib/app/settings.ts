@@ -86,7 +86,7 @@ function checkAttachment(given: unknown): Diagnostic | undefined {
   return { code: "E_STAGE", what, where: ".attach(…)", fix: "give a function of the server: (server, draining) => …" };
 }
 
-/** The requests of the framework do not pass through Koa's own chain, so middleware in it would never run. */
+/** The requests of the framework do not pass through Koa's own chain, so middleware in that chain would never run. */
 function checkKoa({ middleware }: Koa): Diagnostic | undefined {
   if (middleware.length === 0) return undefined;
   const names = middleware.map(({ name }) => name || "a function without a name");
@@ -98,7 +98,7 @@ function checkKoa({ middleware }: Koa): Diagnostic | undefined {
   };
 }
 
-/** Packages replace `koa.listen` to open their sockets beside it, and make contexts of Koa's own for them. The framework calls neither. */
+/** Packages replace `koa.listen` to open further sockets, and create Koa contexts for them. The framework never calls `koa.listen`. */
 function checkKoaListen(koa: Koa): Diagnostic | undefined {
   if (!Object.hasOwn(koa, "listen")) return undefined;
   return {

@@ -129,11 +129,11 @@ export const variable = {
   addresses: () => Variable.of(readBlocks, BLOCK_RULE),
 
   /**
-   * A rule of your own.
+   * A custom rule.
    *
    * @param name with its article, for the report: `"abc" is not a hex colour`
    * @param read the value; `undefined`, or a throw, for a text that breaks the rule
-   * @param fix what to write instead
+   * @param fix the advice of the report: a valid form of the text
    */
   rule: byRule,
 };
@@ -154,7 +154,7 @@ function byRule<T>(name: string, read: (text: string) => T | undefined, fix: str
   }, name);
 }
 
-/** The message of what `read` throws may hold the text, so it is not reported. */
+/** An error that `read` throws is not reported, because its message may hold the text. */
 function tryRead<T>(read: (text: string) => T | undefined, text: string): T | undefined {
   try {
     return read(text);

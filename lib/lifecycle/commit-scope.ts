@@ -8,7 +8,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface CommitScope {
   /**
-   * Keeps `work` until the outermost transaction has committed, then runs it once, in the order of the calls. A rolled-back transaction
+   * Runs `work` once after the outermost transaction has committed, in the order of the calls. A rolled-back transaction
    * or savepoint drops its own work. A failure of `work` is logged and has no other effect.
    */
   afterCommit(work: () => unknown): void;

@@ -28,7 +28,7 @@ export interface SubsystemMetrics {
   gauge(name: string, labels: Readonly<Record<string, string>>): { value: number };
 }
 
-/** What the application gives to its subsystems. */
+/** The objects that the application passes to its subsystems. */
 export interface SubsystemHost {
   /** The name in events, metrics and health checks: `database`, or `database:Ledger` where there are several. */
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * Tells whether the application should receive traffic: by its lifecycle, and by the probes of its subsystems. Inject it where code
+ * Reports whether the application should receive traffic, from its lifecycle and the probes of its subsystems. Inject it where code
  * besides the health endpoints depends on the state, for example to stop reading from a queue during a drain. It is read-only: an
  * application that must refuse traffic gives one of its subsystems a probe that fails.
  *

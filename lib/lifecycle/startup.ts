@@ -190,7 +190,7 @@ export class Startup {
 
 /**
  * Stops subsystems in the reverse of the order in which they were added, each within its time. A failure or an overrun is an ERROR
- * event, and the next subsystem is stopped all the same.
+ * event, and the next subsystem is still stopped.
  */
 class Teardown {
   private readonly running: RegisteredSubsystem[] = [];

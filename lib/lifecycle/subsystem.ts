@@ -59,13 +59,13 @@ export abstract class Subsystem {
   endWork?(deadlineMs: number): unknown;
 
   /**
-   * Called once, and only if `start` succeeded. It may take `stopTimeoutMs`. If it throws or rejects, the other subsystems are stopped
-   * all the same.
+   * Called once, and only if `start` succeeded. It may take `stopTimeoutMs`. If it throws or rejects, the other subsystems are
+   * still stopped.
    */
   abstract stop(): unknown;
 
   /**
-   * Tells whether the subsystem works now: it does if the call returns or resolves, and does not if it throws or rejects. After
+   * Checks whether the subsystem works now. It works if the call returns or resolves, and does not if the call throws or rejects. After
    * `probeTimeoutMs` the probe has failed and `signal` aborts. The health checks leave out a subsystem without a probe.
    */
   probe?(signal: AbortSignal): unknown;
@@ -79,6 +79,6 @@ export abstract class Subsystem {
 export abstract class ShutdownLast {
   abstract shutdown(): Promise<void>;
 
-  /** The layer through which it gets its spans. In a debug build `run()` warns if the log subscriber does not have the layer. */
+  /** The layer from which it receives its spans. In a debug build `run()` warns if the log subscriber does not have the layer. */
   tracingLayer?(): TracingLayer;
 }

@@ -152,7 +152,7 @@ export function resumeFlow<A, T>(flow: Flow | undefined, run: (argument: A) => T
   return flow === undefined ? run(argument) : flows.run(flow, run, argument);
 }
 
-/** Calls the subscriber. What it throws is lost, and events that are emitted during the call are dropped. */
+/** Calls the subscriber. An error that it throws is lost, and events that are emitted during the call are dropped. */
 export function callSubscriber<A>(
   call: (subscriber: Subscriber, argument: A) => void,
   to: SubscriberHandle,

@@ -43,7 +43,7 @@ type States = readonly unknown[];
 export class Registry implements Subscriber {
   readonly #entries: readonly Entry[];
   readonly #filter: TargetFilter | undefined;
-  // True if no layer has a filter of its own, so that events need no check for each layer.
+  // True if no layer has its own filter, so that events need no check for each layer.
   readonly #isUnfiltered: boolean;
 
   constructor(entries: readonly Entry[] = [], filter?: TargetFilter) {

@@ -67,7 +67,7 @@ export interface LogEvent {
 }
 
 /**
- * The destination of events and spans. What a method throws is lost and does not reach the code that emitted the event. Events that are
+ * The destination of events and spans. An error that a method throws is lost and does not reach the code that emitted the event. Events that are
  * emitted while a method runs are dropped, so that a sink that logs does not call itself.
  */
 export interface Subscriber extends TargetFilter {

@@ -23,7 +23,7 @@ const PUNCTUATION = ["{", '{"fields":{', ",", '",'] as const;
 const MAX_REMEMBERED_LENGTH = 64;
 /** A key whose value changes this many times in a row stops remembering values for a while. */
 const MAX_MISSES = 16;
-/** The number of values that are not remembered then. */
+/** The number of values in this pause that are not remembered. */
 const PAUSE = 256;
 const NO_VALUE = Symbol("no value yet");
 

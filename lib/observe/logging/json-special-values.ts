@@ -20,7 +20,7 @@ interface HttpMessage {
 }
 
 /**
- * The primitive that a log shows for `value`; `undefined` if it is an ordinary object. May throw what `value` throws.
+ * The primitive that a log shows for `value`; `undefined` if it is an ordinary object. May throw an error of `value`.
  *
  * @param showCause Shows a cause that is an object but no error.
  */
@@ -37,7 +37,7 @@ export function toSpecialValue(
 
 /**
  * The fields that a log shows for an HTTP message, without its query, its headers and its body; `undefined` if `value` is not a message.
- * May throw what `value` throws.
+ * May throw an error of `value`.
  */
 export function httpMessageFields(value: object): object | undefined {
   if (!isHttpMessage(value)) return undefined;

@@ -52,7 +52,7 @@ const MAX_COMPARED_VALUES = 8;
 
 /**
  * Finds the series of a set of labels without building its text: one step for each label, in the order in which the caller wrote them. Each
- * order that a program uses is a path of its own to the same series. A step costs a comparison or a lookup and does not allocate.
+ * order that a program uses is another path to the same series. A step costs a comparison or a lookup and does not allocate.
  */
 export class LabelTree<S> {
   private series: S | undefined = undefined;

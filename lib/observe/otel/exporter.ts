@@ -52,7 +52,7 @@ export function createProvider(
 
 type TelemetryResource = ReadableSpan["resource"];
 
-/** A resource with `service.name` only. The SDK's own resource would add attributes of its own. */
+/** A resource with `service.name` only. The SDK's resource would add further attributes. */
 class ServiceResource implements TelemetryResource {
   readonly attributes: TelemetryResource["attributes"];
 

@@ -3,7 +3,7 @@
  * package that is missing or has the wrong version, and the command that installs it.
  *
  * The SDK is a dependency of the exporter and is resolved from the exporter's package, because the name of the SDK's package depends on the
- * version. package.json names no SDK, because npm would then choose a version for every application that has another one.
+ * version. package.json names no SDK, because npm would then choose that version also for applications that use another one.
  *
  * The import registers no provider, propagator, context manager or logger globally.
  */

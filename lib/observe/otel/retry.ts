@@ -2,7 +2,7 @@
  * An exporter that tries a batch again where the collector refuses it for now: with back-off, or after the time that the collector names.
  * The queue sends one batch at a time, so the spans behind the batch wait within the queue's limits.
  *
- * OpenTelemetry's own exporter makes one attempt over gRPC.
+ * OpenTelemetry's exporter makes one attempt over gRPC.
  */
 import type { Clock, Timer } from "../../runtime/clock.js";
 import { findRetryDelay } from "./retry-info.js";

@@ -53,7 +53,7 @@ function toTarget(input: unknown): Call[0] {
   return isRequest(input) || input instanceof URL ? input : String(input);
 }
 
-/** Known by its members: the `fetch` of a package takes a `Request` of a class of its own. */
+/** Checked by its members, because the `fetch` of a package takes a `Request` of another class. */
 function isRequest(input: unknown): input is Request {
   if (typeof input !== "object" || input === null) return false;
   const { url, method, headers }: { url?: unknown; method?: unknown; headers?: unknown } = input;
