@@ -183,7 +183,7 @@ export abstract class DatabaseDriver {
 
   /**
    * Prevents other processes from migrating the same database, until `release` or the end of this process. Rejects after `waitMs`. The text
-   * of the error names the holder of the lock and the time since when it holds the lock, where the engine knows them.
+   * of the error names the holder of the lock and the time at which it took the lock, where the engine knows them.
    */
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
 

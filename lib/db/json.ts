@@ -54,7 +54,7 @@ export function json<T>(value: T): JsonBind<T> {
 export function toJsonText(value: unknown, place: string): string {
   const text = stringify(value);
   if (text === undefined) throw bindError(`${place} cannot be written as JSON`);
-  // JSON writes half of a surrogate pair as an escape, which PostgreSQL refuses and others keep.
+  // JSON writes half of a surrogate pair as an escape, which PostgreSQL refuses and other engines store.
   if (/(?:^|[^\\])(?:\\\\)*\\ud[89a-f]/.test(text)) throw databaseError({ kind: "text" }, place);
   return text;
 }

@@ -141,7 +141,7 @@ class SinkExecutor extends kysely.DefaultQueryExecutor {
 
 function toQueryResult<R>(result: DriverResult): QueryResult<R> {
   const { affected, changed, insertId } = result;
-  // The type of a row is what the application declares for its tables.
+  // The application declares the type of a row with its tables.
   const rows = result.rows as R[];
   if (affected === undefined && changed === undefined && insertId === undefined) return { rows };
   return {
@@ -176,7 +176,7 @@ export function createPreparedRun<Row>(compiled: CompiledQuery<Row>, { execute }
     isFirst: boolean,
   ): MaybePromise<R> => {
     const statement = { sql: text, parameters, operation, isRead, isOneRow: isFirst && isRead };
-    // The type of a row is what the application declares for its tables.
+    // The application declares the type of a row with its tables.
     return execute(statement, read as (result: DriverResult) => R);
   };
 }

@@ -37,7 +37,7 @@ export interface NumberedPage<Row> {
 
 export interface CursorPage<Row> {
   readonly rows: readonly Row[];
-  /** For the next page; absent on the last one. A text for a URL; it holds the values of the order columns. */
+  /** For the next page; absent on the last one. A text for a URL with the values of the order columns. */
   readonly next?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The build profile: `"release"` if `NODE_ENV` is `production`, else `"debug"`. It is read once, when the first entry point is imported.
- * The profile decides what the framework protects; `APP_ENV` does not.
+ * The protections of the framework depend on the profile, and not on `APP_ENV`.
  */
 export type Profile = "debug" | "release";
 

@@ -23,7 +23,7 @@ export interface ServerClient {
   destroy(): void;
 }
 
-/** Takes a connection after its use: the pool, or a close. */
+/** Returns a connection to the pool after its use, or closes it. */
 export interface ServerConnectionReleaser<Connection> {
   release(connection: Connection): void;
   discard(connection: Connection): void;

@@ -75,9 +75,9 @@ export function getPassword<T>(option: T | undefined, { password }: ServerUrl, {
  *
  * @throws DriverError
  */
-export async function askPassword(give: () => string | Promise<string>, address: string): Promise<string> {
+export async function readPassword(source: () => string | Promise<string>, address: string): Promise<string> {
   const password: unknown = await Promise.resolve()
-    .then(give)
+    .then(source)
     .catch(() => undefined);
   if (typeof password === "string") return password;
   const text = `cannot connect to ${address}: the function in the option password failed, or returned no text`;

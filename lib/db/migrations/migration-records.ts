@@ -7,7 +7,7 @@ import type { Migration } from "./migration.js";
 
 export interface MigrationRecord {
   readonly name: string;
-  /** See `recordedChecksum`. */
+  /** See `toRecordedChecksum`. */
   readonly checksum: string;
   /** `started` where a part of a migration may have been applied. */
   readonly state: "started" | "done";

@@ -200,8 +200,8 @@ export class RootTransaction {
       ...(this.lastFailure instanceof FrameworkError && { status: this.lastFailure.status }),
     });
     error.message =
-      `${this.statements.host.name}: a statement of the transaction failed, and the function went on. ` +
-      "To go on after a failure, put the statement into a db.transaction(…) of its own.";
+      `${this.statements.host.name}: a statement of the transaction failed, and the function continued. ` +
+      "To continue after a failure, put the statement into a nested db.transaction(…).";
     return error;
   }
 }
@@ -209,7 +209,7 @@ export class RootTransaction {
 /** The error of work that continues after the end of its transaction. */
 export function transactionEndedError(database: string): FrameworkError {
   return new FrameworkError(
-    `${database}: the transaction of this code is over. Await all work inside of db.transaction(…), or start it with db.afterCommit(…).`,
+    `${database}: the transaction of this code has ended. Await all work inside of db.transaction(…), or start it with db.afterCommit(…).`,
     { code: "E_DB_TRANSACTION_OVER" },
   );
 }

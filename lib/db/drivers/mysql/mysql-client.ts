@@ -9,7 +9,7 @@ import type { Connection, ConnectionOptions } from "mysql2";
 import { checkText, refuseBind } from "../../bind.js";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
 import { JsonBind } from "../../json.js";
-import { formatAddress, askPassword, type ServerUrl } from "../server-url.js";
+import { formatAddress, readPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
 import {
   closesConnection,
@@ -67,7 +67,7 @@ export class MysqlClient {
     signal: AbortSignal,
   ): Promise<MysqlClient> {
     const passwordSource = server === settings.server ? settings.password : server.password;
-    const password = await askPassword(passwordSource, formatAddress(server));
+    const password = await readPassword(passwordSource, formatAddress(server));
     signal.throwIfAborted();
     const connection = mysql2.createConnection(toConfig(settings, server, password));
     const client = new MysqlClient(connection, formatAddress(server), clock);

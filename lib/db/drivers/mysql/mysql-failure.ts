@@ -155,7 +155,7 @@ function findText(number: number, message: string): string | undefined {
 
 function findNumber(error: unknown): number | undefined {
   const number: unknown = error instanceof Error && "errno" in error ? error.errno : undefined;
-  // Node's own errors have negative numbers.
+  // The errors of Node have negative numbers.
   return typeof number === "number" && number > 0 ? number : undefined;
 }
 

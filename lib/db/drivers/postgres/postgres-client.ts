@@ -11,7 +11,7 @@ import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { DescribeQuery } from "./parameter-types.js";
 import { pg } from "./postgres-package.js";
 import { toBinds, createPostgresTypes } from "./postgres-types.js";
-import { formatAddress, askPassword, type ServerUrl } from "../server-url.js";
+import { formatAddress, readPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
 
 /** The time limit of a close with a message to the server. */
@@ -227,7 +227,7 @@ function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
     user,
     // A function: without a password the package would read a file of passwords.
     password: () =>
-      askPassword(server === settings.server ? settings.password : server.password, formatAddress(server)),
+      readPassword(server === settings.server ? settings.password : server.password, formatAddress(server)),
     ssl: settings.tls,
     sslnegotiation: "postgres" as const,
     keepAlive: true,

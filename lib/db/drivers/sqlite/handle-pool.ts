@@ -21,7 +21,7 @@ export interface HandlePoolLimits {
 }
 
 interface FileWaiter<T> {
-  give(handle: T): void;
+  resolve(handle: T): void;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -45,7 +45,7 @@ export class HandlePool<T extends { close(): void }> {
     return this.takeNow() ?? this.wait(options.signal);
   }
 
-  /** A free handle, or a new one; `undefined` if all are in use. @throws what `make` throws */
+  /** A free handle, or a new one; `undefined` if all are in use. @throws the error of `make` */
   takeNow(): T | undefined {
     this.changed();
     return this.free.pop() ?? this.openAnother();
@@ -54,7 +54,7 @@ export class HandlePool<T extends { close(): void }> {
   release(handle: T): void {
     this.changed();
     const next = this.nextCaller;
-    if (next !== undefined) next.give(handle);
+    if (next !== undefined) next.resolve(handle);
     else if (this.isClosed) this.drop(handle);
     else this.free.push(handle);
   }
@@ -68,7 +68,7 @@ export class HandlePool<T extends { close(): void }> {
     if (next === undefined || this.isClosed) return;
     try {
       const replacement = this.openAnother();
-      if (replacement !== undefined) next.give(replacement);
+      if (replacement !== undefined) next.resolve(replacement);
     } catch {
       // The waiting callers fail at their time limit.
     }
@@ -117,7 +117,7 @@ export class HandlePool<T extends { close(): void }> {
       };
       const entry: FileWaiter<T> = {
         signal,
-        give: (handle) => {
+        resolve: (handle) => {
           stopWaiting();
           resolve(handle);
         },

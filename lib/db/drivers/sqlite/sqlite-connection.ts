@@ -9,7 +9,7 @@ import { retryWhileLocked } from "./lock-wait.js";
 import { isBusy } from "./sqlite-failure.js";
 import type { SqliteFile } from "./sqlite-file.js";
 
-/** Takes a connection after its use. */
+/** Returns a connection to the pool after its use, or closes it. */
 export interface ConnectionReleaser {
   release(connection: SqliteConnection): void;
   drop(connection: SqliteConnection): void;

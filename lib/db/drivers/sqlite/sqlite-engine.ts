@@ -39,14 +39,14 @@ const PEER = {
   install: "@photostructure/sqlite@1",
 };
 
-const engine = loadBuiltIn() ?? loadPackage();
+const engine = loadBuiltInEngine() ?? loadPackage();
 
 /** Opens the file, and creates it if it is missing. A lock of another process is an error at once. */
 export function openHandle(file: string, readOnly: boolean): SqliteHandle {
   return new engine.DatabaseSync(file, { readOnly, timeout: 0 });
 }
 
-function loadBuiltIn(): Engine | undefined {
+function loadBuiltInEngine(): Engine | undefined {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 22 || (major === 22 && minor < 16) || major === 23) return undefined;
   return withoutWarning(() => process.getBuiltinModule("node:sqlite")) as Engine | undefined;
