@@ -35,7 +35,7 @@ async function rest(socket: net.Socket): Promise<string> {
   return text;
 }
 
-/** Resolves after several turns of the event loop, in which the other side does what it has to do. */
+/** Resolves after several iterations of the event loop, in which the other side does its work. */
 async function afterTurns(): Promise<string> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   return "open";
@@ -51,11 +51,11 @@ function received(socket: net.Socket): Promise<string> {
   });
 }
 
-describe("connections that are not accepted when the drain begins", () => {
-  it("are accepted and answered", async () => {
+describe("connections that are not accepted when the drain starts", () => {
+  it("are accepted and get their responses", async () => {
     const clock = new FakeClock();
     const app = await serving(() => "served", clock);
-    // The system completes them at once. The process learns of them in the next turn of the event loop, after the call of stop.
+    // The system completes them at once. The process sees them in the next iteration of the event loop, after the call of stop.
     const clients = Array.from({ length: 8 }, () => net.connect(portOf(app.address), "127.0.0.1"));
     const answers = clients.map(received);
     for (const client of clients) client.write(GET);
@@ -91,7 +91,7 @@ const closes = (text: string) => text.split(/(?=HTTP\/1\.1 )/).map((each) => /\r
 
 const bodies = (text: string) => [...text.matchAll(/<(\w+)>/g)].map(([, name]) => name);
 
-/** Answers a request when the spec says so. `seen` lists the requests that reached the handler. */
+/** Responds to a request when the spec calls it. `seen` lists the requests that reached the handler. */
 class Held {
   readonly seen: string[] = [];
   private readonly waiting = new Map<string, () => void>();
@@ -119,7 +119,7 @@ async function holding() {
 
 describe("requests that were pipelined before the drain", () => {
   for (const order of ["abc", "cba", "bca", "cab"]) {
-    it(`are all answered in order if the handlers finish in the order ${order}; the last response closes`, async () => {
+    it(`all get their responses in order if the handlers finish in the order ${order}; the last response closes`, async () => {
       const { held, app, socket } = await holding();
       socket.write(post("/a") + post("/b") + post("/c"));
       await until(() => held.seen.length === 3);
@@ -135,7 +135,7 @@ describe("requests that were pipelined before the drain", () => {
     });
   }
 
-  it("are all answered if the last handler finished before the drain", async () => {
+  it("all get their responses if the last handler finished before the drain", async () => {
     const { held, app, socket } = await holding();
     socket.write(post("/a") + post("/b"));
     await until(() => held.seen.length === 2);
@@ -151,7 +151,7 @@ describe("requests that were pipelined before the drain", () => {
 });
 
 describe("requests that are pipelined during the drain", () => {
-  it("are either answered or not handled", async () => {
+  it("either get a response or are not handled", async () => {
     const { held, app, socket } = await holding();
     socket.write(post("/a"));
     await until(() => held.seen.length === 1);
@@ -168,7 +168,7 @@ describe("requests that are pipelined during the drain", () => {
   });
 });
 
-/** An application that begins to drain, and a connection that has sent nothing. */
+/** An application that starts to drain, and a connection that has sent no byte. */
 async function stoppingBeside(handler: () => unknown) {
   const clock = new FakeClock();
   const app = await serving(handler, clock);
@@ -190,7 +190,7 @@ describe("a connection that has sent nothing", () => {
     expect(await stopping).to.deep.include({ forced: 0, cut: [] });
   });
 
-  it("may send its request within that second", async () => {
+  it("may send its request within one second after the listener stopped", async () => {
     const { clock, socket, stopping } = await stoppingBeside(() => "in time");
 
     await clock.advanceAsync(500);
@@ -212,11 +212,11 @@ describe("a connection that has sent nothing", () => {
   });
 });
 
-describe("a connection that owes no response", () => {
+describe("a connection without a pending response", () => {
   const rows: readonly (readonly [string, string, RegExp])[] = [
     ["half a request line", "POST / HT", /^$/],
     ["half a head after a response", "GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo", /^HTTP\/1\.1 200 /],
-    ["a part of a body whose request is answered", `${POST}Content-Length: 1000\r\n\r\nx`, /^HTTP\/1\.1 405 /],
+    ["a part of a body whose response is sent", `${POST}Content-Length: 1000\r\n\r\nx`, /^HTTP\/1\.1 405 /],
   ];
   for (const [title, sent, answered] of rows) {
     it(`is closed one second after the listener stopped, and is not counted as forced: ${title}`, async () => {
@@ -275,7 +275,7 @@ describe("a connection that owes no response", () => {
   });
 });
 
-/** An application that begins to drain, and an upgraded connection whose owner sends back every byte. */
+/** An application that starts to drain, and an upgraded connection whose listener echoes every byte. */
 async function stoppingBesideUpgraded() {
   const server = http.createServer();
   server.on("upgrade", (_request, socket: Duplex) => {
@@ -307,7 +307,7 @@ function forcedOf(log: CaptureSink): string | undefined {
 }
 
 describe("an upgraded connection at the deadline of the drain", () => {
-  it("is ended after the bytes that were written to it, and its owner may still write", async () => {
+  it("is ended after the bytes that were written to it, and its listener may still write", async () => {
     const { clock, log, client, stopping } = await stoppingBesideUpgraded();
 
     client.say("before");

@@ -1,4 +1,4 @@
-/** Event streams at a drain: each ends in order when the drain begins, and its client goes on at another instance. */
+/** Event streams at a drain: each ends in order when the drain starts, and its client continues at another instance. */
 import net, { type AddressInfo } from "node:net";
 import { expect } from "chai";
 import { Application, Clock, provide, Reply, Route, Routes, type ServerSentEvent } from "@stagecraft/framework";
@@ -49,7 +49,7 @@ function get(lastEventId?: number): string {
 }
 
 describe("an event stream", () => {
-  it("ends in order when the drain begins, and its client goes on at another instance", async () => {
+  it("ends in order when the drain starts, and its client continues at another instance", async () => {
     const instance = new Instance();
     const running = await instance.start();
     const other = new Instance();
@@ -67,7 +67,7 @@ describe("an event stream", () => {
     await other.finish(otherRunning.stop());
   });
 
-  it("that begins during the drain ends at once", async () => {
+  it("that starts during the drain ends at once", async () => {
     const instance = new Instance();
     const running = await instance.start();
     await using client = await Conversation.with(running.port);

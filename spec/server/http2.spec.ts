@@ -57,7 +57,7 @@ class Server implements AsyncDisposable {
 const POST = { ":method": "POST", "content-type": "application/json" };
 
 describe("an application over HTTP/2", () => {
-  it("answers requests and reads their bodies, without a warning of Node", async () => {
+  it("serves requests and reads their bodies, without a warning of Node", async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error): void => void warnings.push(warning);
     process.on("warning", warn);
@@ -118,7 +118,7 @@ describe("an application over HTTP/2", () => {
       },
     ],
   ] as const) {
-    it(`resets the stream of an answer whose body ${title}`, async () => {
+    it(`resets the stream of a response whose body ${title}`, async () => {
       await using server = await Server.of(Route.get("/", answer));
       const stream = server.begin("/");
 

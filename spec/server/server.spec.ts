@@ -66,7 +66,7 @@ describe("the parser", () => {
     });
   }
 
-  it("answers HTTP/1.0", async () => {
+  it("accepts HTTP/1.0", async () => {
     await using stack = await Stack.of([], () => "handled");
     await using client = await Conversation.with(stack.port);
 
@@ -86,7 +86,7 @@ describe("the parser", () => {
     });
   }
 
-  it("keeps all of 1000 header lines", async () => {
+  it("accepts all of 1000 header lines", async () => {
     await using stack = await Stack.of([], ({ headers }) => headers["x998"]);
 
     const text = await stack.raw(`GET / HTTP/1.0\r\nHost: x\r\n${lines(999)}\r\n`);
@@ -103,7 +103,7 @@ describe("the parser", () => {
     expect(text).to.match(/^HTTP\/1\.1 200 OK/);
   });
 
-  it("closes CONNECT", async () => {
+  it("closes the connection of a CONNECT", async () => {
     await using stack = await Stack.of([], () => "handled");
     await using client = await Conversation.with(stack.port);
 
@@ -155,7 +155,7 @@ async function answering(seen: string[] = []): Promise<Stack> {
 }
 
 describe("pipelined requests", () => {
-  it("are answered in order", async () => {
+  it("get their responses in order", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
 
@@ -165,7 +165,7 @@ describe("pipelined requests", () => {
   });
 
   for (const [what, bytes, status] of REFUSALS) {
-    it(`are answered before ${what} is refused, and later ones are not served`, async () => {
+    it(`get their responses before ${what} is refused, and later ones are not served`, async () => {
       const seen: string[] = [];
       await using stack = await answering(seen);
       await using client = await Conversation.with(stack.port);
@@ -181,7 +181,7 @@ describe("pipelined requests", () => {
     });
   }
 
-  it("are answered before one with a malformed body, which gets the refusal as its response", async () => {
+  it("get their responses before one with a malformed body, which gets the refusal as its response", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
 
@@ -191,7 +191,7 @@ describe("pipelined requests", () => {
     expect(text.match(/HTTP\/1\.1 .*/g)).to.deep.equal(["HTTP/1.1 200 OK", "HTTP/1.1 400 Bad Request"]);
   });
 
-  it("are answered before CONNECT closes their connection", async () => {
+  it("get their responses before CONNECT closes their connection", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
 

@@ -94,7 +94,7 @@ describe("Signals", () => {
     expect(source.eventNames()).to.deep.equal([]);
   });
 
-  it("starts again when it listens again", () => {
+  it("treats the first signal as the first again after it listens again", () => {
     const { source, signals, received } = setUp();
     source.send("SIGINT");
 

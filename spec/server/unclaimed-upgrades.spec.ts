@@ -22,7 +22,7 @@ function connected(app: TestApp): Promise<Conversation> {
   return Conversation.with(Number(new URL(app.url).port));
 }
 
-/** Takes `/live`, and does nothing for other paths. */
+/** Claims `/live`, and ignores other paths. */
 function takesLive(server: Server): void {
   server.on("upgrade", ({ url }: { readonly url?: string }, socket: Duplex) => {
     if (url === "/live") socket.on("end", () => socket.end()).write(SWITCH);
@@ -46,7 +46,7 @@ describe("an upgrade", () => {
   });
 
   for (const behind of [1, 2]) {
-    it(`is refused behind the answers to ${behind} pipelined requests`, async () => {
+    it(`is refused behind the responses to ${behind} pipelined requests`, async () => {
       await using app = await attached(takesLive);
       await using client = await connected(app);
 
@@ -58,7 +58,7 @@ describe("an upgrade", () => {
     });
   }
 
-  it("stays open behind the answer to a pipelined request where a listener has claimed it", async () => {
+  it("stays open behind the response to a pipelined request where a listener has claimed it", async () => {
     await using app = await attached(takesLive);
     await using client = await connected(app);
     await using refused = await connected(app);
@@ -74,7 +74,7 @@ describe("an upgrade", () => {
     client.socket.end();
   });
 
-  it("stays open where a listener has claimed it, and answers late", async () => {
+  it("stays open where a listener has claimed it and responds late", async () => {
     let answer: (() => void) | undefined;
     await using app = await attached((server) => {
       takesLive(server);
@@ -96,7 +96,7 @@ describe("an upgrade", () => {
     expect(await slow.end()).to.equal(SWITCH);
   });
 
-  it("that its client resets before it is refused ends no process", async () => {
+  it("that its client resets before it is refused does not end the process", async () => {
     await using app = await attached(takesLive);
     await using client = await connected(app);
     await using other = await connected(app);

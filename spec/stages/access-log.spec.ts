@@ -80,7 +80,7 @@ describe("AccessLogLayer", () => {
     });
   }
 
-  it("writes the line before the first byte of the answer", async () => {
+  it("writes the line before the first byte of the response", async () => {
     const seen: number[] = [];
     await using app = await listening(logged, () =>
       Readable.from(
@@ -139,8 +139,8 @@ describe("AccessLogLayer", () => {
     expect(app.lines()[0]).to.deep.include({ message: "HEAD /about 200 0ms" });
   });
 
-  describe("writes 499", () => {
-    it("once and immediately, when the client leaves before the answer", async () => {
+  describe("for a client that leaves", () => {
+    it("writes 499 once and immediately, when the client leaves before the response", async () => {
       const leave = new Gate();
       await using app = await listening(logged, () => leave.passed);
       await using client = await Conversation.with(app.stack.port);
@@ -157,7 +157,7 @@ describe("AccessLogLayer", () => {
       expect(app.lines()[0]).to.deep.include({ spans: [], inherited: {} });
     });
 
-    it("when the client leaves; a listener inside a span of the handler still belongs to the request", async () => {
+    it("writes 499 when the client leaves; a listener inside a span of the handler still belongs to the request", async () => {
       await using app = await listening(logged, (ctx) =>
         log.span("work").run(() => {
           ctx.signal.addEventListener("abort", () => log.info("left"));
@@ -176,7 +176,7 @@ describe("AccessLogLayer", () => {
       ).to.deep.equal([["left", "abc"]]);
     });
 
-    it("when the client left before the request reached the log", async () => {
+    it("writes 499 when the client left before the request reached the log", async () => {
       const [reached, leave] = [new Gate<Context>(), new Gate()];
       const slow = {
         handle: (ctx: Context, next: () => Promise<void>) => (reached.open(ctx), leave.passed.then(next)),
@@ -201,7 +201,7 @@ describe("AccessLogLayer", () => {
       ["the response is destroyed", (_client, ctx) => ctx.res.destroy()],
     ];
     for (const [what, end] of endings) {
-      it(`when ${what} before an answer is written by hand, and counts it, aborts its signal and closes its spans`, async () => {
+      it(`writes 499 when ${what} before a response is written by hand, counts it, aborts its signal and closes its spans`, async () => {
         const metrics = new Metrics();
         const requests: Context[] = [];
         const layers = [new RequestIdLayer(), new TraceContextLayer(), new AccessLogLayer(), new MetricsLayer(metrics)];
@@ -228,7 +228,7 @@ describe("AccessLogLayer", () => {
       });
     }
 
-    it("but not when the client leaves while the body is sent", async () => {
+    it("does not write 499 when the client leaves while the body is sent", async () => {
       await using app = await listening(logged, () =>
         Readable.from(
           (async function* () {
@@ -248,7 +248,7 @@ describe("AccessLogLayer", () => {
       expect(app.lines().map(({ fields }) => fields["status"])).to.deep.equal([200]);
     });
 
-    it("but not when a handler had written the head by hand", async () => {
+    it("does not write 499 when a handler has written the head by hand", async () => {
       await using app = await listening(logged, (ctx) => {
         ctx.res.writeHead(200).write("begun");
         return new Promise(() => {});
@@ -263,7 +263,7 @@ describe("AccessLogLayer", () => {
     });
   });
 
-  describe("writes the path", () => {
+  describe("for the path", () => {
     const paths: readonly (readonly [string, string, string])[] = [
       ["without the query", "/a?b=c", "/a"],
       ["without an empty query", "/a?", "/a"],
@@ -275,7 +275,7 @@ describe("AccessLogLayer", () => {
     ];
 
     for (const [what, target, path] of paths) {
-      it(what, async () => {
+      it(`writes the path ${what}`, async () => {
         await using app = await listening(logged, () => "hello");
 
         await app.stack.raw(`GET ${target} HTTP/1.1\r\nHost: spec\r\nConnection: close\r\n\r\n`);
@@ -285,7 +285,7 @@ describe("AccessLogLayer", () => {
       });
     }
 
-    it("of the arriving request, also when a handler changes it", async () => {
+    it("writes the path of the arriving request, even if a handler changes it", async () => {
       await using app = await listening(logged, (ctx) => {
         ctx.path = "/rewritten";
         ctx.method = "DELETE";
@@ -327,7 +327,7 @@ describe("AccessLogLayer", () => {
     expect(event?.inherited).to.include({ ...trace, method: "GET", path: "/", client_ip: "127.0.0.1" });
   });
 
-  describe("lets a handler's events inherit id, method, path and client", () => {
+  describe("for the events of a handler", () => {
     const shared = new EventEmitter();
     const ways: readonly (readonly [string, (ctx: Context, tell: () => void) => unknown])[] = [
       ["at once", (_ctx, tell) => tell()],
@@ -346,13 +346,13 @@ describe("AccessLogLayer", () => {
       ["of the request's end", (ctx, tell) => once(ctx.req.resume().on("end", tell), "end")],
       ["while it reads the request in a loop", readInLoop],
       ["after the body was read", async (ctx, tell) => (await ctx.text(), tell())],
-      ["while the answer is streamed", (_ctx, tell) => Readable.from(told(tell))],
-      ["when the answer is finished", (ctx, tell) => (ctx.res.once("finish", tell), "hello")],
-      ["in work it leaves behind", (_ctx, tell) => (setTimeout(tell, 5), "hello")],
+      ["while the response is streamed", (_ctx, tell) => Readable.from(told(tell))],
+      ["when the response is finished", (ctx, tell) => (ctx.res.once("finish", tell), "hello")],
+      ["in work after the response", (_ctx, tell) => (setTimeout(tell, 5), "hello")],
     ];
 
     for (const [what, handler] of ways) {
-      it(what, async () => {
+      it(`lets events inherit id, method, path and client: ${what}`, async () => {
         await using app = await listening(logged, (ctx) => handler(ctx, () => log.info("told")));
 
         const body = "a".repeat(200_000);
@@ -366,7 +366,7 @@ describe("AccessLogLayer", () => {
       });
     }
 
-    it("when the signal of the request aborts", async () => {
+    it("lets events inherit the fields when the signal of the request aborts", async () => {
       await using app = await listening(logged, (ctx) => {
         ctx.signal.addEventListener("abort", () => log.info("aborted"));
         return new Promise(() => {});
@@ -381,7 +381,7 @@ describe("AccessLogLayer", () => {
       expect(app.witness.from("spec")[0]?.inherited).to.include({ request_id: "abc", path: "/slow" });
     });
 
-    it("each the fields of its own request, when many run at the same time", async () => {
+    it("lets each event inherit the fields of its own request, when many run at the same time", async () => {
       await using app = await listening(logged, async (ctx) => {
         for (let turn = 0; turn < 3; turn++) await pause(turn);
         log.info("told", { expected: ctx.path });
@@ -394,7 +394,7 @@ describe("AccessLogLayer", () => {
       for (const { fields, inherited } of events) expect(inherited["path"]).to.equal(fields["expected"]);
     });
 
-    it("also inside a span of the handler, whose fields win", async () => {
+    it("lets events inherit the fields inside a span of the handler, whose fields take precedence", async () => {
       await using app = await listening(logged, () =>
         log.span("import", { path: "/data.csv" }).run(async () => {
           await pause(1);

@@ -81,7 +81,7 @@ function announced(length: number, sent = length): string {
   return `${POST}Content-Length: ${length}\r\n\r\n${"x".repeat(sent)}`;
 }
 
-/** The status line and the body of the first answer to `bytes`. */
+/** The status line and the body of the first response to `bytes`. */
 async function answerTo(stack: Stack, bytes: string): Promise<string> {
   await using client = await Conversation.with(stack.port);
   client.say(bytes);
@@ -105,7 +105,7 @@ describe("BodyLimitLayer", () => {
       });
     }
 
-    it("answers 413 with an empty body before the request body arrives, without a call of the handler", async () => {
+    it("responds with 413 and an empty body before the request body arrives, without a call of the handler", async () => {
       let woken = 0;
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], () => ++woken);
       await using client = await Conversation.with(stack.port);
@@ -145,7 +145,7 @@ describe("BodyLimitLayer", () => {
       await client.hear(/read 3$/);
     });
 
-    it("keeps the connection when the refused body is small, and answers the next request", async () => {
+    it("keeps the connection open when the refused body is small, and serves the next request", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], (ctx) => ctx.path);
       await using client = await Conversation.with(stack.port);
 
@@ -157,7 +157,7 @@ describe("BodyLimitLayer", () => {
         .and.not.to.match(/Connection: close/i);
     });
 
-    it("reads on for a while when the client goes on sending, so that it sees the answer", async () => {
+    it("reads on for a while when the client goes on sending, so that it receives the response", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readText);
       await using client = await Conversation.with(stack.port);
 
@@ -188,7 +188,7 @@ describe("BodyLimitLayer", () => {
       });
 
       for (const length of [LIMIT + 1, 70_000, 500_000]) {
-        it(`gives the reader of ${length} bytes a PayloadTooLargeError, and the client its answer: ${title}`, async () => {
+        it(`gives the reader of ${length} bytes a PayloadTooLargeError, and the client its response: ${title}`, async () => {
           await using stack = await Stack.of([new CatchPanicLayer(), new BodyLimitLayer(LIMIT)], read);
           await using client = await Conversation.with(stack.port);
 
@@ -216,7 +216,7 @@ describe("BodyLimitLayer", () => {
       expect(await answerTo(stack, chunked(5000))).to.match(/^413 .*larger than 1000 bytes/);
     });
 
-    it("lets a handler answer with another status", async () => {
+    it("lets a handler respond with another status", async () => {
       await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readAndTell);
 
       expect(await answerTo(stack, chunked(5000))).to.match(/^200 refused: PayloadTooLargeError/);
@@ -254,7 +254,7 @@ describe("BodyLimitLayer", () => {
       ["a size that is too large", "fffffffffffffffff\r\nabc"],
     ];
     for (const [title, body] of lies) {
-      it(`answers ${title} with 400 and closes the connection`, async () => {
+      it(`responds to ${title} with 400 and closes the connection`, async () => {
         await using stack = await Stack.of([new BodyLimitLayer(LIMIT)], readStream);
         await using client = await Conversation.with(stack.port);
 
@@ -274,7 +274,7 @@ describe("BodyLimitLayer", () => {
       await client.hear(/^HTTP\/1\.1 413 /);
     });
 
-    it("ends when the client leaves, at any time", async () => {
+    it("ends the reading when the client leaves, at any time", async () => {
       const ends: string[] = [];
       const handler: Handler = (ctx) =>
         readStream(ctx).then(String, (error: FrameworkError) => void ends.push(error.code));
@@ -336,19 +336,14 @@ describe("BodyLimitLayer", () => {
 
   describe("on a route", () => {
     const rows: readonly (readonly [string, readonly Middleware[], readonly Middleware[], number])[] = [
-      ["without a stage: its own limit", [], [new BodyLimitLayer(500)], 500],
+      ["without a stage", [], [new BodyLimitLayer(500)], 500],
       ["less than the stage's", [new BodyLimitLayer(1000)], [new BodyLimitLayer(500)], 500],
-      [
-        "more than the stage's, without a cap: the stage's",
-        [new BodyLimitLayer(1000)],
-        [new BodyLimitLayer(5000)],
-        1000,
-      ],
+      ["more than the stage's, without a cap", [new BodyLimitLayer(1000)], [new BodyLimitLayer(5000)], 1000],
       ["more, within the cap", [new BodyLimitLayer(1000, { cap: 8000 })], [new BodyLimitLayer(5000)], 5000],
-      ["more than the cap: the cap", [new BodyLimitLayer(1000, { cap: 8000 })], [new BodyLimitLayer(9000)], 8000],
-      ["none, where the stage has a cap: the stage's", [new BodyLimitLayer(1000, { cap: 8000 })], [], 1000],
+      ["more than the cap", [new BodyLimitLayer(1000, { cap: 8000 })], [new BodyLimitLayer(9000)], 8000],
+      ["none, where the stage has a cap", [new BodyLimitLayer(1000, { cap: 8000 })], [], 1000],
       [
-        "more than its group's: the group's",
+        "more than its group's",
         [new BodyLimitLayer(1000, { cap: 8000 })],
         [new BodyLimitLayer(500), new BodyLimitLayer(5000)],
         500,
@@ -360,7 +355,7 @@ describe("BodyLimitLayer", () => {
         2000,
       ],
       [
-        "its own cap: without effect",
+        "its own cap, which has no effect",
         [new BodyLimitLayer(1000)],
         [new BodyLimitLayer(500, { cap: 9000 }), new BodyLimitLayer(9000)],
         500,
@@ -371,7 +366,7 @@ describe("BodyLimitLayer", () => {
         ["ctx.text", readText],
         ["ctx.req", readStream],
       ] as const) {
-        it(`${title} (${reader})`, async () => {
+        it(`has the limit ${limit} for ${reader}: ${title}`, async () => {
           await using stack = await Stack.of(stage, routed(route, read));
 
           expect(await answerTo(stack, announced(limit))).to.equal(`200 read ${limit}`);

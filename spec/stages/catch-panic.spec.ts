@@ -35,7 +35,7 @@ describe("CatchPanicLayer", () => {
   it("obeys the layer contract", () => obeysLayerContract(new CatchPanicLayer(), { respondsToErrors: true }));
 
   for (const [what, handler] of unhandled) {
-    it(`shows ${what} to the stages further out as an answer with status 500`, async () => {
+    it(`passes ${what} to the outer stages as a response with status 500`, async () => {
       const watch = new Watch();
       await using stack = await Stack.of([watch, new CatchPanicLayer()], handler);
 
@@ -48,7 +48,7 @@ describe("CatchPanicLayer", () => {
     });
   }
 
-  it("takes back the headers of the unfinished answer, and keeps those of the stages further out", async () => {
+  it("removes the headers of the unfinished response, and retains those of the outer stages", async () => {
     const outer: Middleware = {
       handle(ctx, next) {
         ctx.set("X-Outer", "1");

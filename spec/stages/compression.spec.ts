@@ -21,7 +21,7 @@ import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-cont
 const PROSE = Array.from({ length: 4000 }, (_, at) => `${(at * at * 7919) % 1009} of ${(at * 31) % 97}`).join(", ");
 const LONG = "the same again, ".repeat(200);
 
-/** The bytes of an answer that the stage sends with these settings. */
+/** The bytes of a response that the stage sends with these settings. */
 async function sent(settings: CompressionOptions, coding: string, handler: () => unknown): Promise<string> {
   await using stack = await Stack.of([new CompressionLayer(settings)], handler);
   return (await stack.ask("/", { headers: { "accept-encoding": coding } })).body.toString("base64");
@@ -73,7 +73,7 @@ describe("CompressionLayer", () => {
       );
     });
 
-    it("is sent unchanged when compression gains nothing", async () => {
+    it("is sent unchanged when compression does not make it shorter", async () => {
       const noise = randomBytes(2000);
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set("Content-Type", "text/plain");
@@ -88,7 +88,7 @@ describe("CompressionLayer", () => {
     });
   });
 
-  describe("the level", () => {
+  describe("the compression level", () => {
     const bodies: readonly (readonly [string, () => unknown])[] = [
       ["a whole body", () => PROSE],
       ["a stream", () => Reply.of(Readable.from([PROSE]), "text/plain")],
@@ -110,7 +110,7 @@ describe("CompressionLayer", () => {
     }
   });
 
-  describe("the size", () => {
+  describe("the size of a body", () => {
     const rows: readonly (readonly [string, unknown, boolean])[] = [
       ["1023 bytes of text", "a".repeat(1023), false],
       ["1024 bytes of text", "a".repeat(1024), true],
@@ -120,7 +120,7 @@ describe("CompressionLayer", () => {
     ];
 
     for (const [title, body, isCompressed] of rows) {
-      it(`${title}: ${isCompressed ? "compressed" : "unchanged"}`, async () => {
+      it(`${isCompressed ? "leads to compression" : "does not lead to compression"}: ${title}`, async () => {
         await using stack = await Stack.of([new CompressionLayer()], () => body);
 
         const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
@@ -143,7 +143,7 @@ describe("CompressionLayer", () => {
       expect(answer.text).to.equal("hello");
     });
 
-    it("has a threshold that can be set", async () => {
+    it("has a threshold, which an option sets", async () => {
       await using stack = await Stack.of([new CompressionLayer({ threshold: 50 })], () => "a".repeat(50));
 
       const answer = await stack.ask("/", { headers: { "accept-encoding": "br" } });
@@ -152,7 +152,7 @@ describe("CompressionLayer", () => {
     });
   });
 
-  describe("does not change", () => {
+  describe("a response that is not compressed", () => {
     const rows: readonly (readonly [string, (ctx: Context) => unknown, string | undefined])[] = [
       ["206", (ctx) => ((ctx.status = 206), LONG), "Accept-Encoding"],
       ["a body with an encoding", withHeader("Content-Encoding", "zstd"), undefined],
@@ -166,7 +166,7 @@ describe("CompressionLayer", () => {
     ];
 
     for (const [title, handler, vary] of rows) {
-      it(title, async () => {
+      it(`is sent unchanged: ${title}`, async () => {
         await using stack = await Stack.of([new CompressionLayer()], handler);
 
         const answer = await stack.ask("/", { headers: { "accept-encoding": "br, gzip" } });
@@ -178,7 +178,7 @@ describe("CompressionLayer", () => {
     }
 
     for (const status of [204, 205, 304]) {
-      it(`${status}`, async () => {
+      it(`is sent without a body and a coding: ${status}`, async () => {
         await using stack = await Stack.of(
           [new CompressionLayer()],
           (ctx) => void ((ctx.body = LONG), (ctx.status = status)),
@@ -191,7 +191,7 @@ describe("CompressionLayer", () => {
       });
     }
 
-    it("an answer that a handler writes by hand", async () => {
+    it("is sent unchanged where a handler writes it by hand", async () => {
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.res.writeHead(200, { "Content-Type": "text/plain" });
         ctx.res.end(LONG);
@@ -203,7 +203,7 @@ describe("CompressionLayer", () => {
       expect(answer.headers).not.to.have.property("content-encoding");
     });
 
-    it("the head of an answer that a handler writes by hand later", async () => {
+    it("has an unchanged head where a handler writes it by hand later", async () => {
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.body = LONG;
         ctx.respond = false;
@@ -217,7 +217,7 @@ describe("CompressionLayer", () => {
       expect(answer.headers).not.to.have.any.keys("content-encoding", "vary");
     });
 
-    it("an answer whose client has left", async () => {
+    it("is left alone where its client has left", async () => {
       let coding: unknown = "not seen";
       const watching: Middleware = {
         handle: async (ctx, next) => {
@@ -239,7 +239,7 @@ describe("CompressionLayer", () => {
       expect(coding).to.equal(undefined);
     });
 
-    it("an answer only for 'no-transform', not for 'no-transformation'", async () => {
+    it("is sent unchanged only for 'no-transform', not for 'no-transformation'", async () => {
       await using stack = await Stack.of([new CompressionLayer()], withHeader("Cache-Control", "x-no-transformation"));
 
       const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
@@ -268,7 +268,7 @@ describe("CompressionLayer", () => {
     ];
 
     for (const [title, headers, expected] of rows) {
-      it(title, async () => {
+      it(`of a compressed response changes so: ${title}`, async () => {
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set(headers);
           return LONG;
@@ -282,7 +282,7 @@ describe("CompressionLayer", () => {
       });
     }
 
-    it("of an uncompressed answer keeps ETag and Accept-Ranges, and has Vary", async () => {
+    it("of an uncompressed response retains ETag and Accept-Ranges, and has Vary", async () => {
       await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
         ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
         return LONG;
@@ -295,7 +295,7 @@ describe("CompressionLayer", () => {
     });
 
     describe("for HEAD", () => {
-      it("is that of GET without the coding and the length, which only compression would tell", async () => {
+      it("is that of GET without the coding and the length, which are known only after compressing", async () => {
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.set({ ETag: '"abc"', "Accept-Ranges": "bytes" });
           return LONG;
@@ -349,8 +349,8 @@ describe("CompressionLayer", () => {
 
     describe("of a 304", () => {
       const tags: readonly (readonly [string, Record<string, string>, string])[] = [
-        ["has the weak ETag that the compressed answer had", { "accept-encoding": "gzip" }, 'W/"abc"'],
-        ["has the strong ETag when the answer was not compressed", {}, '"abc"'],
+        ["has the weak ETag of the compressed response", { "accept-encoding": "gzip" }, 'W/"abc"'],
+        ["has the strong ETag when the response was not compressed", {}, '"abc"'],
       ];
       for (const [title, headers, etag] of tags) {
         it(`${title}, and its Vary`, async () => {
@@ -366,7 +366,7 @@ describe("CompressionLayer", () => {
         });
       }
 
-      it("has no Vary when its answer is never compressed", async () => {
+      it("has no Vary when the response is never compressed", async () => {
         await using stack = await Stack.of([new CompressionLayer()], (ctx) => {
           ctx.status = 304;
           ctx.set({ ETag: '"abc"', "Content-Type": "image/png" });
@@ -379,7 +379,7 @@ describe("CompressionLayer", () => {
       });
     });
 
-    it("of the answer to an unhandled error has Vary", async () => {
+    it("of the response to an unhandled error has Vary", async () => {
       await using stack = await Stack.of([new CompressionLayer()], () => Promise.reject(new Error("boom")));
 
       const answer = await stack.ask("/", asking);
@@ -405,7 +405,7 @@ describe("CompressionLayer", () => {
         const seen: string[] = [];
         for (const chunk of ["first", "second", "third"]) {
           source.write(chunk);
-          // The spec would time out if the chunk were held back.
+          // The spec would time out if the chunk were delayed.
           const [text] = (await once(plain, "data")) as [string];
           seen.push(text);
         }
@@ -517,7 +517,7 @@ describe("CompressionLayer", () => {
     });
   });
 
-  describe("hostile requests", () => {
+  describe("a hostile Accept-Encoding", () => {
     const rows: readonly (readonly [string, string])[] = [
       ["thousands of members", "gzip;q=0.1,".repeat(1000)],
       ["thousands of spaces", `${" ".repeat(8000)}gzip`],
@@ -527,7 +527,7 @@ describe("CompressionLayer", () => {
     ];
 
     for (const [title, header] of rows) {
-      it(`${title}: answered`, async () => {
+      it(`gets a response without an error: ${title}`, async () => {
         await using stack = await Stack.of([new CompressionLayer()], () => "hello");
 
         const text = await stack.raw(
@@ -540,7 +540,7 @@ describe("CompressionLayer", () => {
     }
   });
 
-  describe("a setting out of its range is refused", () => {
+  describe("a setting out of its range", () => {
     for (const options of [
       { brotliQuality: 12 },
       { brotliQuality: -1 },
@@ -550,7 +550,7 @@ describe("CompressionLayer", () => {
       { threshold: -1 },
       { threshold: Number.NaN },
     ]) {
-      it(JSON.stringify(options), () => {
+      it(`is refused: ${JSON.stringify(options)}`, () => {
         const error = errorOf(() => new CompressionLayer(options));
 
         expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_COMPRESSION_OPTION");

@@ -6,7 +6,7 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 const LIMIT = 100;
 
 describe("Deadlines", () => {
-  it("sets no timer before there is a deadline, one for all of them, and none when the last has rung", () => {
+  it("sets no timer before there is a deadline, one for all of them, and none after the last one is missed", () => {
     const clock = new FakeClock();
     const deadlines = new Deadlines(clock, LIMIT);
 
@@ -22,7 +22,7 @@ describe("Deadlines", () => {
     expect(seen).to.deep.equal([0, 1, 0]);
   });
 
-  it("lets the timer of deadlines that were met run out, and sets no other", () => {
+  it("lets the timer of met deadlines run out, and sets no other", () => {
     const clock = new FakeClock();
     const deadlines = new Deadlines(clock, LIMIT);
     const deadline = new Deadline(() => expect.fail("it was met"));
@@ -34,7 +34,7 @@ describe("Deadlines", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("calls each that is not met at its moment, and no other", () => {
+  it("calls each deadline that is not met at its time, and no other", () => {
     const steps = fc.array(fc.tuple(fc.nat(60), fc.boolean(), fc.nat(150)), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (sequence) => {
@@ -59,7 +59,7 @@ describe("Deadlines", () => {
     );
   });
 
-  it("takes a deadline in again while it rings, without being late for the others", () => {
+  it("accepts a missed deadline again in its call, without being late for the others", () => {
     const clock = new FakeClock();
     const deadlines = new Deadlines(clock, LIMIT);
     const rung: string[] = [];

@@ -13,7 +13,7 @@ import { startupErrorOf } from "../support/startup-error-of.js";
 const ORIGIN = "https://app.example";
 
 describe("the outer stages of an application", () => {
-  it("answers a preflight with the security headers, without request id and access log", async () => {
+  it("respond to a preflight with the security headers, without request id and access log", async () => {
     await using app = await testApp(everything());
 
     const response = await app.options("/data", {
@@ -27,7 +27,7 @@ describe("the outer stages of an application", () => {
     expect(app.logs.transcript()).not.to.contain("access_log");
   });
 
-  it("rewrites the target before routing and logging, and never logs the original", async () => {
+  it("rewrite the target before routing and logging, and never log the original", async () => {
     await using app = await testApp(everything().proxy(() => ProxyAction.rewrite("/data?token=hidden")));
 
     const response = await app.get("/old/canary");
@@ -45,7 +45,7 @@ describe("the outer stages of an application", () => {
     expect(await (await app.get("/whatever")).json()).to.deep.equal({ state: "ready" });
   });
 
-  it("adds no headers to the answers of proxy and health", async () => {
+  it("add no headers to the responses of proxy and health", async () => {
     await using app = await testApp(everything().proxy(closeOne));
 
     const responses = [await app.get("/closed", { headers: { origin: ORIGIN } }), await app.get("/up/live")];
@@ -58,7 +58,7 @@ describe("the outer stages of an application", () => {
     expect(responses[0]?.headers.get("x-content-type-options")).to.equal("nosniff");
   });
 
-  it("completes every error answer: 400, 404, 405, 500", async () => {
+  it("complete every error response: 400, 404, 405, 500", async () => {
     await using app = await testApp(everything());
     const headers = { origin: ORIGIN };
 
@@ -80,7 +80,7 @@ describe("the outer stages of an application", () => {
     }
   });
 
-  it("lists all wrong settings of its stages at once", () => {
+  it("have all wrong settings listed at once", () => {
     const builder = Application.create()
       .cors({ origins: "*", credentials: true })
       .compression({ brotliQuality: 99 })
@@ -94,7 +94,7 @@ describe("the outer stages of an application", () => {
       .and.contain("E_STATIC_PREFIX");
   });
 
-  it("refuses a stage that is configured twice", () => {
+  it("are refused if one is configured twice", () => {
     const cors: CorsOptions = { origins: [ORIGIN] };
 
     const error = errorOf(() => Application.create().cors(cors).cors(cors).build());

@@ -63,14 +63,14 @@ describe("ErrorMapping", () => {
     ],
   ];
   for (const [what, handler] of untouched) {
-    it(`leaves ${what} alone`, async () => {
+    it(`does not change ${what}`, async () => {
       const answer = await answerOf(new ErrorMapping().redactErrors(true), handler);
 
       expect(answer.text).not.to.contain("urn:framework");
     });
   }
 
-  it("keeps the other headers of the answer", async () => {
+  it("retains the other headers of the response", async () => {
     const answer = await answerOf(new ErrorMapping(), (ctx) => {
       ctx.set({ Allow: "GET", "Retry-After": "7", "WWW-Authenticate": "Basic" });
       ctx.cookies.set("a", "1");
@@ -94,7 +94,7 @@ describe("ErrorMapping", () => {
       });
     }
 
-    it("is off unless set", async () => {
+    it("is not the default", async () => {
       const answer = await answerOf(new ErrorMapping(), () => Reply.text("shown", 500));
 
       expect(answer.text).to.equal("shown");
@@ -102,7 +102,7 @@ describe("ErrorMapping", () => {
   });
 
   describe("with a mapper", () => {
-    it("answers with its reply and keeps the other headers", async () => {
+    it("responds with the mapper's reply and retains the other headers", async () => {
       const answer = await answerOf(new ErrorMapping().using(page), (ctx) => {
         ctx.set("Allow", "GET");
         ctx.status = 405;
@@ -112,7 +112,7 @@ describe("ErrorMapping", () => {
       expect(answer.headers).to.include({ "content-type": "text/html; charset=utf-8", allow: "GET" });
     });
 
-    it("keeps the status unless the reply has the status of an error", async () => {
+    it("retains the status unless the reply has the status of an error", async () => {
       const soft = new ErrorMapping().using(() => Reply.html("<h1>Sorry</h1>"));
       const other = new ErrorMapping().using(() => Reply.text("gone", 410));
 
@@ -123,7 +123,7 @@ describe("ErrorMapping", () => {
       expect([changed.status, changed.text]).to.deep.equal([410, "gone"]);
     });
 
-    it("is asked about a panic, with status 500", async () => {
+    it("calls the mapper for an unhandled error, with status 500", async () => {
       const answer = await answerOf(new ErrorMapping().using(page), () => {
         throw new Error("canary");
       });
@@ -131,7 +131,7 @@ describe("ErrorMapping", () => {
       expect([answer.status, answer.text]).to.deep.equal([500, "<h1>500</h1>"]);
     });
 
-    it("leaves the answer to the other rules where it returns nothing", async () => {
+    it("leaves the response to the other rules where the mapper returns undefined", async () => {
       const answer = await answerOf(
         new ErrorMapping().using(() => undefined),
         withStatus(404),
@@ -140,7 +140,7 @@ describe("ErrorMapping", () => {
       expect(answer.text).to.contain("urn:framework:problem:not-found");
     });
 
-    it("is skipped where it throws", async () => {
+    it("skips a mapper that throws", async () => {
       const mapping = new ErrorMapping().using(() => {
         throw new Error("canary");
       });

@@ -60,7 +60,7 @@ describe("Health", () => {
   ];
 
   for (const [state, path, status, body] of table) {
-    it(`answers ${path} with ${status} when ${state}`, async () => {
+    it(`responds to ${path} with ${status} when ${state}`, async () => {
       const { health } = setUp({ state });
 
       const answer = await ask(health, path);
@@ -71,7 +71,7 @@ describe("Health", () => {
   }
 
   for (const path of ["/up", "/up/live", "/up/ready"]) {
-    it(`answers ${path} with JSON, no-store and its length`, async () => {
+    it(`responds to ${path} with JSON, no-store and its length`, async () => {
       const { health } = setUp({ subsystems: [new Probed("cache", refuse("zu spät"))] });
 
       const { headers, body } = await ask(health, path);
@@ -83,7 +83,7 @@ describe("Health", () => {
       });
     });
 
-    it(`answers HEAD ${path} with the head of GET and no body`, async () => {
+    it(`responds to HEAD ${path} with the head of GET and no body`, async () => {
       const { health } = setUp({ subsystems: [new Probed("cache")] });
 
       const get = await ask(health, path);
@@ -93,7 +93,7 @@ describe("Health", () => {
     });
 
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "get"]) {
-      it(`answers ${method} ${path} with 405 and the allowed methods`, async () => {
+      it(`responds to ${method} ${path} with 405 and the allowed methods`, async () => {
         const { health } = setUp();
 
         expect(await ask(health, path, method)).to.deep.equal({
@@ -106,12 +106,12 @@ describe("Health", () => {
   }
 
   for (const path of ["/", "", "/u", "/up/", "/up/x", "/upload", "/UP", "/up/live/", "/up/Live", "//up", "/up//live"]) {
-    it(`does not answer ${JSON.stringify(path)}`, () => {
+    it(`does not respond to ${JSON.stringify(path)}`, () => {
       expect(setUp().health.findResponse("GET", path)).to.equal(undefined);
     });
   }
 
-  it("moves with its prefix and frees the old paths", async () => {
+  it("has its paths below another prefix, and no longer below the default", async () => {
     const { health } = setUp({ prefix: "/internal/health" });
 
     const answer = await ask(health, "/internal/health/live");
@@ -125,7 +125,7 @@ describe("Health", () => {
     expect(health.findResponse("GET", "/up")).to.equal(undefined);
   });
 
-  it("answers without a promise when there is nothing to probe", () => {
+  it("returns no promise when there is no subsystem to probe", () => {
     const { health } = setUp({ subsystems: [new Recorded("database")] });
 
     const answers = ["/up", "/up/live", "/up/ready"].map((path) => health.findResponse("GET", path));
@@ -152,7 +152,7 @@ describe("Health with probes", () => {
     expect(body).to.equal(`{"state":"ready","ready":true,"checks":{${each.join(",")}}}`);
   });
 
-  it("adds liveness to the overall answer", async () => {
+  it("adds liveness to the overall response", async () => {
     const { health } = setUp({ subsystems: [new Probed("mail", refuse("no route"))] });
 
     const { status, body } = await ask(health, "/up");
@@ -256,7 +256,7 @@ describe("Health with probes", () => {
     });
   }
 
-  it("does not abort the signal of a probe that answered", async () => {
+  it("does not abort the signal of a probe that has ended", async () => {
     const signals: AbortSignal[] = [];
     const { clock, health } = setUp({ subsystems: [new Probed("mail", (signal) => signals.push(signal))] });
 
@@ -266,7 +266,7 @@ describe("Health with probes", () => {
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
   });
 
-  it("shares a running probe among all requests, and keeps no result", async () => {
+  it("shares a running probe among all requests, and caches no result", async () => {
     let probed = 0;
     const { clock, health } = setUp({
       subsystems: [
@@ -289,7 +289,7 @@ describe("Health with probes", () => {
     expect(probed).to.equal(2);
   });
 
-  it("answers as draining when the drain begins while probes run", async () => {
+  it("reports draining when the drain starts while probes run", async () => {
     const { clock, lifecycle, health } = setUp({ subsystems: [new Probed("database", never)] });
 
     const asking = ask(health, "/up/ready");
@@ -338,7 +338,7 @@ describe("checkHealthPrefix", () => {
 
 describe("Readiness", () => {
   for (const state of ["booting", "ready", "draining", "stopped"] as const) {
-    it(`has the state ${state}, and tells whether it is ready`, () => {
+    it(`has the state ${state}, and reports whether it is ready`, () => {
       const { readiness } = setUp({ state });
 
       expect(readiness.state).to.equal(state);
@@ -346,7 +346,7 @@ describe("Readiness", () => {
     });
   }
 
-  it("reports the same as the endpoint", async () => {
+  it("reports the same as the readiness endpoint", async () => {
     const { health, readiness } = setUp({ subsystems: [new Probed("database")] });
 
     const report = await readiness.report();

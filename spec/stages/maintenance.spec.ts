@@ -98,7 +98,7 @@ describe("MaintenanceLayer", () => {
       refused: { path: "/closed" },
     }));
 
-  it("answers 503 with Retry-After and a problem, without a call of the handler", async () => {
+  it("responds with 503, Retry-After and a problem, without a call of the handler", async () => {
     let woken = 0;
     await using stack = await Stack.of([new MaintenanceLayer(Maintenance.engaged())], () => ++woken);
 
@@ -116,7 +116,7 @@ describe("MaintenanceLayer", () => {
     expect(woken).to.equal(0);
   });
 
-  it("answers with the given Retry-After", async () => {
+  it("responds with the given Retry-After", async () => {
     await using stack = await Stack.of([new MaintenanceLayer(Maintenance.engaged().retryAfter(5))]);
 
     expect((await stack.ask()).headers["retry-after"]).to.equal("5");
@@ -143,7 +143,7 @@ describe("MaintenanceLayer", () => {
     expect([before.status, during.status, after.status]).to.deep.equal([200, 503, 200]);
   });
 
-  it("lets a request finish that is already inside", async () => {
+  it("lets a request finish that is already in progress", async () => {
     const maintenance = new Maintenance();
     await using stack = await Stack.of([new MaintenanceLayer(maintenance)], () => {
       maintenance.engage();
@@ -154,7 +154,7 @@ describe("MaintenanceLayer", () => {
     expect((await stack.ask()).status).to.equal(503);
   });
 
-  it("answers HEAD with the same head", async () => {
+  it("responds to HEAD with the same head", async () => {
     await using stack = await Stack.of([new MaintenanceLayer(Maintenance.engaged())]);
 
     const answer = await stack.ask("/", { method: "HEAD" });

@@ -137,12 +137,12 @@ describe("MetricsLayer", () => {
     expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="200"} 50']);
   });
 
-  it("measures the seconds until the answer is decided", async () => {
+  it("measures the seconds until the response is decided", async () => {
     const metrics = new Metrics();
     const clock = new FakeClock();
     const slowBody = async function* () {
       yield "a";
-      // A stream reads ahead, so the rest comes later than the answer.
+      // A stream reads ahead, so the rest comes later than the response.
       await pause(30);
       clock.advance(60_000);
       yield "b";

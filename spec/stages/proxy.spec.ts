@@ -26,7 +26,7 @@ describe("ProxyLayer", () => {
     obeysLayerContract(new ProxyLayer(async () => ProxyAction.continue({ "x-tenant": "7" }))));
 
   describe("the function", () => {
-    it("gets method, target and headers", async () => {
+    it("receives method, target and headers", async () => {
       const seen: unknown[] = [];
       await using stack = await through((request) => {
         seen.push([request.method, request.url, request.headers["x-a"]]);
@@ -57,7 +57,7 @@ describe("ProxyLayer", () => {
       });
     }
 
-    it("may be asynchronous", async () => {
+    it("may be an asynchronous function", async () => {
       await using stack = await through(async () => ProxyAction.rewrite("/later"));
 
       expect((await stack.ask("/")).text).to.equal("/later");
@@ -91,7 +91,7 @@ describe("ProxyLayer", () => {
       expect(witness.events.map(({ fields }) => fields["status"])).to.deep.equal([499]);
     });
 
-    it("leads to a 500 when it throws", async () => {
+    it("causes a 500 when it throws", async () => {
       await using stack = await through(() => {
         throw new Error("boom");
       });
@@ -99,14 +99,14 @@ describe("ProxyLayer", () => {
       expect((await stack.ask("/")).status).to.equal(500);
     });
 
-    it("leads to a 500 when it rejects", async () => {
+    it("causes a 500 when it rejects", async () => {
       await using stack = await through(() => Promise.reject(new Error("boom")));
 
       expect((await stack.ask("/")).status).to.equal(500);
     });
 
-    it("leads to a 500 when it does not return a ProxyAction", async () => {
-      // JavaScript callers may return anything.
+    it("causes a 500 when it does not return a ProxyAction", async () => {
+      // JavaScript callers may return any value.
       await using stack = await through((() => undefined) as unknown as ProxyFunction);
 
       expect((await stack.ask("/")).status).to.equal(500);
@@ -114,7 +114,7 @@ describe("ProxyLayer", () => {
   });
 
   describe("continue", () => {
-    it("does not change the request", async () => {
+    it("leaves the request unchanged", async () => {
       await using stack = await through(() => ProxyAction.continue());
 
       const answer = await stack.ask("/a?b");
@@ -154,7 +154,7 @@ describe("ProxyLayer", () => {
   });
 
   describe("rewrite", () => {
-    it("shows the new target to the inner stages, and keeps the original one", async () => {
+    it("passes the new target to the inner stages, and keeps the original as originalUrl", async () => {
       await using stack = await Stack.of([new ProxyLayer(() => ProxyAction.rewrite("/new?q=1"))], (ctx) => [
         ctx.url,
         ctx.path,
@@ -168,7 +168,7 @@ describe("ProxyLayer", () => {
     });
 
     for (const url of ["https://evil.example/", "//evil.example/", "/a#b", "/a\r\nb", "a", ""]) {
-      it(`to ${JSON.stringify(url)} is a 400 problem, and no inner stage is called`, async () => {
+      it(`a rewrite to ${JSON.stringify(url)} is a 400 problem, and no inner stage is called`, async () => {
         const woken: string[] = [];
         await using stack = await Stack.of([new ProxyLayer(() => ProxyAction.rewrite(url))], (ctx) =>
           woken.push(ctx.url),
@@ -197,7 +197,7 @@ describe("ProxyLayer", () => {
     ];
 
     for (const [method, permanent, status] of rows) {
-      it(`of ${method} is ${status} ${permanent ? "when permanent" : "when temporary"}`, async () => {
+      it(`a redirect of ${method} is ${status} ${permanent ? "when permanent" : "when temporary"}`, async () => {
         await using stack = await through(() => ProxyAction.redirect("https://new.example/a?b", { permanent }));
 
         const answer = await stack.ask("/", { method });
@@ -219,7 +219,7 @@ describe("ProxyLayer", () => {
       "/a\r\nSet-Cookie: a=b",
       "ftp://a/",
     ]) {
-      it(`to ${JSON.stringify(location)} is a 400 problem`, async () => {
+      it(`a redirect to ${JSON.stringify(location)} is a 400 problem`, async () => {
         await using stack = await through(() => ProxyAction.redirect(location));
 
         const answer = await stack.ask("/");
@@ -232,7 +232,7 @@ describe("ProxyLayer", () => {
   });
 
   describe("shortCircuit", () => {
-    it("answers with a status", async () => {
+    it("responds with the given status", async () => {
       await using stack = await through(() => ProxyAction.shortCircuit(410));
 
       const answer = await stack.ask("/");
@@ -241,7 +241,7 @@ describe("ProxyLayer", () => {
       expect(answer.headers).to.include({ "x-content-type-options": "nosniff", "content-length": "0" });
     });
 
-    it("answers with a reply and that status", async () => {
+    it("responds with a reply and the given status", async () => {
       const reply = Reply.html("<h1>Closed</h1>").header("Retry-After", "60");
       await using stack = await through(() => ProxyAction.shortCircuit(503, reply));
 
@@ -255,7 +255,7 @@ describe("ProxyLayer", () => {
       });
     });
 
-    it("answers HEAD with the head alone", async () => {
+    it("responds to HEAD with the head alone", async () => {
       await using stack = await through(() => ProxyAction.shortCircuit(200, Reply.text("hello")));
 
       const answer = await stack.ask("/", { method: "HEAD" });
@@ -273,7 +273,7 @@ describe("ProxyLayer", () => {
   });
 });
 
-/** The layer around a handler that answers with the target that it saw. */
+/** The layer around a handler that responds with the target that it saw. */
 function through(decide: ProxyFunction): Promise<Stack> {
   return Stack.of([new ProxyLayer(decide)], ({ url }: Context) => url);
 }

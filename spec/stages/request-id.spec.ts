@@ -1,4 +1,4 @@
-/** The request-id stage over raw sockets: the id that a request gets, and the header on the answer. */
+/** The request-id stage over raw sockets: the id that a request gets, and the header on the response. */
 import { expect } from "chai";
 import type { Context } from "../../lib/http/request/context.js";
 import { RequestId } from "../../lib/observe/request-id.js";
@@ -70,7 +70,7 @@ describe("RequestIdLayer", () => {
   }
 
   for (const [what, line] of BROKEN) {
-    it(`lets no ${what} into the head of the answer`, async () => {
+    it(`lets no ${what} into the head of the response`, async () => {
       await using stack = await Stack.of([new RequestIdLayer()], () => "hello");
 
       const text = await stack.raw(`GET / HTTP/1.1\r\nHost: spec\r\nConnection: close\r\n${line}\r\n`);
@@ -92,7 +92,7 @@ describe("RequestIdLayer", () => {
     });
   }
 
-  it("adds the id to the answer to HEAD", async () => {
+  it("adds the id to the response to HEAD", async () => {
     await using stack = await Stack.of([new RequestIdLayer()], () => "hello");
 
     const answer = await stack.ask("/", { method: "HEAD", headers: { "x-request-id": "mine" } });
@@ -100,7 +100,7 @@ describe("RequestIdLayer", () => {
     expect(answer.headers).to.include({ "x-request-id": "mine", "content-length": "5" });
   });
 
-  it("replaces an id that the answer already has", async () => {
+  it("replaces an id that the response already has", async () => {
     const handlers = [
       (ctx: Context) => (ctx.set("X-Request-Id", "theirs"), "hello"),
       (ctx: Context) => void ctx.res.writeHead(200, { "X-REQUEST-ID": "theirs" }).end(),
@@ -116,7 +116,7 @@ describe("RequestIdLayer", () => {
     }
   });
 
-  it("adds no other header to the answer", async () => {
+  it("adds no other header to the response", async () => {
     await using plain = await Stack.of([], () => "hello");
     await using stack = await Stack.of([new RequestIdLayer()], () => "hello");
 

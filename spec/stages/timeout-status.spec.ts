@@ -22,7 +22,7 @@ const RESPONSE = /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 (?:408|503) [^
 
 const forever = (): Promise<never> => new Promise(() => {});
 
-/** Sends `request` to a handler that never answers, lets the time run out once `isReady`, and returns the text of the response. */
+/** Sends `request` to a handler that never responds, lets the time run out once `isReady`, and returns the text of the response. */
 async function timedOut(layer: TimeoutLayer, request: string, handler: (ctx: Context) => unknown): Promise<string> {
   const clock = new FakeClock();
   let seen: Context | undefined;
@@ -35,7 +35,7 @@ async function timedOut(layer: TimeoutLayer, request: string, handler: (ctx: Con
   client.say(request);
   await until(() => seen !== undefined);
   await until(() => seen?.connection.socket.bytesRead === request.length);
-  // The handler takes what has arrived in the next turns of the event loop.
+  // The handler reads the arrived bytes in the next iterations of the event loop.
   await client.quiet(0);
   clock.advance(LIMIT_MS);
   return await client.hear(RESPONSE);
@@ -81,7 +81,7 @@ const rows: readonly (readonly [string, string, (ctx: Context) => unknown, 408 |
 ];
 
 describe("a timeout with the status 503", () => {
-  it("answers with Retry-After and the problem `unavailable`", async () => {
+  it("responds with Retry-After and the problem `unavailable`", async () => {
     const response = await timedOut(
       new TimeoutLayer(LIMIT_MS, { status: 503 }),
       "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -105,14 +105,14 @@ describe("a timeout with the status 503", () => {
   });
 
   for (const [what, request, handler, status] of rows) {
-    it(`answers ${status} to ${what}`, async () => {
+    it(`responds with ${status} to ${what}`, async () => {
       const response = await timedOut(new TimeoutLayer(LIMIT_MS, { status: 503 }), request, handler);
 
       expect(response).to.contain(`HTTP/1.1 ${status} `);
     });
   }
 
-  it("gives its status to a timeout on a route, which may choose another one", async () => {
+  it("passes its status to a timeout on a route, which may set another one", async () => {
     const statuses: number[] = [];
     for (const inner of [new TimeoutLayer(100), new TimeoutLayer(100, { status: 408 })]) {
       const clock = new FakeClock();
@@ -132,7 +132,7 @@ describe("a handler that times out", () => {
     ["by default", {}, 408],
     ["with the status 503", { status: 503 }, 503],
   ] as const) {
-    it(`is told to the listeners of Koa, ${title}`, async () => {
+    it(`is emitted to the listeners of Koa, ${title}`, async () => {
       const told: unknown[] = [];
       const builder = Application.create()
         .routes(new Routes([Route.post("/orders/{id}", forever)]))

@@ -39,14 +39,14 @@ class Hold {
     return this.opened;
   }
 
-  /** Lets the handler go on, and waits until it has done what it does at once. */
+  /** Lets the handler go on, and waits for its immediate effects. */
   async release(): Promise<void> {
     this.open();
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** The framework gives nothing but errors. */
+/** The framework passes only errors. */
 function reasonOf(signal: AbortSignal): Error {
   return signal.reason as Error;
 }
@@ -79,7 +79,7 @@ function setBefore(ctx: Context, next: () => Promise<void>): Promise<void> {
 describe("TimeoutLayer", () => {
   it("obeys the layer contract", () => obeysLayerContract(new TimeoutLayer(60_000)));
 
-  it("answers 408 with an empty body and no type as soon as the time is over", async () => {
+  it("responds with 408, an empty body and no type as soon as the time is over", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     await using stack = await Stack.of([new TimeoutLayer(5000)], () => hold.wait(), clock);
@@ -96,7 +96,7 @@ describe("TimeoutLayer", () => {
     expect(answer.headers).not.to.have.any.keys("content-type");
   });
 
-  it("leaves an answer alone that came in time, by a hair", async () => {
+  it("does not change a response that is sent just in time", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     const handler = async (): Promise<string> => hold.wait().then(() => "in time");
@@ -123,7 +123,7 @@ describe("TimeoutLayer", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("aborts the signal with E_TIMEOUT, once the answer cannot be changed any more", async () => {
+  it("aborts the signal with E_TIMEOUT, once the response cannot be changed any more", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     let reason: unknown;
@@ -147,7 +147,7 @@ describe("TimeoutLayer", () => {
     expect(reason).to.have.property("status", 408);
   });
 
-  it("answers with the head as it was when the request came in", async () => {
+  it("responds with the head in its state at the arrival of the request", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     const handler = (ctx: Context): Promise<void> => {
@@ -185,7 +185,7 @@ describe("TimeoutLayer", () => {
     expect(JSON.parse(answer.text)).to.include({ status: 408, type: "urn:framework:problem:timeout" });
   });
 
-  it("counts the reading of the body: a client that sends a byte now and then gets 408, and its connection ends", async () => {
+  it("includes the time for reading the body: a client that sends a byte now and then gets 408, and its connection ends", async () => {
     const clock = new FakeClock();
     let reading = false;
     const handler = (ctx: Context): Promise<string> => {
@@ -226,8 +226,8 @@ describe("TimeoutLayer", () => {
     expect([answer.status, answer.text]).to.deep.equal([200, "first second"]);
   });
 
-  describe("of a stream that was returned in time", () => {
-    it("awaits the first chunk, though it comes too late", async () => {
+  describe("for a stream that was returned in time", () => {
+    it("waits for the first chunk, even if it comes after the deadline", async () => {
       const clock = new FakeClock();
       const hold = new Hold();
       const source = new PassThrough();
@@ -249,7 +249,7 @@ describe("TimeoutLayer", () => {
       expect(events.filter(isUnexpected)).to.deep.equal([]);
     });
 
-    it("limits what comes after it", async () => {
+    it("limits the work after the stream", async () => {
       const clock = new FakeClock();
       const source = new PassThrough();
       const hold = new Hold();
@@ -266,7 +266,7 @@ describe("TimeoutLayer", () => {
     });
   });
 
-  describe("after it has answered", () => {
+  describe("after its response", () => {
     const late: readonly (readonly [string, (ctx: Context) => unknown])[] = [
       ["a value", () => "late"],
       ["a reply with headers", () => Reply.text("late", 201).header("X-Late", "1")],
@@ -280,7 +280,7 @@ describe("TimeoutLayer", () => {
       ],
     ];
     for (const [title, result] of late) {
-      it(`drops ${title}, and logs nothing about it`, async () => {
+      it(`drops ${title}, without a log line`, async () => {
         const clock = new FakeClock();
         const hold = new Hold();
         const events = await eventsOf(async () => {
@@ -405,7 +405,7 @@ describe("TimeoutLayer", () => {
     });
   }
 
-  it("hands on an error that came in time", async () => {
+  it("passes on an error that was thrown in time", async () => {
     await using stack = await Stack.of([new CatchPanicLayer(), new TimeoutLayer(5000)], () =>
       Promise.reject(new TypeError("broken")),
     );
@@ -413,7 +413,7 @@ describe("TimeoutLayer", () => {
     expect((await stack.ask()).status).to.equal(500);
   });
 
-  it("ends the connection, and says so, where the head was sent by hand and the rest does not come", async () => {
+  it("ends the connection, and logs it, where the head was sent by hand and the rest does not come", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     const events = await eventsOf(async () => {
@@ -439,7 +439,7 @@ describe("TimeoutLayer", () => {
     expect(events.join("\n")).to.contain("ERROR framework::http::timeout: response failed");
   });
 
-  it("leaves an answer unchanged that was finished by hand, while the handler goes on", async () => {
+  it("does not change a response that was finished by hand, while the handler goes on", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     const events = await eventsOf(async () => {
@@ -458,7 +458,7 @@ describe("TimeoutLayer", () => {
     expect(events.filter(isUnexpected)).to.deep.equal([]);
   });
 
-  it("answers where the handler meant to do so by hand, and did not", async () => {
+  it("responds where the handler announced a response by hand, and sent none", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     const handler = (ctx: Context): Promise<void> => {
@@ -474,7 +474,7 @@ describe("TimeoutLayer", () => {
     expect((await asking).status).to.equal(408);
   });
 
-  it("does not act after the client has left", async () => {
+  it("has no effect after the client has left", async () => {
     const clock = new FakeClock();
     const hold = new Hold();
     let reason: unknown;
@@ -499,7 +499,7 @@ describe("TimeoutLayer", () => {
   });
 
   describe("on a route", () => {
-    it("takes the place of a longer time of the stage", async () => {
+    it("replaces a longer time of the stage", async () => {
       const clock = new FakeClock();
       const hold = new Hold();
       await using stack = await Stack.of(
@@ -515,7 +515,7 @@ describe("TimeoutLayer", () => {
       expect((await asking).status).to.equal(408);
     });
 
-    it("takes the place of a shorter time of the stage", async () => {
+    it("replaces a shorter time of the stage", async () => {
       const clock = new FakeClock();
       const hold = new Hold();
       const handler = routed(30_000, () => hold.wait().then(() => "at last"));
@@ -530,7 +530,7 @@ describe("TimeoutLayer", () => {
       expect([answer.status, answer.text]).to.deep.equal([200, "at last"]);
     });
 
-    it("ends when it is over, where the stage's would have ended sooner", async () => {
+    it("ends the request at the time of the route, where that of the stage would have ended sooner", async () => {
       const clock = new FakeClock();
       const hold = new Hold();
       await using stack = await Stack.of(
@@ -549,7 +549,7 @@ describe("TimeoutLayer", () => {
       expect((await asking).status).to.equal(408);
     });
 
-    it("leaves what comes after it to the stage's time", async () => {
+    it("leaves the work after the route's middleware to the time of the stage", async () => {
       const clock = new FakeClock();
       const hold = new Hold();
       await using stack = await Stack.of(

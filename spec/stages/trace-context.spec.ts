@@ -117,7 +117,7 @@ describe("TraceContextLayer", () => {
     });
   }
 
-  it("makes no header of a folded line or a line break", async () => {
+  it("writes no header from a folded line or a line break", async () => {
     for (const line of [`traceparent: ${VALID}\r\n Set-Cookie: b=1`, `tracestate: a=1\rSet-Cookie: b=1`]) {
       const { text } = await traced(line);
 
@@ -126,7 +126,7 @@ describe("TraceContextLayer", () => {
     }
   });
 
-  it("does not change the answer", async () => {
+  it("does not change the response", async () => {
     await using plain = await Stack.of([], () => "hello");
     await using stack = await Stack.of([new TraceContextLayer()], () => "hello");
     const headers = { traceparent: VALID, tracestate: "a=1" };
@@ -177,10 +177,10 @@ describe("TraceContextLayer", () => {
     expect(answer.text).to.equal(TRACE);
   });
 
-  describe("ends its span", () => {
+  describe("the span", () => {
     const failure = new Error("boom");
     const outcomes: readonly (readonly [string, (ctx: Context) => unknown, unknown])[] = [
-      ["as successful after an answer", () => "hello", { ok: true }],
+      ["as successful after a response", () => "hello", { ok: true }],
       ["as successful after a refusal", (ctx) => ctx.throw(404), { ok: true }],
       [
         "as failed after a server error",
@@ -191,7 +191,7 @@ describe("TraceContextLayer", () => {
     ];
 
     for (const [how, handler, outcome] of outcomes) {
-      it(how, async () => {
+      it(`ends ${how}`, async () => {
         const witness = new TracingRecorder();
         await using stack = await witness.run(() => Stack.of([new TraceContextLayer()], handler));
 
@@ -201,7 +201,7 @@ describe("TraceContextLayer", () => {
       });
     }
 
-    it("when the client leaves", async () => {
+    it("ends when the client leaves", async () => {
       const witness = new TracingRecorder();
       await using stack = await witness.run(() => Stack.of([new TraceContextLayer()], () => new Promise(() => {})));
       const controller = new AbortController();

@@ -51,7 +51,7 @@ function hasSortedKeys(value: unknown): boolean {
 }
 
 describe("the endpoint of the graph", () => {
-  it("answers with the graph as JSON, keys sorted", async () => {
+  it("responds with the graph as JSON, keys sorted", async () => {
     await using app = await testApp(build());
 
     const response = await app.get("/_framework/uag.json");
@@ -94,7 +94,7 @@ describe("the endpoint of the graph", () => {
     expect(pipeline).to.have.length(25);
   });
 
-  it("answers HEAD with the same head, and other methods with 405", async () => {
+  it("responds to HEAD with the same head, and to other methods with 405", async () => {
     await using app = await testApp(build());
     const got = await app.get("/_framework/uag.json");
 
@@ -108,7 +108,7 @@ describe("the endpoint of the graph", () => {
     expect([posted.status, posted.headers.get("allow")]).to.deep.equal([405, "GET, HEAD"]);
   });
 
-  it("stands beside the inner stages", async () => {
+  it("does not pass the inner stages", async () => {
     const stages = build().securityHeaders(new SecurityHeaders()).requestId().maintenance(Maintenance.engaged());
     await using app = await testApp(stages);
 
@@ -144,7 +144,7 @@ describe("the endpoint of the graph", () => {
     ]);
   });
 
-  it("is not there in a release build, which says so at the start", async () => {
+  it("does not exist in a release build, which warns of it at the start", async () => {
     const program = `
       const { Application } = await load("entries/main.js");
       const { installLogging } = await load("entries/observe.js");

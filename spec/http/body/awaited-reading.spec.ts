@@ -26,14 +26,14 @@ function refusing(ctx: Context): never {
   throw new ForbiddenError();
 }
 
-describe("a handler that does not wait for what it reads", () => {
-  it("is named where the reader fails", async () => {
+describe("a handler that does not await a reader", () => {
+  it("is named in a warning where the reader fails", async () => {
     const warnings = await warningsOf((ctx) => void ctx.json(Title), "{}");
 
     expect(warnings).to.deep.equal([forgotten("ctx.json", "E_VALIDATION")]);
   });
 
-  it("is named where it waits for something else", async () => {
+  it("is named in a warning where it awaits another promise", async () => {
     const warnings = await warningsOf(async (ctx) => {
       void ctx.json(Title);
       await ctx.text();
@@ -43,7 +43,7 @@ describe("a handler that does not wait for what it reads", () => {
     expect(warnings).to.deep.equal([forgotten("ctx.json", "E_VALIDATION")]);
   });
 
-  it("is named where it takes a field of the promise", async () => {
+  it("is named in a warning where it uses a field of the promise", async () => {
     const warnings = await warningsOf((ctx) => {
       const { title } = ctx.json(Title) as never as { title?: string };
       return { title };
@@ -60,7 +60,7 @@ describe("a handler that does not wait for what it reads", () => {
   };
   const codes: Readonly<Record<string, string>> = { "ctx.form": "E_MEDIA_TYPE", "ctx.search": "E_VALIDATION" };
   for (const [reader, read] of Object.entries(readers)) {
-    it(`is named for ${reader}`, async () => {
+    it(`is named in a warning for ${reader}`, async () => {
       const warnings = await warningsOf((ctx) => void read(ctx), "{}");
 
       expect(warnings).to.deep.equal([forgotten(reader, codes[reader])]);
@@ -68,7 +68,7 @@ describe("a handler that does not wait for what it reads", () => {
   }
 });
 
-describe("a handler that waits for what it reads", () => {
+describe("a handler that awaits a reader", () => {
   const handlers: Readonly<Record<string, (ctx: Context) => unknown>> = {
     "by await": async (ctx) => ({ read: await ctx.json() }),
     "by returning the promise": (ctx) => ctx.json(),
@@ -83,12 +83,12 @@ describe("a handler that waits for what it reads", () => {
     },
   };
   for (const [how, handler] of Object.entries(handlers)) {
-    it(`is not named: ${how}`, async () => {
+    it(`causes no warning: ${how}`, async () => {
       expect(await warningsOf(handler, "{}")).to.deep.equal([]);
     });
   }
 
-  it("is not named where it refuses the request before it waits", async () => {
+  it("causes no warning where it refuses the request before it awaits", async () => {
     expect(await warningsOf(refusing, "{}")).to.deep.equal([]);
   });
 });

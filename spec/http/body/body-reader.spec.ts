@@ -119,13 +119,13 @@ describe("ctx.json", () => {
     });
   }
 
-  it("reads such names where they mean nothing", async () => {
+  it("reads names like __proto__ where they do not mean the prototype", async () => {
     const body = '{"constructor":1,"prototype":{"a":"__proto__"},"b":{"constructor":{"x":1}}}';
 
     expect((await readJson({ headers: JSON_BODY, body })).text).to.equal(`{"read":${body}}`);
   });
 
-  it("lets a second reader see the same body", async () => {
+  it("gives a second reader the same body", async () => {
     const answer = await answerOf(async (ctx) => [await ctx.json(), await ctx.text(), await ctx.json()], {
       headers: JSON_BODY,
       body: '{"a":1}',
@@ -134,7 +134,7 @@ describe("ctx.json", () => {
     expect(answer.text).to.equal('[{"a":1},"{\\"a\\":1}",{"a":1}]');
   });
 
-  it("answers 413 for a chunked body over the limit, on a connection in a defined state", async () => {
+  it("responds with 413 to a chunked body over the limit, and closes the connection", async () => {
     const answer = await readJson({
       headers: { ...JSON_BODY, "transfer-encoding": "chunked" },
       body: " ".repeat(2 ** 21 + 1),
@@ -144,7 +144,7 @@ describe("ctx.json", () => {
     expect(answer.headers.connection).to.equal("close");
   });
 
-  it("answers 422 with a code and a message for each field, and never the value", async () => {
+  it("responds with 422, a code and a message for each field, and never the value", async () => {
     const schema = z.object({ name: z.string(), tags: z.array(z.string().max(3)) });
     const answer = await answerOf(async (ctx) => ctx.json(schema), {
       headers: JSON_BODY,
@@ -159,14 +159,14 @@ describe("ctx.json", () => {
     expect(answer.text).not.to.contain("canary");
   });
 
-  it("names the whole value with an empty path", async () => {
+  it("names the whole JSON value with an empty path", async () => {
     const answer = await answerOf(async (ctx) => ctx.json(z.string()), { headers: JSON_BODY, body: "7" });
 
     const { errors } = JSON.parse(answer.text) as { errors: Record<string, unknown> };
     expect(Object.keys(errors)).to.deep.equal([""]);
   });
 
-  it("answers 422 for fields named like members of every object", async () => {
+  it("responds with 422 for fields named like members of every object", async () => {
     const schema = z.record(z.string(), z.string());
     const answer = await answerOf(async (ctx) => ctx.json(schema), {
       headers: JSON_BODY,
@@ -207,7 +207,7 @@ describe("a 415", () => {
     ],
   ];
   for (const [reader, read, asking, fields] of READERS) {
-    it(`of ${reader} says in a DEBUG event what came and what was expected: ${JSON.stringify(asking).slice(0, 60)}`, async () => {
+    it(`of ${reader} names in a DEBUG event the received and the expected type: ${JSON.stringify(asking).slice(0, 60)}`, async () => {
       const events = await eventsOf(async () => {
         expect((await answerOf(read, asking)).status).to.equal(415);
       });
@@ -218,7 +218,7 @@ describe("a 415", () => {
 });
 
 describe("ctx.form", () => {
-  it("makes a list of a repeated key, and keeps names that every object has", async () => {
+  it("makes a list of a repeated key, and accepts names that every object has", async () => {
     const answer = await readForm({ headers: FORM, body: "a=1&b=x+y&a=%C3%BC&toString=p&constructor=c" });
 
     expect(JSON.parse(answer.text)).to.deep.equal([
@@ -261,7 +261,7 @@ describe("ctx.search", () => {
     ]);
   });
 
-  it("types and checks with a schema", async () => {
+  it("returns the typed output of a schema", async () => {
     const schema = z.object({ page: z.coerce.number().int() });
 
     const fine = await answerOf(async (ctx) => (await ctx.search(schema)).page + 1, {}, "/?page=41");
@@ -286,7 +286,7 @@ const UNREADABLE: readonly (readonly [string, (ctx: Context) => Promise<unknown>
   ["a query that a schema refuses", (ctx) => ctx.search(z.object({ a: z.string() })), {}, 422],
 ];
 
-/** Awaits what it reads long after that has failed: the body comes with the head, or is not waited for. */
+/** Awaits a reader long after it has failed: the body arrives with the head, or is not awaited. */
 function readingLate(read: (ctx: Context) => Promise<unknown>) {
   return async (ctx: Context) => {
     const reading = read(ctx);
@@ -352,7 +352,7 @@ describe("a promise of a reader that is awaited late", () => {
 });
 
 describe("a body that comes one byte at a time", () => {
-  it("is read whole, in memory of its own size", async function () {
+  it("is read whole, in memory of the size of the body", async function () {
     this.slow(10_000);
     const { stdout, stderr } = await runProgram(
       `
@@ -411,12 +411,12 @@ describe("ctx.bytes", () => {
     expect(answer.text).to.equal('["{\\"a\\":1}","{\\"a\\":1}",{"a":1}]');
   });
 
-  it("has the limit of the other readers", async () => {
+  it("obeys the body limit of the other readers", async () => {
     expect((await lengthRead("x".repeat(2 ** 21))).text).to.equal(String(2 ** 21));
     expect((await lengthRead("x".repeat(2 ** 21 + 1))).status).to.equal(413);
   });
 
-  it("may fail before the handler awaits it", async () => {
+  it("may fail before the handler awaits it, without an unhandled rejection", async () => {
     const unhandled = await unhandledDuring(async () => {
       await answerOf(
         async (ctx) => {

@@ -59,7 +59,7 @@ describe("a body that a handler stops reading in the middle", () => {
     ["a pipeline that fails", failingPipeline],
   ] as const) {
     for (const framing of ["Content-Length: 300000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n10000\r\n"]) {
-      it(`does not lose the answer: ${title}, ${framing.split("\r\n", 1)[0]}`, async () => {
+      it(`does not lose the response: ${title}, ${framing.split("\r\n", 1)[0]}`, async () => {
         await using stack = await Stack.of([], handler);
         await using client = await Conversation.with(stack.port);
 
@@ -90,7 +90,7 @@ describe("a body that a handler stops reading in the middle", () => {
     });
   }
 
-  it("does not delay the next request if the handler answers by hand", async () => {
+  it("does not delay the next request if the handler responds by hand", async () => {
     await using stack = await Stack.of([], refuseByHand);
     await using client = await Conversation.with(stack.port);
 
@@ -101,7 +101,7 @@ describe("a body that a handler stops reading in the middle", () => {
     await client.hear(/second$/);
   });
 
-  it("ends the connection if the handler answers by hand and the rest is long", async () => {
+  it("ends the connection if the handler responds by hand and the rest is long", async () => {
     await using stack = await Stack.of([], refuseByHand);
     await using client = await Conversation.with(stack.port);
 
@@ -110,7 +110,7 @@ describe("a body that a handler stops reading in the middle", () => {
     expect(await client.end()).to.match(/by hand$/);
   });
 
-  it("is an error for another reader, which does not wait", async () => {
+  it("is an error for another reader, which does not wait for the rest", async () => {
     await using stack = await Stack.of([], readTwice);
     await using client = await Conversation.with(stack.port);
 
@@ -284,7 +284,7 @@ describe("a client that leaves while a handler writes by hand", () => {
   });
 });
 
-describe("an answer that streams the request body back", () => {
+describe("a response that streams the request body back", () => {
   for (const [title, echo] of [
     ["the request itself", (ctx: Context): unknown => ctx.req],
     ["a stream that reads it", (ctx: Context): unknown => Readable.from(ctx.req)],

@@ -55,7 +55,7 @@ const REFUSED: readonly (readonly [string, number, string?])[] = [
 
 describe("the fields of forms and queries", () => {
   for (const [query, json] of READ) {
-    it(`are lists and objects: ${query}`, async () => {
+    it(`are read as lists and objects: ${query}`, async () => {
       await using stack = await Stack.of([], async (ctx: Context) => ({
         form: await ctx.form(),
         search: ctx.search(),
@@ -87,7 +87,7 @@ describe("the fields of forms and queries", () => {
     for (const fields of [nestFields([]), a, a.b]) expect(Object.getPrototypeOf(fields)).to.equal(null);
   });
 
-  it("come back from the names that a client makes of any lists and objects, in any order of the indices", () => {
+  it("equal the lists and objects that a client has encoded, in any order of the indices", () => {
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
         { depthSize: "small", maxDepth: 4 },
@@ -118,7 +118,7 @@ describe("the fields of forms and queries", () => {
     expect(nested).to.be.at.least(150);
   });
 
-  it("are read or refused with a status, whatever the names are", () => {
+  it("are read or refused with a status, for any names", () => {
     const part = fc.constantFrom(
       "a",
       "b",

@@ -9,7 +9,7 @@ import { Conversation } from "../../support/conversation.js";
 
 const START = "http.server.request.start";
 
-/** An application on a listener, and the requests that Node made for it. */
+/** An application on a listener, and the requests that Node created for it. */
 class Served implements AsyncDisposable {
   readonly requests: IncomingMessage[] = [];
   private readonly note = (message: unknown) => {
@@ -52,11 +52,11 @@ function listen(heardOf: string[], request: IncomingMessage): void {
   for (const name of ["end", "close"]) request.on(name, () => heardOf.push(name));
 }
 
-describe("a request whose answer is sent", () => {
-  it("ends at once if the application did not get it", async () => {
+describe("a request whose response is sent", () => {
+  it("ends at once if the application did not access it", async () => {
     const seen: boolean[] = [];
     await using served = await Served.of(() => {
-      // Before the callbacks that Node schedules during an answer.
+      // Before the callbacks that Node schedules during a response.
       process.nextTick(() =>
         seen.push(...served.requests.flatMap(({ closed, readableEnded }) => [closed, readableEnded])),
       );
@@ -81,7 +81,7 @@ describe("a request whose answer is sent", () => {
     expect(served.requests.every(({ complete }) => complete)).to.equal(true);
   });
 
-  it("is no longer held by Node's parser", async () => {
+  it("is no longer referenced by Node's parser", async () => {
     await using served = await Served.of(() => "hello");
 
     await served.ask();
@@ -157,7 +157,7 @@ describe("a request whose answer is sent", () => {
     expect(await Promise.all(texts)).to.deep.equal(["", "", "abc"]);
   });
 
-  it("has an empty body for a reader that starts afterwards", async () => {
+  it("has an empty body for a reader that starts after the response", async () => {
     const late: Promise<string>[] = [];
     await using served = await Served.of((ctx) => {
       late.push(turn().then(() => ctx.text()));
@@ -169,7 +169,7 @@ describe("a request whose answer is sent", () => {
     expect(await Promise.all(late)).to.deep.equal([""]);
   });
 
-  it("ends in Node's own way on a server of the caller", async () => {
+  it("is ended by Node on a server of the caller", async () => {
     const heardOf: string[] = [];
     const server = http.createServer();
     await using served = await Served.of(() => "hello", server);

@@ -27,9 +27,9 @@ const LAST: readonly (readonly [string, string, string])[] = [
   ["a body of unknown length is unread", CHUNKED, "</>"],
 ];
 
-describe("an answer that closes the connection", () => {
+describe("a response that closes the connection", () => {
   for (const [why, bytes, end] of LAST) {
-    it(`arrives whole, with the answers before it, while the client sends on: ${why}`, async () => {
+    it(`arrives whole, with the responses before it, while the client sends on: ${why}`, async () => {
       // No time passes on its clock: the two seconds for the client to close are not over.
       await using stack = await Stack.of([], answer, new FakeClock());
       await using client = await Conversation.with(stack.port);
@@ -46,7 +46,7 @@ describe("an answer that closes the connection", () => {
     });
   }
 
-  it("arrives whole if it is the only one", async () => {
+  it("arrives whole if it is the only response", async () => {
     await using stack = await Stack.of([], answer, new FakeClock());
     await using client = await Conversation.with(stack.port);
     client.socket.pause();
@@ -71,7 +71,7 @@ describe("an answer that closes the connection", () => {
     client.socket.pause();
 
     client.say(get("/large") + get("/last") + get("/behind"));
-    // By then the answers are in the kernel's hands.
+    // By then the kernel has the responses.
     await client.quiet(200);
     const stopping = app.stopWithin(60_000);
     for (let turn = 0; turn < 20; turn++) await client.say("x").quiet(10);

@@ -7,14 +7,14 @@ import { Gate } from "../../support/gate.js";
 import { Stack } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 
-/** The request whose answer is being written, and those that are started after it. */
+/** The request whose response is being written, and those that are started after it. */
 const MOST = 65;
 
 const get = (name: number, lines = ""): string => `GET /${name} HTTP/1.1\r\nHost: a\r\n${lines}\r\n`;
 const numbers = (count: number): number[] => Array.from({ length: count }, (_value, at) => at);
 const bodies = (text: string): number[] => [...text.matchAll(/<\/(\d+)>/g)].map(([, name]) => Number(name));
 
-/** A handler that answers once its gate is open. */
+/** A handler that responds once its gate is open. */
 class Handling {
   readonly gate = new Gate();
   readonly started: string[] = [];
@@ -31,7 +31,7 @@ class Handling {
 }
 
 describe("pipelined requests", () => {
-  it("are handled 65 at a time, and all of them are answered in order", async () => {
+  it("are handled 65 at a time, and all of them get their responses in order", async () => {
     const handling = new Handling();
     await using stack = await Stack.of([], handling.answer);
     await using client = await Conversation.with(stack.port);
@@ -51,7 +51,7 @@ describe("pipelined requests", () => {
   });
 
   for (const count of [MOST - 1, MOST, MOST + 1, 2 * MOST - 1, 2 * MOST, 2 * MOST + 1]) {
-    it(`leave the connection open for further requests: ${count} of them`, async () => {
+    it(`leave the connection open for further requests after ${count} of them`, async () => {
       const handling = new Handling();
       await using stack = await Stack.of([], handling.answer);
       await using client = await Conversation.with(stack.port);
@@ -70,7 +70,7 @@ describe("pipelined requests", () => {
     });
   }
 
-  it("stay with the client while too many are unanswered", async () => {
+  it("stay with the client while too many wait for their responses", async () => {
     const handling = new Handling();
     await using stack = await Stack.of([], handling.answer);
     await using client = await Conversation.with(stack.port);
@@ -92,7 +92,7 @@ describe("pipelined requests", () => {
     expect(bodies(text)).to.deep.equal(numbers(3000));
   });
 
-  it("may have a body if they are the last ones that wait", async () => {
+  it("may have a body if they are the last queued ones", async () => {
     const handling = new Handling();
     await using stack = await Stack.of([], async (ctx) =>
       ctx.method === "POST" ? `<${await ctx.text()}>` : handling.answer(ctx),
@@ -114,7 +114,7 @@ describe("pipelined requests", () => {
     expect(text).to.contain(`<${long}>`);
   });
 
-  it("run in a context of their own, not in that of the request whose answer starts them", async () => {
+  it("run in their own async context, not in that of the request whose response starts them", async () => {
     const store = new AsyncLocalStorage<string>();
     const gate = new Gate();
     const found: (string | undefined)[] = [];
@@ -161,7 +161,7 @@ describe("pipelined requests", () => {
     expect(handling.started).to.have.length(MOST);
   });
 
-  it("are all answered before the server ends, and the last answer closes the connection", async () => {
+  it("all get their responses before the server ends, and the last response closes the connection", async () => {
     const handling = new Handling();
     const routes = new Routes([Route.get("/{name}", handling.answer)]);
     const app = await Application.create().routes(routes).build().start();

@@ -15,7 +15,7 @@ async function* failing(): AsyncGenerator<string> {
   throw new Error("the source is gone");
 }
 
-/** `/slow` is answered when the client leaves. The answer to every other path is a stream that never ends. */
+/** `/slow` gets a response when the client leaves. The response to every other path is a stream that never ends. */
 class Streams {
   readonly made: Readable[] = [];
 
@@ -30,7 +30,7 @@ class Streams {
   };
 }
 
-describe("an answer that waits behind another on its connection", () => {
+describe("a response that is queued behind another on its connection", () => {
   const ways: readonly (readonly [string, (ctx: Context, stream: Readable) => unknown])[] = [
     ["is returned", (_ctx, stream) => stream],
     ["is written by hand", (ctx, stream) => void pipeline(stream, ctx.res, () => {})],
@@ -64,7 +64,7 @@ describe("an answer that waits behind another on its connection", () => {
     ["its handler destroys it behind its head", ({ res }) => (res.write("begun"), void res.destroy())],
   ];
   for (const [title, cut] of cuts) {
-    it(`closes the connection in its turn when ${title}`, async () => {
+    it(`closes the connection when it becomes the current one and ${title}`, async () => {
       const gate = new Gate();
       let queued: Context | undefined;
       const handler = async (ctx: Context): Promise<unknown> => {
@@ -83,7 +83,7 @@ describe("an answer that waits behind another on its connection", () => {
     });
   }
 
-  it("tells its listeners once that it is closed", async () => {
+  it("emits close to its listeners once", async () => {
     let late: Context | undefined;
     let closed = 0;
     const handler = async (ctx: Context): Promise<void> => {

@@ -15,7 +15,7 @@ async function readOneChunk(ctx: Context): Promise<unknown> {
   return undefined;
 }
 
-describe("an answer while the request's body is unread", () => {
+describe("a response while the request's body is unread", () => {
   it("keeps the connection if the rest has a small announced length", async () => {
     await using stack = await Stack.of([], (ctx) => ctx.path);
     await using client = await Conversation.with(stack.port);
@@ -70,7 +70,7 @@ describe("an answer while the request's body is unread", () => {
     });
   }
 
-  it("sets no time limit if the handler reads on", async () => {
+  it("has no time limit if the handler reads on", async () => {
     const clock = new FakeClock();
     let read = "";
     const handler = (ctx: Context): string => {
@@ -125,7 +125,7 @@ describe("an answer while the request's body is unread", () => {
     expect(client.wasReset).to.equal(true);
   });
 
-  it("answers a chunked body that ends in time, and closes", async () => {
+  it("is sent for a chunked body that ends in time, and the connection closes", async () => {
     await using stack = await Stack.of([], () => "fine");
     await using client = await Conversation.with(stack.port);
 
@@ -137,7 +137,7 @@ describe("an answer while the request's body is unread", () => {
     expect(client.wasReset).to.equal(false);
   });
 
-  it("treats a body on GET in the same way", async () => {
+  it("discards a body on GET in the same way", async () => {
     await using stack = await Stack.of([], (ctx) => ctx.path);
     await using client = await Conversation.with(stack.port);
 
@@ -151,7 +151,7 @@ describe("an answer while the request's body is unread", () => {
 describe("Expect: 100-continue", () => {
   const EXPECTING = `${POST}Expect: 100-continue\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n`;
 
-  it("is answered with 100 as soon as something reads the body", async () => {
+  it("gets a 100 as soon as the body is read", async () => {
     await using stack = await Stack.of([], async (ctx) => ctx.text());
     await using client = await Conversation.with(stack.port);
 
@@ -163,7 +163,7 @@ describe("Expect: 100-continue", () => {
     expect(text).to.match(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
   });
 
-  it("is answered with the refusal alone if no code reads the body", async () => {
+  it("gets only the refusal if the body is not read", async () => {
     await using stack = await Stack.of([], (ctx) => void (ctx.status = 403));
     await using client = await Conversation.with(stack.port);
 
@@ -177,7 +177,7 @@ describe("Expect: 100-continue", () => {
 
   const FIRST = "GET /first HTTP/1.1\r\nHost: x\r\n\r\n";
 
-  it("adds no 100 to an answer that waits for another if the body has come already", async () => {
+  it("gets no 100 in a queued response if the body has already arrived", async () => {
     const first = new Gate();
     const handler = async (ctx: Context): Promise<unknown> => {
       if (ctx.path === "/first") await first.passed;
@@ -197,7 +197,7 @@ describe("Expect: 100-continue", () => {
     expect(answers.map(([, body]) => body)).to.deep.equal(["</first>", "hello", "</second>"]);
   });
 
-  it("is answered with 100 after the earlier answers if the client waits for it", async () => {
+  it("gets a 100 after the earlier responses if the client waits for it", async () => {
     const [first, reading] = [new Gate(), new Gate()];
     const handler = async (ctx: Context): Promise<unknown> => {
       if (ctx.path === "/first") await first.passed;

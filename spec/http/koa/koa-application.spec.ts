@@ -1,4 +1,4 @@
-/** The `error` event of `builder.koa`: what middleware emits, and what error trackers hear. */
+/** The `error` event of `builder.koa`: the errors that middleware emits, and the events that error trackers get. */
 import { Application, NotFoundError, Route, Routes, type Context, type KoaMiddleware } from "@stagecraft/framework";
 import { expectLogLine, expectProblem, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -17,7 +17,7 @@ const routes = new Routes([
   }),
 ]);
 
-/** As koa-error does it: it answers, and emits the error. */
+/** Like koa-error: it responds and emits the error. */
 const answering: KoaMiddleware = async (ctx: Context, next) => {
   try {
     await next();
@@ -28,7 +28,7 @@ const answering: KoaMiddleware = async (ctx: Context, next) => {
   }
 };
 
-/** As many error handlers do it: the application still answers. */
+/** Like many error handlers: the application still responds. */
 const rethrowing: KoaMiddleware = async (ctx: Context, next) => {
   try {
     await next();
@@ -68,7 +68,7 @@ function failuresOf({ logs }: TestApp): readonly string[] {
 }
 
 describe("an error that middleware emits", () => {
-  it("is logged where it has no listener, and the answer of the middleware stays", async () => {
+  it("is logged where it has no listener, and the response of the middleware stays", async () => {
     const [app] = await served({ layer: answering });
     await using _ = app;
 
@@ -78,7 +78,7 @@ describe("an error that middleware emits", () => {
     expect(failuresOf(app)).to.deep.equal(["ERROR error event TypeError: boom"]);
   });
 
-  it("is not an error in the log where the client is at fault", async () => {
+  it("is not logged as an error where the client is at fault", async () => {
     const [app] = await served({ layer: answering });
     await using _ = app;
 
@@ -98,7 +98,7 @@ describe("an error that middleware emits", () => {
     expect(failuresOf(app)).to.deep.equal([]);
   });
 
-  it("may come without a request, and without an error", async () => {
+  it("may be emitted without a request, and without an error", async () => {
     const [app] = await served({
       layer: (ctx) => {
         ctx.app.emit("error");
@@ -112,7 +112,7 @@ describe("an error that middleware emits", () => {
   });
 
   for (const listen of [false, true]) {
-    it(`is logged once and heard once when it is thrown too, ${listen ? "with" : "without"} a listener`, async () => {
+    it(`is reported once when it is thrown too, ${listen ? "with" : "without"} a listener`, async () => {
       const [app, heard] = await served({ layer: rethrowing, listen });
       await using _ = app;
 
@@ -154,7 +154,7 @@ describe("an unhandled error", () => {
     });
   }
 
-  it("reaches it as an Error if the thrown value is not an Error", async () => {
+  it("reaches the listener as an Error if the thrown value is not an Error", async () => {
     const [app, heard] = await served({ listen: true });
     await using _ = app;
 
@@ -163,7 +163,7 @@ describe("an unhandled error", () => {
     expect(heard[0]?.error).to.be.instanceOf(Error).with.property("cause", "only text");
   });
 
-  it("reaches it after the head was sent", async () => {
+  it("reaches the listener after the head was sent", async () => {
     const [app, heard] = await served({ listen: true });
     await using _ = app;
 
@@ -172,7 +172,7 @@ describe("an unhandled error", () => {
     expect(heard.map(({ error }) => String(error))).to.deep.equal(["TypeError: late"]);
   });
 
-  it("is answered, and logged, where a listener throws", async () => {
+  it("gets a response and a log line where a listener throws", async () => {
     const builder = Application.create().routes(routes).catchPanic();
     builder.koa.on("error", () => {
       throw new Error("tracker");
@@ -187,7 +187,7 @@ describe("an unhandled error", () => {
     ]);
   });
 
-  it("with a status below 500 does not reach it", async () => {
+  it("with a status below 500 does not reach the listener", async () => {
     const [app, heard] = await served({ listen: true });
     await using _ = app;
 

@@ -60,7 +60,7 @@ describe("koa.request and koa.response", () => {
     });
   }
 
-  it("belong to one application", async () => {
+  it("belong to one application only", async () => {
     const [one, other] = [await answerOf("before", ";"), await answerOf("before", ",")];
 
     expect(one.body).to.deep.include({ query: ["a", "b,c"] });
@@ -82,7 +82,7 @@ describe("Koa's own way to serve", () => {
 });
 
 describe("koa.context.onerror", () => {
-  it("has no effect on the answers to errors, which is a warning at the start", async () => {
+  it("has no effect on the responses to errors, which is a warning at the start", async () => {
     const builder = Application.create().routes(new Routes([Route.get("/", (ctx) => ctx.throw(418))]));
     // As koa-onerror does it.
     Object.assign(builder.koa.context, {

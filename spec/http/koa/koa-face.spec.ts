@@ -6,7 +6,7 @@ import { Reply } from "../../../lib/http/response/reply.js";
 import { context } from "../../../lib/testing/context.js";
 import { Stack } from "../../support/stack.js";
 
-/** A stage that promises a header on every answer. */
+/** A stage that promises a header on every response. */
 class Promising extends Layer {
   override wrap(inner: Run): Run {
     return (ctx) => {
@@ -46,9 +46,9 @@ const WAYS: readonly (readonly [string, (ctx: Context) => unknown])[] = [
   ["a stream piped into ctx.res and returned", (ctx) => Readable.from(["te", "xt"]).pipe(ctx.res)],
 ];
 
-describe("a header promised on every answer", () => {
+describe("a header promised on every response", () => {
   for (const [what, handler] of WAYS) {
-    it(`is on an answer by ${what}`, async () => {
+    it(`is on a response by ${what}`, async () => {
       await using stack = await Stack.of([new Promising()], handler);
 
       const answer = await stack.ask();
@@ -88,7 +88,7 @@ function headFirst(rest: (ctx: Context) => unknown) {
 
 describe("a head written by hand", () => {
   for (const [what, body, text] of AFTER_THE_HEAD) {
-    it(`is followed by ${what} of ctx.body, and the answer ends`, async () => {
+    it(`is followed by ${what} of ctx.body, and the response ends`, async () => {
       await using stack = await headFirst((ctx) => void (ctx.body = body()));
 
       const answer = await stack.ask();
@@ -105,7 +105,7 @@ describe("a head written by hand", () => {
     ["with a body", Reply.html("<p>").header("X-Late", "1"), "<p>"],
     ["without one", Reply.noContent(), ""],
   ] as const) {
-    it(`is followed by the body of a reply ${what}, and stays what it was`, async () => {
+    it(`is followed by the body of a reply ${what}, and does not change`, async () => {
       await using stack = await headFirst(() => reply);
 
       const answer = await stack.ask();
@@ -129,7 +129,7 @@ describe("a head written by hand", () => {
     expect([first?.value, second?.value, end?.done]).to.deep.equal(["data: 1\n\n", "data: 2\n\n", true]);
   });
 
-  it("is the whole answer to HEAD; a stream after it is closed", async () => {
+  it("is the whole response to HEAD; a stream after it is closed", async () => {
     const stream = new PassThrough();
     await using stack = await headFirst(() => stream);
 
@@ -224,7 +224,7 @@ describe("Koa's accessors", () => {
     [new Blob(["a{}"], { type: "text/css" }), "text/css"],
   ] as const) {
     for (const [what, put] of REPLACEMENTS) {
-      it(`keep ${type} for ${what} that an outer middleware puts in place of the body`, async () => {
+      it(`retain ${type} for ${what} that an outer middleware sets instead of the body`, async () => {
         const around = { handle: putting(put) };
         await using plain = await Stack.of([around], () => before);
         await using looked = await Stack.of([{ handle: looking }, around], () => before);
@@ -236,7 +236,7 @@ describe("Koa's accessors", () => {
       });
     }
 
-    it(`give JSON in place of ${type} the type of JSON`, async () => {
+    it(`give JSON that replaces ${type} the type of JSON`, async () => {
       const around = { handle: putting(() => ({ b: 2 })) };
       await using plain = await Stack.of([around], () => before);
       await using looked = await Stack.of([{ handle: looking }, around], () => before);
@@ -251,7 +251,7 @@ describe("Koa's accessors", () => {
     });
   }
 
-  it("forget the type if it is removed, or if the body is removed", async () => {
+  it("have no inferred type after the type or the body is removed", async () => {
     await using stack = await Stack.of([{ handle: removing }], () => Reply.html("<p>"));
 
     const answers = [await stack.ask("/type"), await stack.ask("/body")];
@@ -267,7 +267,7 @@ describe("Koa's accessors", () => {
     expect([answer.headers["content-type"], answer.text]).to.deep.equal(["application/octet-stream", "a"]);
   });
 
-  it("answer about the request", async () => {
+  it("describe the request", async () => {
     await using stack = await Stack.of([], (ctx) => ({
       query: ctx.query,
       host: ctx.host,
@@ -328,7 +328,7 @@ describe("the query", () => {
     ["ctx.search", (ctx) => ctx.search()],
   ];
   for (const [face, read] of faces) {
-    it(`has a thousand fields at most in ${face}, and one more is 413`, async () => {
+    it(`has a thousand fields at most in ${face}, and one more is a 413`, async () => {
       await using stack = await Stack.of([], (ctx) => read(ctx));
 
       const [most, more] = [await stack.ask(`/${queryOf(1000)}`), await stack.ask(`/${queryOf(1001)}`)];
@@ -349,7 +349,7 @@ describe("the query", () => {
     expect(Object.getPrototypeOf(query)).to.equal(Object.prototype);
   });
 
-  it("keeps the fields that a middleware writes into it, until the target changes", () => {
+  it("retains the fields that a middleware writes into it, until the target changes", () => {
     const ctx = context({ url: "/a?page=1" });
 
     ctx.query["page"] = "2";
@@ -386,7 +386,7 @@ describe("the query", () => {
   }
 });
 
-describe("what a client prefers", () => {
+describe("a preference of a client", () => {
   const asked: readonly (readonly [string, (ctx: Context) => unknown, kept: string, other: string])[] = [
     ["accept", (ctx) => ctx.accepts("json", "html"), "text/html", "json"],
     ["accept-charset", (ctx) => ctx.acceptsCharsets("utf-8", "ascii"), "ascii", "utf-8"],

@@ -7,7 +7,7 @@ import { listening } from "../../support/listening.js";
 
 type Captures = Record<string, string>;
 
-/** What the members of a Koa router look like to its handlers. */
+/** The members of a Koa router as its handlers see them. */
 interface Routed {
   params: Captures;
   captures?: readonly string[];
@@ -71,7 +71,7 @@ async function get(url: string): Promise<string> {
 
 describe("a Koa router as a layer", () => {
   for (const [what, paramsOf] of OLD) {
-    it(`that ${what} gives them to its handler, and leaves other paths to the routes`, async () => {
+    it(`that ${what} gives the params to its handler, and leaves other paths to the routes`, async () => {
       using server = await serve(oldRouter(paramsOf));
 
       const answers = [await get(`${server.url}/old/7`), await get(`${server.url}/own/a`)];
@@ -80,7 +80,7 @@ describe("a Koa router as a layer", () => {
     });
   }
 
-  it("from @koa/router gives its params to its handlers, through nested routers too", async () => {
+  it("from @koa/router gives its params to its handlers, also through nested routers", async () => {
     const inner = new Router();
     inner.get("/links/:id", (ctx) => void (ctx.body = ctx.params));
     const router = new Router();

@@ -5,9 +5,9 @@ import { anyText } from "../../support/any-text.js";
 
 describe("Accept-Encoding", () => {
   const rows: readonly (readonly [string, string | undefined, string | undefined])[] = [
-    ["no header: as it is", undefined, undefined],
-    ["an empty header: as it is", "", undefined],
-    ["what browsers send: br", "gzip, deflate, br, zstd", "br"],
+    ["no header", undefined, undefined],
+    ["an empty header", "", undefined],
+    ["the header of browsers", "gzip, deflate, br, zstd", "br"],
     ["gzip alone", "gzip", "gzip"],
     ["br alone", "br", "br"],
     ["any case", "GZip", "gzip"],
@@ -16,7 +16,7 @@ describe("Accept-Encoding", () => {
     ["the higher weight, to the thousandth", "br;q=0.801, gzip;q=0.8", "br"],
     ["br on a tie", "gzip;q=0.8, br;q=0.8", "br"],
     ["br on a tie, first or last", "br, gzip", "br"],
-    ["blanks around everything", " gzip ; q=0.5 ,\tbr ;q=0.4", "gzip"],
+    ["blanks around all parts", " gzip ; q=0.5 ,\tbr ;q=0.4", "gzip"],
     ["no blanks", "gzip;q=0.5,br;q=0.4", "gzip"],
     ["Q in upper case", "gzip;Q=0.5", "gzip"],
     ["weight 0 is a refusal", "br;q=0, gzip", "gzip"],
@@ -25,13 +25,13 @@ describe("Accept-Encoding", () => {
     ["a star after a refusal", "br;q=0, *", "gzip"],
     ["a star that refuses the rest", "gzip, *;q=0", "gzip"],
     ["a star that refuses all", "*;q=0", undefined],
-    ["identity at the same weight: compressed", "identity, gzip", "gzip"],
+    ["identity at the same weight", "identity, gzip", "gzip"],
     ["identity preferred", "identity, gzip;q=0.5", undefined],
     ["identity less preferred", "identity;q=0.2, gzip;q=0.5", "gzip"],
     ["identity preferred through a star", "gzip;q=0.5, br;q=0, *;q=0.8", undefined],
     ["identity alone", "identity", undefined],
-    ["identity refused and nothing else", "identity;q=0", undefined],
-    ["only codings that are not made here", "deflate, zstd, compress", undefined],
+    ["only a refused identity", "identity;q=0", undefined],
+    ["only unsupported codings", "deflate, zstd, compress", undefined],
     ["a weight above 1 is not a member", "br;q=2, gzip;q=0.1", "gzip"],
     ["a negative weight is not a member", "br;q=-1, gzip;q=0.1", "gzip"],
     ["four decimals are not a weight", "br;q=0.1234, gzip;q=0.1", "gzip"],
@@ -42,12 +42,12 @@ describe("Accept-Encoding", () => {
     ["a parameter after the weight is not a member", "br;q=1;a=b, gzip;q=0.1", "gzip"],
     ["the first of two counts", "br;q=0, br, gzip", "gzip"],
     ["empty members", ",,gzip,,", "gzip"],
-    ["something longer that begins alike", "brotli, gzipped", undefined],
+    ["longer names with the same start", "brotli, gzipped", undefined],
     ["members after the 32nd", `${"x,".repeat(32)}gzip`, undefined],
   ];
 
   for (const [title, header, coding] of rows) {
-    it(title, () => {
+    it(`picks ${coding ?? "no coding"}: ${title}`, () => {
       expect(pickCoding(readAcceptEncoding(header))).to.equal(coding);
     });
   }

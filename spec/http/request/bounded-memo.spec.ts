@@ -11,7 +11,7 @@ describe("BoundedMemo", () => {
     expect(worked).to.deep.equal(["a", "b"]);
   });
 
-  it("forgets all values when it is full", () => {
+  it("drops all values when it is full", () => {
     const { memo, worked } = counting();
 
     for (const text of ["a", "b", "c", "c", "a"]) memo.get(text);
@@ -19,7 +19,7 @@ describe("BoundedMemo", () => {
     expect(worked).to.deep.equal(["a", "b", "c", "a"]);
   });
 
-  it("does not keep a long text", () => {
+  it("does not store the value of a long text", () => {
     const { memo, worked } = counting();
     const long = "x".repeat(257);
 

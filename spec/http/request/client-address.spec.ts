@@ -41,7 +41,7 @@ describe("TrustedProxies", () => {
       });
     }
 
-    it("is the peer if no proxy is trusted", () => {
+    it("is that of the peer if no proxy is trusted", () => {
       expect(TrustedProxies.none.clientIp("10.0.0.1", ["198.51.100.1"])).to.equal("10.0.0.1");
       expect(TrustedProxies.none.clientIp("::ffff:10.0.0.1", ["198.51.100.1"])).to.equal("10.0.0.1");
     });
@@ -53,7 +53,7 @@ describe("TrustedProxies", () => {
     });
   });
 
-  describe("an entry of X-Forwarded-For", () => {
+  describe("the address in an entry of X-Forwarded-For", () => {
     const readable: readonly (readonly [string, string])[] = [
       ["198.51.100.1", "198.51.100.1"],
       [" \t198.51.100.1\t ", "198.51.100.1"],
@@ -110,13 +110,13 @@ describe("TrustedProxies", () => {
     ];
 
     for (const [entry, address] of readable) {
-      it(`reads ${JSON.stringify(entry)}`, () => {
+      it(`is read from ${JSON.stringify(entry)}`, () => {
         expect(inside.clientIp("10.0.0.1", [entry])).to.equal(address);
       });
     }
 
     for (const entry of unreadable) {
-      it(`stops at ${JSON.stringify(entry.slice(0, 40))}`, () => {
+      it(`is not read from ${JSON.stringify(entry.slice(0, 40))}`, () => {
         expect(inside.clientIp("10.0.0.1", [`198.51.100.1,${entry},10.0.0.2`])).to.equal("10.0.0.2");
       });
     }
@@ -168,7 +168,7 @@ describe("TrustedProxies", () => {
     ];
 
     for (const [list, peer, isTrusted] of covers) {
-      it(`${JSON.stringify(list)} ${isTrusted ? "covers" : "does not cover"} ${peer}`, () => {
+      it(`${JSON.stringify(list)} ${isTrusted ? "trusts" : "does not trust"} the peer ${peer}`, () => {
         const seen = TrustedProxies.parse(list).clientIp(peer, ["198.51.100.1"]);
 
         expect(seen === "198.51.100.1").to.equal(isTrusted);
@@ -211,7 +211,7 @@ describe("TrustedProxies", () => {
     ];
 
     for (const [title, peer, forwardedProto, scheme] of rows) {
-      it(`is ${scheme}: ${title}`, () => {
+      it(`the client's scheme is ${scheme}: ${title}`, () => {
         expect(inside.protocol(peer, forwardedProto, "http")).to.equal(scheme);
       });
     }
@@ -220,7 +220,7 @@ describe("TrustedProxies", () => {
   describe("for random input", () => {
     const address = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom("10.0.0.2", "fd00::2", "::ffff:10.3.3.3"));
 
-    it("the address is that of the peer or one that was sent, and no error is thrown", () => {
+    it("the client's address is that of the peer or one that was sent, and no error is thrown", () => {
       fc.assert(
         fc.property(fc.array(fc.oneof(address, fc.string())), fc.string(), (entries, tail) => {
           const seen = inside.clientIp("10.0.0.1", [entries.join(","), tail]);
@@ -230,7 +230,7 @@ describe("TrustedProxies", () => {
       );
     });
 
-    it("the entries to the left of the one that the proxy wrote change nothing", () => {
+    it("entries to the left of the trusted proxy's entry have no effect", () => {
       fc.assert(
         fc.property(fc.string(), (forged) => {
           expect(inside.clientIp("10.0.0.1", [forged, "198.51.100.1, 10.0.0.2"])).to.equal("198.51.100.1");
@@ -238,7 +238,7 @@ describe("TrustedProxies", () => {
       );
     });
 
-    it("the verdicts stay the same after thousands of addresses", () => {
+    it("the trust in an address stays the same after thousands of addresses", () => {
       for (let index = 0; index < 3000; index++) {
         const neighbour = `203.0.${index >> 8}.${index & 255}`;
         expect(inside.clientIp(neighbour, ["198.51.100.1"])).to.equal(neighbour);

@@ -28,14 +28,14 @@ const SITES: readonly (readonly [protocol: string, host: string, origins: readon
 
 describe("origins", () => {
   for (const [text, origin] of ORIGINS) {
-    it(`of ${JSON.stringify(text)}: ${String(origin)}`, () => {
+    it(`${JSON.stringify(text)} has the origin ${String(origin)}`, () => {
       expect(findOrigin(text)).to.equal(origin);
       expect(isSiteUrl(text, ["http://shop.example"])).to.equal(origin === "http://shop.example");
     });
   }
 
   for (const [protocol, host, origins] of SITES) {
-    it(`of the site of ${protocol}://${host}: ${origins.join(", ")}`, () => {
+    it(`the site of ${protocol}://${host} has the origins ${origins.join(", ")}`, () => {
       expect(listSiteOrigins({ protocol, host })).to.deep.equal(origins);
       expect(listSiteOrigins({ protocol, host }, "https://Own.example:443/sub")).to.deep.equal([
         ...origins,

@@ -1,4 +1,4 @@
-/** A request target taken apart: each form of RFC 9112 section 3.2, and what clients send that is none of them. */
+/** A request target split into its parts: each form of RFC 9112 section 3.2, and the malformed ones that clients send. */
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { getPath, getQuery } from "../../../lib/http/request/request-target.js";

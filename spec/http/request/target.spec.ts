@@ -27,7 +27,7 @@ describe("the target of a rewrite", () => {
   ];
 
   for (const [title, url, target] of rows) {
-    it(`${title}: ${target ?? "refused"}`, () => {
+    it(`${target === undefined ? "is refused" : `is ${target}`}: ${title}`, () => {
       expect(toLocalTarget(url)).to.equal(target);
     });
   }
@@ -56,12 +56,12 @@ describe("the target of a redirect", () => {
   ];
 
   for (const [title, location, target] of rows) {
-    it(`${title}: ${target ?? "refused"}`, () => {
+    it(`${target === undefined ? "is refused" : `is ${target}`}: ${title}`, () => {
       expect(toRedirectTarget(location)).to.equal(target);
     });
   }
 
-  it("is the same after many calls", () => {
+  it("is computed the same way after many calls", () => {
     const wrong = Array.from({ length: 20_000 }, () => toRedirectTarget("https://ä.example/ö")).filter(
       (target) => target === undefined,
     );
@@ -69,7 +69,7 @@ describe("the target of a redirect", () => {
     expect(wrong).to.have.length(0);
   });
 
-  it("that begins with a slash never leads to another host", () => {
+  it("that starts with a slash never leads to another host", () => {
     const hostile = fc.string({
       unit: fc.constantFrom("/", "\\", "\t", "\n", ".", "@", ":", "evil.example", "#", "?", " ", "%5c"),
     });
@@ -85,7 +85,7 @@ describe("the target of a redirect", () => {
     );
   });
 
-  it("is visible ASCII, always", () => {
+  it("is always visible ASCII", () => {
     fc.assert(
       fc.property(anyText(), (text) => {
         for (const target of [

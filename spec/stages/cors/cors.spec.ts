@@ -45,7 +45,7 @@ describe("CorsLayer", () => {
       ["names a listed origin by another scheme", listed, "http://app.example", { vary: "Origin" }],
       ["names a subdomain of a listed origin", listed, "https://x.app.example", { vary: "Origin" }],
       ["names an origin that ends like a listed one", listed, "https://evilapp.example", { vary: "Origin" }],
-      ["names an origin that begins like a listed one", listed, "https://app.example.evil", { vary: "Origin" }],
+      ["names an origin that starts like a listed one", listed, "https://app.example.evil", { vary: "Origin" }],
       ["names a listed origin and a slash", listed, `${APP}/`, { vary: "Origin" }],
       ["names two origins", listed, `${APP}, ${APP}`, { vary: "Origin" }],
       ["names an empty origin", listed, "", { vary: "Origin" }],
@@ -67,7 +67,7 @@ describe("CorsLayer", () => {
         { ...allowed(APP), "access-control-expose-headers": "X-Total, ETag" },
       ],
       [
-        "gets no header for other origins",
+        "names an origin that is not listed, with other options",
         { origins: [APP], credentials: true, exposeHeaders: ["ETag"] },
         "https://evil.example",
         { vary: "Origin" },
@@ -75,7 +75,7 @@ describe("CorsLayer", () => {
     ];
 
     for (const [title, options, origin, headers] of rows) {
-      it(title, async () => {
+      it(`gets its headers where it ${title}`, async () => {
         await using stack = await Stack.of([new CorsLayer(options)], () => "hello");
 
         const answer = await stack.ask("/", { headers: origin === undefined ? {} : { origin } });
@@ -90,8 +90,8 @@ describe("CorsLayer", () => {
     const rows: readonly (readonly [string, CorsOptions["origins"], string, boolean])[] = [
       ["allows", isOurs, APP, true],
       ["refuses", isOurs, "https://app.evil", false],
-      ["allows later", async (origin) => isOurs(origin), APP, true],
-      ["refuses later", async (origin) => isOurs(origin), "https://app.evil", false],
+      ["allows asynchronously", async (origin) => isOurs(origin), APP, true],
+      ["refuses asynchronously", async (origin) => isOurs(origin), "https://app.evil", false],
       ["sees the request", (_origin, ctx) => ctx.path === "/", APP, true],
       ["is not called for null", () => true, "null", false],
       ["is not called for a list", () => true, `https://evil.test, ${APP}`, false],
@@ -101,7 +101,7 @@ describe("CorsLayer", () => {
     ];
 
     for (const [title, origins, origin, isAllowed] of rows) {
-      it(title, async () => {
+      it(`that decides about origins ${title}`, async () => {
         await using stack = await Stack.of([new CorsLayer({ origins })], () => "hello");
 
         const answer = await stack.ask("/", { headers: { origin } });
@@ -128,7 +128,7 @@ describe("CorsLayer", () => {
     }
   });
 
-  describe("on error answers", () => {
+  describe("on error responses", () => {
     const errors: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
       ["an error with a status", 404, () => Promise.reject(new NotFoundError("no"))],
       ["ctx.throw", 403, (ctx) => ctx.throw(403)],
@@ -138,7 +138,7 @@ describe("CorsLayer", () => {
     ];
 
     for (const [title, status, handler] of errors) {
-      it(`adds its headers to ${title}`, async () => {
+      it(`adds its CORS headers to ${title}`, async () => {
         await using stack = await Stack.of([new CorsLayer({ origins: [APP], credentials: true })], handler);
 
         const answer = await stack.ask("/", { headers: { origin: APP } });
@@ -150,7 +150,7 @@ describe("CorsLayer", () => {
   });
 
   describe("a handler's own headers", () => {
-    it("merges its Vary", async () => {
+    it("are merged into one Vary", async () => {
       await using stack = await Stack.of([new CorsLayer({ origins: [APP] })], (ctx) => {
         ctx.set("Vary", "Accept, origin");
         return "hello";
@@ -250,7 +250,7 @@ describe("CorsLayer", () => {
     ];
 
     for (const [title, options, headers, expected] of rows) {
-      it(`${title}: 204, and no inner stage is called`, async () => {
+      it(`gets a 204 without a call of the inner stages: ${title}`, async () => {
         const woken: string[] = [];
         await using stack = await Stack.of([new CorsLayer(options)], ({ method }) => woken.push(method));
 
@@ -291,7 +291,7 @@ describe("CorsLayer", () => {
     });
   });
 
-  describe("other OPTIONS requests pass", () => {
+  describe("an OPTIONS request that is no preflight", () => {
     const rows: readonly (readonly [string, Record<string, string>])[] = [
       ["without an origin", { "access-control-request-method": "PUT" }],
       ["without a requested method", { origin: APP }],
@@ -299,7 +299,7 @@ describe("CorsLayer", () => {
     ];
 
     for (const [title, headers] of rows) {
-      it(title, async () => {
+      it(`reaches the handler: ${title}`, async () => {
         await using stack = await Stack.of([new CorsLayer({ origins: [APP] })], () => "mine");
 
         const answer = await stack.ask("/", { method: "OPTIONS", headers });
@@ -322,8 +322,8 @@ describe("CorsLayer", () => {
     );
   });
 
-  describe("a policy that cannot work is refused", () => {
-    // JavaScript callers may pass anything.
+  describe("a policy that cannot work", () => {
+    // JavaScript callers may pass any value.
     const rows: readonly (readonly [string, unknown, string, RegExp])[] = [
       ["no origins", {}, "E_CORS_ORIGINS", /origins are missing/],
       ["an empty list", { origins: [] }, "E_CORS_ORIGINS", /origins are missing/],
@@ -377,8 +377,8 @@ describe("CorsLayer", () => {
     ];
 
     for (const [title, options, code, message] of rows) {
-      it(`${title}: ${code}`, () => {
-        // JavaScript callers may pass anything.
+      it(`is refused with ${code}: ${title}`, () => {
+        // JavaScript callers may pass any value.
         const error = errorOf(() => new CorsLayer(options as CorsOptions));
 
         expect(error).to.be.instanceOf(FrameworkError).with.property("code", code);

@@ -35,7 +35,7 @@ function upgrade(protocol: string): string {
   return ["GET /?token=t HTTP/1.1", ...lines, `Sec-WebSocket-Protocol: ${protocol}`, "", ""].join("\r\n");
 }
 
-/** Answers when the first bytes of a request have come, and closes. */
+/** Responds when the first bytes of a request have arrived, and closes. */
 const HASTY_SERVER = `
 const { parentPort, workerData } = require("node:worker_threads");
 const answer = "HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: 2\\r\\n\\r\\nok";
@@ -98,7 +98,7 @@ describe("the state of the development proxy", () => {
     expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPTION"]);
   });
 
-  it("shows in the pipeline", () => {
+  it("is shown in the pipeline", () => {
     expect([isOn({ endpoint: "/v" }), isOn({ endpoint: " " })]).to.deep.equal([true, false]);
   });
 });
@@ -128,7 +128,7 @@ describe("the paths of the development server", () => {
     it(`${expected ? "include" : "do not include"} ${path}`, () => expect(paths.includes(path)).to.equal(expected));
   }
 
-  it("are those below the base of Vite, and no others", () => {
+  it("are the paths below the base of Vite, and no others", () => {
     const based = new ForwardedPaths(["/src/"], "pages/main.tsx", "/build/");
     const all = ["/build/@vite/client", "/build/pages/main.tsx", "/build/", "/build", "/@vite/client", "/src/a.ts"];
 
@@ -234,7 +234,7 @@ describe("the development proxy", () => {
     expect(text).not.to.contain("x-back");
   });
 
-  it("leaves requests to the application, and asks Vite for paths without a route", async () => {
+  it("leaves requests to the application, and forwards paths without a route to Vite", async () => {
     await using app = await testApp(application());
 
     const [own, other, post] = [await app.get("/app"), await app.get("/vite.svg"), await app.post("/vite.svg")];
@@ -245,7 +245,7 @@ describe("the development proxy", () => {
     expect(seen).to.deep.equal(["GET /vite.svg"]);
   });
 
-  it("leaves the 404 to the application if Vite has no answer, and does not ask Vite after the 404 of a handler", async () => {
+  it("leaves the 404 to the application if Vite responds with 404, and does not forward after the 404 of a handler", async () => {
     respond = (_incoming, response) => response.writeHead(404).end("vite knows nothing");
     await using app = await testApp(application());
 
@@ -256,7 +256,7 @@ describe("the development proxy", () => {
     expect(seen).to.deep.equal(["GET /unknown"]);
   });
 
-  it("lets the application answer while Vite is down, its bodies included, and Vite when it is back", async () => {
+  it("lets the application respond while Vite is down, to bodies too, and forwards when Vite is back", async () => {
     await using app = await testApp(application());
     stop();
     await rm(endpoint, { force: true });
@@ -269,7 +269,7 @@ describe("the development proxy", () => {
     expect(await back.text()).to.equal("vite /src/x.ts");
   });
 
-  it("answers 502 where Vite dies before its response", async () => {
+  it("responds with 502 where Vite dies before its response", async () => {
     respond = (incoming) => void incoming.socket.destroy();
     await using app = await testApp(application());
 
@@ -278,7 +278,7 @@ describe("the development proxy", () => {
     expect([response.status, response.headers.get("content-type")]).to.deep.equal([502, "application/problem+json"]);
   });
 
-  it("answers 502 where Vite answers with an upgrade that no client asked for", async () => {
+  it("responds with 502 where Vite responds with an upgrade that no client asked for", async () => {
     respond = (incoming) =>
       void incoming.socket.write(
         "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
@@ -288,7 +288,7 @@ describe("the development proxy", () => {
     expect((await app.get("/src/x.ts")).status).to.equal(502);
   });
 
-  it("passes on answers whose connection Vite closes at once", async () => {
+  it("passes on responses whose connection Vite closes at once", async () => {
     const path = join(directory, "hasty.sock");
     // In a thread of its own: in this one the server could not close before the request is written whole.
     const server = new Worker(HASTY_SERVER, { eval: true, workerData: path });
@@ -301,7 +301,7 @@ describe("the development proxy", () => {
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200]));
   });
 
-  it("cuts the answer off where Vite dies in its body", async () => {
+  it("truncates the response where Vite dies in its body", async () => {
     respond = (incoming, response) => {
       response.writeHead(200, { "Content-Length": "100" });
       response.write("a part");
@@ -314,7 +314,7 @@ describe("the development proxy", () => {
     expect(text).to.match(/a part$/);
   });
 
-  it("hints at the setting where Vite refuses the host", async () => {
+  it("names the setting in a warning where Vite refuses the host", async () => {
     respond = (_incoming, response) => response.writeHead(403).end("Blocked request");
     await using app = await testApp(application());
 
@@ -323,7 +323,7 @@ describe("the development proxy", () => {
   });
 
   for (const protocol of ["vite-hmr", "vite-ping"]) {
-    it(`tunnels upgrades of ${protocol}, as they came`, async () => {
+    it(`tunnels upgrades of ${protocol} unchanged`, async () => {
       await using app = await testApp(application());
       const socket = net.connect(Number(new URL(app.url).port), "127.0.0.1").setEncoding("utf8");
       socket.write(upgrade(protocol));
@@ -339,7 +339,7 @@ describe("the development proxy", () => {
     });
   }
 
-  it("refuses other upgrades", async () => {
+  it("refuses upgrades of other protocols", async () => {
     await using app = await testApp(application());
 
     expect((await app.raw(upgrade("chat"), PATIENT)).toString()).to.match(/^HTTP\/1\.1 400 /);

@@ -46,7 +46,7 @@ function hashOf(entry: number): Hash {
 }
 
 describe("BucketTable", () => {
-  it("finds the hashes that it holds and no others, after any sequence of steps", () => {
+  it("finds the hashes that it contains and no others, after any sequence of steps", () => {
     const steps = fc.array(fc.oneof({ weight: 3, arbitrary: hashes }, { weight: 2, arbitrary: fc.nat() }), {
       maxLength: 200,
     });
@@ -77,7 +77,7 @@ describe("BucketTable", () => {
     expect(model.table.find({ low: 40 * 2048, high: 0 })).to.equal(NO_ENTRY);
   });
 
-  it("keeps its entries while it grows and shrinks", () => {
+  it("retains its entries while it grows and shrinks", () => {
     const table = new BucketTable();
     const count = 100_000;
 

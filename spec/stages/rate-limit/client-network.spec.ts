@@ -3,7 +3,7 @@ import { Application, RateLimit, Route, Routes, type RateLimitKey } from "../../
 import { getClientNetwork } from "../../../lib/stages/rate-limit/client-network.js";
 import { testApp } from "../../../lib/testing/test-app.js";
 
-describe("clientNetwork", () => {
+describe("getClientNetwork", () => {
   const rows: readonly [address: string, prefix: number, network: string][] = [
     ["2001:db8:1:2:3:4:5:6", 64, "2001:db8:1:2::/64"],
     ["2001:db8:1:2::", 64, "2001:db8:1:2::/64"],
@@ -41,7 +41,7 @@ describe("the rate limit by address", () => {
     ];
 
   for (const [title, key, addresses, statuses] of rows) {
-    it(title, async () => {
+    it(`${title} in the key of a rate limit`, async () => {
       const builder = Application.create()
         .routes(new Routes([Route.get("/", () => "in")]))
         .trustedProxies("127.0.0.1")

@@ -32,7 +32,7 @@ async function withRedis(work: (server: RedisServer, cache: RedisCache, redis: R
   }
 }
 
-/** Within a minute of real time the number of seconds that an answer names is a little smaller. */
+/** Within a minute of real time the number of seconds in a response is a little smaller. */
 function expectSeconds(seconds: unknown, whole: number): void {
   expect(Number(seconds)).to.be.within(whole - 60, whole);
 }
@@ -62,7 +62,7 @@ describe("RateLimit.redis", function () {
     needRedis(this);
   });
 
-  it("answers like a limit in memory", () =>
+  it("responds like a limit in memory", () =>
     withRedis(async (_server, cache) => {
       await using stack = await Stack.of([RateLimit.perHour(2).redis(cache)], () => "fine");
 
@@ -94,7 +94,7 @@ describe("RateLimit.redis", function () {
       expect(await redis.pttl("shop:ratelimit:127.0.0.1")).to.be.within(2 * HOUR_MS - 60_000, 2 * HOUR_MS);
     }));
 
-  it("keeps a bucket for at least one second", () =>
+  it("stores a bucket for at least one second", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perSecond(1000).burst(1).redis(cache)]);
 
@@ -121,7 +121,7 @@ describe("RateLimit.redis", function () {
       expect(left).to.deep.equal([capacity - 1, capacity - 2, capacity - 3]);
     }));
 
-  it("keeps fractions of a token", () =>
+  it("stores fractions of a token", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(10).redis(cache)]);
       const [key, tokens] = ["shop:ratelimit:127.0.0.1", 4.123456789012345];
@@ -230,7 +230,7 @@ describe("RateLimit.redis", function () {
     expect(error.message).to.contain('"a:b"');
   });
 
-  it("does not ask the store with a limit of 0", () =>
+  it("does not call the store with a limit of 0", () =>
     withRedis(async (_server, cache, redis) => {
       await using stack = await Stack.of([RateLimit.perHour(0).redis(cache)]);
 
@@ -238,8 +238,8 @@ describe("RateLimit.redis", function () {
       expect(await redis.keys("*")).to.deep.equal([]);
     }));
 
-  describe("while the store does not answer", () => {
-    it("answers 503 by default, without RateLimit headers", () =>
+  describe("while the store does not respond", () => {
+    it("responds with 503 by default, without RateLimit headers", () =>
       withRedis(async (server, cache) => {
         let calls = 0;
         await using stack = await Stack.of([RateLimit.perHour(5).redis(cache)], () => ++calls);
@@ -299,11 +299,11 @@ describe("RateLimit.redis", function () {
         await until(async () => (await stack.ask()).status === 200);
 
         expect(new Set(crowd.map(({ status }) => status))).to.deep.equal(new Set([503]));
-        // And what a busy machine adds. Without the limit they would wait until the store goes on.
+        // Plus the delay of a busy machine. Without the limit they would wait until the store continues.
         expect(took).to.be.within(450, 10_000);
       }));
 
-    it("answers every request while the server is killed and restarted under load", () =>
+    it("responds to every request while the server is killed and restarted under load", () =>
       withRedis(async (server, cache) => {
         await using stack = await Stack.of([RateLimit.perHour(100_000).redis(cache)], () => "fine");
         const seen = new Set<number>();

@@ -43,7 +43,7 @@ function routed(middleware: Middleware, answer: string): (ctx: Context) => unkno
 describe("RateLimit", () => {
   it("obeys the layer contract", () => obeysLayerContract(RateLimit.perHour(1000)));
 
-  it("adds the remaining tokens to every answer", async () => {
+  it("adds the remaining tokens to every response", async () => {
     const clock = new FakeClock();
     await using stack = await Stack.of([RateLimit.perMinute(2)], () => "fine", clock);
 
@@ -56,7 +56,7 @@ describe("RateLimit", () => {
     expect(first.text).to.equal("fine");
   });
 
-  it("answers 429 with Retry-After and a problem, without a call of the handler", async () => {
+  it("responds with 429, Retry-After and a problem, without a call of the handler", async () => {
     let calls = 0;
     await using stack = await Stack.of([RateLimit.perMinute(1)], () => ++calls, new FakeClock());
 
@@ -90,7 +90,7 @@ describe("RateLimit", () => {
     expect(early.headers["retry-after"]).to.equal("1");
   });
 
-  it("refuses everything with a limit of 0", async () => {
+  it("refuses all requests with a limit of 0", async () => {
     await using stack = await Stack.of([RateLimit.perHour(0)]);
 
     const refused = await stack.ask();
@@ -100,7 +100,7 @@ describe("RateLimit", () => {
     expect(refused.headers["retry-after"]).to.equal("1");
   });
 
-  it("never says that more requests remain than the limit", async () => {
+  it("never reports more remaining requests than the limit", async () => {
     await using stack = await Stack.of([RateLimit.perMinute(2).burst(4)], () => "fine", new FakeClock());
 
     const answers = [await stack.ask(), await stack.ask(), await stack.ask(), await stack.ask()];
@@ -113,7 +113,7 @@ describe("RateLimit", () => {
     ]);
   });
 
-  it("reports the limit and not the burst", async () => {
+  it("reports the limit in the headers, and not the burst", async () => {
     await using stack = await Stack.of([RateLimit.perMinute(60).burst(2)], () => "fine", new FakeClock());
 
     const answers = [await stack.ask(), await stack.ask(), await stack.ask()];
@@ -129,7 +129,7 @@ describe("RateLimit", () => {
   const answers: readonly (readonly [string, (ctx: Context) => unknown, number])[] = [
     ["an error of the handler", () => Promise.reject(new NotFoundError("gone")), 404],
     ["an unhandled error", () => Promise.reject(new TypeError("broken")), 500],
-    ["an answer written by hand", (ctx) => void ctx.res.writeHead(202, { "x-own": "1" }).end("by hand"), 202],
+    ["a response written by hand", (ctx) => void ctx.res.writeHead(202, { "x-own": "1" }).end("by hand"), 202],
     ["nothing at all", () => undefined, 204],
     ["a reply", () => Reply.text("fine"), 200],
   ];
@@ -144,7 +144,7 @@ describe("RateLimit", () => {
     });
   }
 
-  describe("tells clients apart", () => {
+  describe("the key", () => {
     const alice = { "x-api-key": "alice" };
     const bob = { "x-api-key": "bob" };
 
@@ -168,14 +168,14 @@ describe("RateLimit", () => {
       ["by address", "ip", [alice, bob], [200, 429]],
     ];
     for (const [title, key, requests, expected] of rows) {
-      it(title, async () => {
+      it(`distinguishes clients ${title}`, async () => {
         await using stack = await Stack.of([RateLimit.perMinute(1).by(key)], () => "fine", new FakeClock());
 
         expect(statusesOf(await askEach(stack, requests))).to.deep.equal(expected);
       });
     }
 
-    it("by a header of any length, stored as its hash", async () => {
+    it("distinguishes clients by a header of any length, stored as its hash", async () => {
       const long = "k".repeat(8000);
       const hash = createHash("sha256").update(long).digest("base64url");
       await using stack = await Stack.of(
@@ -194,7 +194,7 @@ describe("RateLimit", () => {
       expect(statusesOf(seen)).to.deep.equal([200, 200, 429, 429]);
     });
 
-    it("answers 500 when the function returns a value that is not a key", async () => {
+    it("is a 500 when the function returns a value that is not a key", async () => {
       const byPromise = (() => Promise.resolve("alice")) as unknown as () => string;
       await using stack = await Stack.of([RateLimit.perMinute(1).by(byPromise)]);
 
@@ -213,7 +213,7 @@ describe("RateLimit", () => {
   });
 
   describe("as a handle", () => {
-    it("is one quota on several routes", async () => {
+    it("has one quota on several routes", async () => {
       const shared = RateLimit.perMinute(2);
       const [first, second] = [routed(shared, "first"), routed(shared, "second")];
       const handler = (ctx: Context): unknown => (ctx.path === "/first" ? first(ctx) : second(ctx));
@@ -237,7 +237,7 @@ describe("RateLimit", () => {
       expect(limitsOf(seen[0] ?? (await stack.ask()))).to.deep.equal(["2", "0", "30"]);
     });
 
-    it("has its own quota on a route, inside the stage's; the answer reports the innermost", async () => {
+    it("has its own quota on a route, inside the stage's; the response reports the innermost", async () => {
       const login = routed(RateLimit.perHour(1), "in");
       const handler = (ctx: Context): unknown => (ctx.path === "/login" ? login(ctx) : "fine");
       await using stack = await Stack.of([RateLimit.perMinute(5)], handler, new FakeClock());
@@ -253,19 +253,19 @@ describe("RateLimit", () => {
     });
   });
 
-  it("keeps RateLimit headers that a handler sets", async () => {
+  it("retains RateLimit headers that a handler sets", async () => {
     await using stack = await Stack.of([RateLimit.perMinute(2)], (ctx) => ctx.set("RateLimit-Limit", "7"));
 
     expect(limitsOf(await stack.ask())).to.deep.equal(["7", undefined, undefined]);
   });
 
-  describe("when the store answers late", () => {
+  describe("when the store responds late", () => {
     const outcomes: readonly (readonly [string, () => Promise<unknown>])[] = [
       ["with a token", async () => [1, 9, 0, 0]],
       ["with a failure that lets requests through", () => Promise.reject(new Error("away"))],
     ];
 
-    /** An application with a timeout around the limit, and a store that answers when `release` is called. */
+    /** An application with a timeout around the limit, and a store that responds when `release` is called. */
     class Rig {
       readonly asked = new Gate();
       readonly answered = new Gate();
@@ -291,7 +291,7 @@ describe("RateLimit", () => {
         return Stack.of([seen, new TimeoutLayer(100), limit], () => ++this.calls, this.clock);
       }
 
-      /** Lets the store answer, and waits for the immediate effects. */
+      /** Lets the store respond, and waits for the immediate effects. */
       async release(): Promise<void> {
         this.answered.open();
         await new Promise((resolve) => setImmediate(resolve));
@@ -299,7 +299,7 @@ describe("RateLimit", () => {
     }
 
     for (const [how, outcome] of outcomes) {
-      it(`calls no inner stage for a request that was answered 408 while the store was asked: ${how}`, async () => {
+      it(`calls no inner stage for a request that got a 408 during the call of the store: ${how}`, async () => {
         const rig = new Rig(outcome);
         await using stack = await rig.start();
 
@@ -312,7 +312,7 @@ describe("RateLimit", () => {
         expect([answer.status, rig.calls]).to.deep.equal([408, 0]);
       });
 
-      it(`calls no inner stage for a client that left while the store was asked: ${how}`, async () => {
+      it(`calls no inner stage for a client that left during the call of the store: ${how}`, async () => {
         const rig = new Rig(outcome);
         await using stack = await rig.start();
 

@@ -75,7 +75,7 @@ describe("TokenBuckets", () => {
     expect(buckets.take("a", 1000).isAdmitted).to.equal(true);
   });
 
-  it("keeps the buckets of different keys apart", () => {
+  it("has separate buckets for different keys", () => {
     const buckets = new TokenBuckets(Quota.of(1, MINUTE));
 
     expect(["a", "b", "a", "b"].map((key) => buckets.take(key, 0).isAdmitted)).to.deep.equal([
@@ -86,7 +86,7 @@ describe("TokenBuckets", () => {
     ]);
   });
 
-  it("holds a burst above or below the limit", () => {
+  it("admits a burst above or below the limit", () => {
     const wide = new TokenBuckets(Quota.of(1, MINUTE).withBurst(3));
     const narrow = new TokenBuckets(Quota.of(60, MINUTE).withBurst(1));
 
@@ -116,7 +116,7 @@ describe("TokenBuckets", () => {
   }
 
   for (const closed of [Quota.of(0, MINUTE), Quota.of(5, MINUTE).withBurst(0), Quota.of(0, MINUTE).withBurst(5)]) {
-    it(`refuses everything with a limit of ${closed.limit} and a burst of ${closed.capacity}`, () => {
+    it(`refuses all requests with a limit of ${closed.limit} and a burst of ${closed.capacity}`, () => {
       const buckets = new TokenBuckets(closed);
 
       const decision = buckets.take("a", 0);
@@ -185,7 +185,7 @@ describe("TokenBuckets", () => {
   });
 
   describe("the sweep", () => {
-    it("keeps full buckets up to the threshold, and removes all of them above it", () => {
+    it("retains full buckets up to the threshold, and removes all of them above it", () => {
       const buckets = new TokenBuckets(Quota.of(1, SECOND));
       for (let count = 0; count <= SWEEP_ABOVE; count++) buckets.take(`early ${count}`, 0);
 
@@ -197,7 +197,7 @@ describe("TokenBuckets", () => {
       expect(buckets.size).to.equal(2);
     });
 
-    it("does nothing at the threshold", () => {
+    it("removes no bucket at the threshold", () => {
       const buckets = new TokenBuckets(Quota.of(1, SECOND));
       for (let count = 0; count < SWEEP_ABOVE; count++) buckets.take(`early ${count}`, 0);
 
@@ -230,7 +230,7 @@ describe("TokenBuckets", () => {
       expect(buckets.size).to.equal(1);
     }).slow(2000);
 
-    it("removes full buckets and keeps the others", () => {
+    it("removes full buckets and retains the others", () => {
       const buckets = new TokenBuckets(Quota.of(2, SECOND));
       for (let count = 0; count <= SWEEP_ABOVE; count++) {
         buckets.take(`key ${count}`, 0);
@@ -245,7 +245,7 @@ describe("TokenBuckets", () => {
     });
   });
 
-  it("holds at most 1 048 576 buckets, which bounds its memory", () => {
+  it("has at most 1 048 576 buckets, which bounds its memory", () => {
     const most = 1_048_576;
     const buckets = new TokenBuckets(Quota.of(10, HOUR));
     for (let count = 0; count < most; count++) buckets.take(String(count), 0);

@@ -29,14 +29,14 @@ async function statuses(): Promise<readonly number[]> {
 }
 
 describe("a rate limit of a decorator", () => {
-  it("has buckets of its own in each application, and one quota for all its routes", async () => {
+  it("has its own buckets in each application, and one quota for all its routes", async () => {
     expect([await statuses(), await statuses()]).to.deep.equal([
       [200, 200, 429],
       [200, 200, 429],
     ]);
   });
 
-  it("keeps the requests of two applications apart that serve at the same time", async () => {
+  it("counts the requests of two applications separately while both serve", async () => {
     await using one = await testApp(Shop);
     await using other = await testApp(Shop);
 

@@ -57,14 +57,14 @@ describe("RedirectMapperLayer", () => {
     });
   }
 
-  it("answers 500, not 404, when the route cannot be resolved", async () => {
+  it("responds with 500, not 404, when the route cannot be resolved", async () => {
     const unknown = await answerOf(() => redirect().route("nowhere"));
     const misfit = await answerOf(() => redirect().route("links.show"));
 
     expect([unknown.status, misfit.status]).to.deep.equal([500, 500]);
   });
 
-  it("keeps headers that the handler set", async () => {
+  it("retains headers that the handler set", async () => {
     const answer = await answerOf((ctx) => {
       ctx.set("X-A", "1");
       return redirect();
@@ -73,7 +73,7 @@ describe("RedirectMapperLayer", () => {
     expect(answer.headers["x-a"]).to.equal("1");
   });
 
-  it("redirects also when there is no session for the data", async () => {
+  it("redirects even if there is no session for the data", async () => {
     const answer = await answerOf(() => redirect().to("/a").with("notice", "Saved."));
 
     expect(answer.headers.location).to.equal("/a");

@@ -206,7 +206,7 @@ describe("redirect()", () => {
     ["OPTIONS", 303, 308],
   ];
   for (const [method, temporary, permanent] of statuses) {
-    it(`answers ${method} with ${temporary}, permanent ${permanent}`, () => {
+    it(`redirects ${method} with ${temporary}, permanently with ${permanent}`, () => {
       expect(getRedirectStatus(method, redirect().isPermanent)).to.equal(temporary);
       expect(getRedirectStatus(method, redirect().permanent().isPermanent)).to.equal(permanent);
     });

@@ -18,9 +18,9 @@ describe("SecurityHeaders", () => {
   it("obeys the layer contract", () =>
     obeysLayerContract(new SecurityHeaders().withHsts().withCspNonce("'nonce-{nonce}'")));
 
-  describe("on every answer", () => {
+  describe("on every response", () => {
     for (const [title, status, handler] of ANSWERS) {
-      it(`adds its headers to ${title}`, async () => {
+      it(`adds the security headers to ${title}`, async () => {
         await using stack = await Stack.of([new SecurityHeaders()], handler);
 
         const answer = await stack.ask();
@@ -30,7 +30,7 @@ describe("SecurityHeaders", () => {
       });
     }
 
-    it("adds its headers to the answer to HEAD", async () => {
+    it("adds the security headers to the response to HEAD", async () => {
       await using stack = await Stack.of([new SecurityHeaders()], () => "hello");
 
       const answer = await stack.ask("/", { method: "HEAD" });
@@ -51,7 +51,7 @@ describe("SecurityHeaders", () => {
     });
   });
 
-  describe("keeps the headers of an answer", () => {
+  describe("for the headers of a response", () => {
     const own: readonly (readonly [string, string])[] = [
       ["X-Frame-Options", "SAMEORIGIN"],
       ["x-content-type-options", "other"],
@@ -61,7 +61,7 @@ describe("SecurityHeaders", () => {
     ];
 
     for (const [name, value] of own) {
-      it(`keeps ${name} of a handler`, async () => {
+      it(`retains the ${name} of a handler`, async () => {
         const layer = new SecurityHeaders().withHsts().withCspNonce("script-src 'nonce-{nonce}'");
         await using stack = await Stack.of([layer], (ctx) => {
           ctx.set(name, value);
@@ -74,7 +74,7 @@ describe("SecurityHeaders", () => {
       });
     }
 
-    it("adds each header once", async () => {
+    it("adds each security header once", async () => {
       await using stack = await Stack.of(
         [new SecurityHeaders().withHsts().withCsp("default-src 'self'")],
         () => "hello",
@@ -124,7 +124,7 @@ describe("SecurityHeaders", () => {
     ];
 
     for (const [title, layer, policy] of rows) {
-      it(title, async () => {
+      it(`of a Content-Security-Policy ${title}`, async () => {
         await using stack = await Stack.of([layer], () => "hello");
 
         const { headers } = await stack.ask();
@@ -203,7 +203,7 @@ describe("SecurityHeaders", () => {
       expect(new Set(answers.map(({ text }) => text)).size).to.equal(20);
     });
 
-    it("stays the same in the answer to an unhandled error", async () => {
+    it("stays the same in the response to an unhandled error", async () => {
       const seen: string[] = [];
       await using stack = await Stack.of([withNonce()], (ctx) => {
         seen.push(CspNonce.of(ctx).value);
@@ -216,7 +216,7 @@ describe("SecurityHeaders", () => {
       expect(answer.headers["content-security-policy"]).to.equal(`script-src 'nonce-${seen[0]}'`);
     });
 
-    it("sets no Cache-Control", async () => {
+    it("sets no Cache-Control for a page with a nonce", async () => {
       await using stack = await Stack.of([withNonce()], () => Reply.html("<p>"));
 
       expect((await stack.ask()).headers).not.to.have.property("cache-control");

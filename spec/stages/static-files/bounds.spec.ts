@@ -29,7 +29,7 @@ describe("StaticFiles and their bounds", () => {
   StaticSite.forEachTest((fresh) => (site = fresh));
 
   describe("memory", () => {
-    it("holds only a part of a large file for a slow client", async () => {
+    it("contains only a part of a large file for a slow client", async () => {
       truncateSync(site.put("large.bin", ""), 256 * MIB);
       const bodies = new Bodies();
       await using stack = await site.serve({}, [bodies]);
@@ -59,7 +59,7 @@ describe("StaticFiles and their bounds", () => {
       expect(whole.slice(32)).to.deep.equal([false, false]);
     });
 
-    it("remembers 4096 files, and drops the bytes of the oldest one", async () => {
+    it("contains the states of 4096 files, and drops the bytes of the oldest one", async () => {
       const bodies = new Bodies();
       await using stack = await site.serve({}, [bodies], muchLater());
       const askWhole = async (name: string): Promise<boolean> => {
@@ -80,7 +80,7 @@ describe("StaticFiles and their bounds", () => {
   });
 
   describe("the real path of a file", () => {
-    it("is looked up again after a second, also when the file did not change", async () => {
+    it("is resolved again after a second, even if the file did not change", async () => {
       const clock = muchLater();
       const inside = site.put("inside/a.txt", "the same file");
       mkdirSync(join(site.folder, "outside"));
@@ -119,7 +119,7 @@ describe("StaticFiles and their bounds", () => {
       await untilOpen(path, 0);
     });
 
-    it("are closed when the timeout answers while the file is opened", async () => {
+    it("are closed when the timeout responds while the file is opened", async () => {
       const path = site.put("a.bin", Buffer.alloc(MIB));
       const clock = new FakeClock();
       await using stack = await site.serve({}, [new TimeoutLayer(5000)], clock);

@@ -24,7 +24,7 @@ describe("Static files as the router's fallback", () => {
     return Application.create().routes(routes).staticFiles({ root: site.root });
   }
 
-  it("answer requests that no route matches, and never the path of a route", async () => {
+  it("serve requests that no route matches, and never the path of a route", async () => {
     for (const path of ["free.txt", "taken.txt", "any/a.txt"]) site.put(path, "the file");
     await using app = await testApp(application());
 
@@ -40,7 +40,7 @@ describe("Static files as the router's fallback", () => {
     ["warns when it is a file", (root: string) => writeFileSync(root, ""), 1],
     ["does not warn when it was created after the build", (root: string) => (mkdirSync(root), undefined), 0],
   ] as const) {
-    it(`check their directory when serving begins, which ${what}`, async () => {
+    it(`check their directory when serving starts, which ${what}`, async () => {
       const root = join(site.folder, "later");
       const built = Application.create().staticFiles({ root }).build();
       make(root);
@@ -82,7 +82,7 @@ describe("Static files as the router's fallback", () => {
     ]);
   });
 
-  it("forbid caches to keep the 404 of a missing file, with any body", async () => {
+  it("forbid caches to store the 404 of a missing file, with any body", async () => {
     for (const builder of [
       application(),
       application().errorMapping(),
@@ -97,7 +97,7 @@ describe("Static files as the router's fallback", () => {
     }
   });
 
-  it("add no Cache-Control to a 404 that has one, to that of a route, or to another answer in its place", async () => {
+  it("add no Cache-Control to a 404 that has one, to that of a route, or to another response instead of it", async () => {
     const routes = new Routes([Route.get("/gone", (ctx) => void (ctx.status = 404))]);
     const builder = Application.create()
       .routes(routes)
@@ -143,7 +143,7 @@ describe("Static files as the router's fallback", () => {
     );
   });
 
-  it("do not answer OPTIONS *", async () => {
+  it("do not respond to OPTIONS *", async () => {
     await using app = await testApp(application());
 
     expect((await app.raw("OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", PATIENT)).toString()).to.match(

@@ -26,7 +26,7 @@ describe("FileCache", () => {
     expect(cache.find(file, 0)).to.equal(undefined);
   });
 
-  it("holds at most its budget", () => {
+  it("contains at most its budget of bytes", () => {
     const cache = new FileCache(25);
 
     const reservations = [fileOf(10), fileOf(10), fileOf(10), fileOf(5), fileOf(1)].map((file) =>
@@ -36,7 +36,7 @@ describe("FileCache", () => {
     expect(reservations).to.deep.equal([true, true, false, true, false]);
   });
 
-  it("makes room by files that were not requested lately", () => {
+  it("evicts files that were not requested recently", () => {
     const [idle, busy, fresh] = [fileOf(10), fileOf(10), fileOf(10)];
     const cache = new FileCache(20);
     for (const file of [idle, busy]) {
@@ -51,14 +51,14 @@ describe("FileCache", () => {
     expect([cache.find(idle, 11_000), cache.find(busy, 11_000)?.length]).to.deep.equal([undefined, 10]);
   });
 
-  it("keeps files that are being read", () => {
+  it("does not evict files that are being read", () => {
     const cache = new FileCache(10);
     cache.reserve(fileOf(10), 0);
 
     expect(cache.reserve(fileOf(10), 100_000)).to.equal(false);
   });
 
-  it("regains the room of a dropped file once", () => {
+  it("regains the space of a dropped file once", () => {
     const [first, second] = [fileOf(10), fileOf(10)];
     const cache = new FileCache(10);
     cache.reserve(first, 0);

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import * as fc from "fast-check";
 import { findFilePath } from "../../../lib/stages/static-files/file-path.js";
 
-describe("filePathOf", () => {
+describe("findFilePath", () => {
   const rows: readonly (readonly [string, string, string | undefined])[] = [
     ["a file", "/app.js", "/app.js"],
     ["a file further down", "/a/b/c.txt", "/a/b/c.txt"],
@@ -49,12 +49,12 @@ describe("filePathOf", () => {
   ];
 
   for (const [title, raw, path] of rows) {
-    it(`${title}: ${path ?? "none"}`, () => {
+    it(`returns ${path ?? "undefined"}: ${title}`, () => {
       expect(findFilePath(raw)).to.equal(path);
     });
   }
 
-  it("never leads out of the root, in any spelling", () => {
+  it("never returns a path out of the root, in any spelling", () => {
     const pieces = [
       "/",
       "..",

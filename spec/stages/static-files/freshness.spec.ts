@@ -29,7 +29,7 @@ describe("StaticFiles with caches, changes and other stages", () => {
     ];
 
     for (const [title, path, cacheControl] of rows) {
-      it(`${title}: ${cacheControl}`, async () => {
+      it(`has ${cacheControl} for ${title}`, async () => {
         site.put(path, "x");
         await using stack = await site.serve();
 
@@ -39,7 +39,7 @@ describe("StaticFiles with caches, changes and other stages", () => {
       });
     }
 
-    it("reads the manifest, when there is one", async () => {
+    it("depends on the manifest, if there is one", async () => {
       site.put("build/.vite/manifest.json", JSON.stringify({ "a.ts": { file: "assets/app-BX3kd9aZ.js" } }));
       site.put("build/assets/app-BX3kd9aZ.js", "x");
       site.put("build/assets/left-over12.js", "x");
@@ -133,7 +133,7 @@ describe("StaticFiles with caches, changes and other stages", () => {
         });
       }
 
-      it("is sent also in an empty state", async () => {
+      it("is sent in an empty state too", async () => {
         const path = site.put("turns.txt", "");
         await using stack = await site.serve();
         let turn = 0;
@@ -145,7 +145,7 @@ describe("StaticFiles with caches, changes and other stages", () => {
         if (canCountDescriptors) await untilOpen(path, 0);
       });
 
-      it("answers HEAD, conditions and ranges", async () => {
+      it("is sent with HEAD, conditions and ranges", async () => {
         const path = site.put("grows.txt", LINE.repeat(1000));
         await using stack = await site.serve();
         using _growing = onEveryTurn(() => appendFileSync(path, LINE));
@@ -389,7 +389,7 @@ async function begin(
   return response;
 }
 
-/** A client that keeps its connections. Other clients send `Connection: close` and accept any end of the connection as the end of the answer. */
+/** A client with persistent connections. Others send `Connection: close` and accept any end of the connection as the end of the response. */
 function keptConnections(): http.Agent & Disposable {
   const agent = new http.Agent({ keepAlive: true });
   return Object.assign(agent, { [Symbol.dispose]: () => agent.destroy() });

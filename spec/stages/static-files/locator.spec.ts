@@ -28,13 +28,13 @@ describe("isHashedName", () => {
   ];
 
   for (const [path, isHashed] of rows) {
-    it(`${path}: ${isHashed ? "yes" : "no"}`, () => {
+    it(`${isHashed ? "accepts" : "does not accept"} ${JSON.stringify(path)}`, () => {
       expect(isHashedName(path)).to.equal(isHashed);
     });
   }
 });
 
-describe("filesOfManifest", () => {
+describe("readManifestFiles", () => {
   let folder = "";
 
   beforeEach(() => {

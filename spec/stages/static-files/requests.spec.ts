@@ -95,7 +95,7 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       ["an If-Range by the weak tag", { range: "bytes=0-1", "if-range": `W/"a-${MODIFIED.getTime().toString(16)}"` }],
     ];
     for (const [title, headers] of whole) {
-      it(`${title}: the whole file`, async () => {
+      it(`are ignored, and the whole file is sent: ${title}`, async () => {
         site.put("a.txt", "0123456789");
         await using stack = await site.serve();
 
@@ -124,7 +124,7 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       expect([answer.status, answer.headers["content-length"]]).to.deep.equal([200, "10"]);
     });
 
-    it("together are the file", async () => {
+    it("together equal the file", async () => {
       const bytes = Buffer.alloc(300_000, "0123456789abcdef!");
       site.put("a.bin", bytes);
       await using stack = await site.serve();
@@ -195,7 +195,7 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       ["the file for unknown codings", "zstd, deflate", undefined],
     ];
     for (const [title, accepted, coding] of choices) {
-      it(title, async () => {
+      it(`are chosen by the preference of the client: ${title}`, async () => {
         await using stack = await site.serve();
 
         const answer = await stack.ask("/a.css", { headers: { "accept-encoding": accepted } });
@@ -205,7 +205,7 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       });
     }
 
-    it("answer HEAD with the head of GET", async () => {
+    it("respond to HEAD with the head of GET", async () => {
       await using stack = await site.serve();
       const headers = { "accept-encoding": "br" };
 

@@ -26,7 +26,7 @@ describe("StaticFiles", () => {
   let site: StaticSite;
   StaticSite.forEachTest((fresh) => (site = fresh));
 
-  it("obeys the layer contract: a missing file goes on, and a file is an answer", () => {
+  it("obeys the layer contract: a missing file goes on, and a file is a response", () => {
     site.put("hello.txt", "hello");
 
     return obeysLayerContract(new StaticFiles({ root: site.root }), { refused: { path: "/hello.txt" } });
@@ -50,7 +50,7 @@ describe("StaticFiles", () => {
     });
   });
 
-  it("answers HEAD with the same head and no body", async () => {
+  it("responds to HEAD with the same head and no body", async () => {
     site.put("hello.txt", "hello");
     await using stack = await site.serve();
 
@@ -113,7 +113,7 @@ describe("StaticFiles", () => {
     }
   });
 
-  describe("a path that is not served is a 404 without a body, which no cache keeps", () => {
+  describe("a path that is not served", () => {
     const paths = [
       "/",
       "/missing.txt",
@@ -178,7 +178,7 @@ describe("StaticFiles", () => {
     });
 
     for (const path of paths) {
-      it(path.length > 60 ? `${path.slice(0, 20)}… (${path.length} characters)` : path, async () => {
+      it(`is a 404 that no cache stores: ${path.length > 60 ? `${path.slice(0, 20)}… (${path.length} characters)` : path}`, async () => {
         await using stack = await site.serve();
 
         const text = await stack.raw(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
@@ -189,7 +189,7 @@ describe("StaticFiles", () => {
       });
     }
 
-    it("in any spelling: no file outside the root is read", async () => {
+    it("in any spelling reads no file outside the root", async () => {
       await using stack = await site.serve();
       const pieces = [
         "/",
@@ -299,7 +299,7 @@ describe("StaticFiles", () => {
       expect((await stack.ask("/d/secret.txt")).status).to.equal(404);
     });
 
-    it("to a directory beside the root, whose name begins with that of the root, is not followed", async () => {
+    it("to a directory beside the root, whose name starts with that of the root, is not followed", async () => {
       mkdirSync(`${site.root}-private`);
       writeFileSync(join(`${site.root}-private`, "a.txt"), SECRET);
       symlinkSync(`${site.root}-private`, join(site.root, "d"));
@@ -317,7 +317,7 @@ describe("StaticFiles", () => {
 
   describe("other methods", () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
-      it(`${method}: 405 for a file, 404 for a missing file`, async () => {
+      it(`${method} is a 405 for a file and a 404 for a missing file`, async () => {
         site.put("a.txt", "a");
         await using stack = await site.serve();
 
@@ -330,7 +330,7 @@ describe("StaticFiles", () => {
     }
   });
 
-  describe("a setting that cannot work is refused", () => {
+  describe("a setting that cannot work", () => {
     const rows: readonly (readonly [string, StaticFilesOptions, string])[] = [
       ["an empty root", { root: "" }, "E_STATIC_ROOT"],
       ["an empty build directory", { buildDirectory: "" }, "E_STATIC_ROOT"],
@@ -343,7 +343,7 @@ describe("StaticFiles", () => {
     ];
 
     for (const [title, options, code] of rows) {
-      it(title, () => {
+      it(`is refused: ${title}`, () => {
         const error = errorOf(() => new StaticFiles(options));
 
         expect(error).to.be.instanceOf(FrameworkError).with.property("code", code);
