@@ -6,7 +6,7 @@
  * whose token is not that of the current claim. Times are milliseconds by the clock of the store, never by that of the worker.
  *
  * Not for applications: they call `jobs.dispatch`. Write a store only for a queue that the framework does not support, and test it with
- * `obeysQueue` of `@stagecraft/framework/testing`.
+ * `obeysQueue` of `@stagecraft/framework/testing/contracts`.
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import type { JobAdmin } from "./job-admin.js";

@@ -1,5 +1,6 @@
 import { MemoryCache } from "@stagecraft/framework/cache";
-import { FakeClock, obeysCache } from "@stagecraft/framework/testing";
+import { FakeClock } from "@stagecraft/framework/testing";
+import { obeysCache } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { errorOf } from "../support/error-of.js";
 import { Gate } from "../support/gate.js";

@@ -7,7 +7,7 @@ import {
   type Migration,
   rolledBack,
 } from "@stagecraft/framework/db";
-import { obeysDatabase } from "@stagecraft/framework/testing";
+import { obeysDatabase } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { mysql } from "../../lib/db/drivers/mysql/mysql-driver.js";
 import { postgres } from "../../lib/db/drivers/postgres/postgres-driver.js";

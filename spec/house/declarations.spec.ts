@@ -32,7 +32,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "": ["cache", "observe", "pages", "session", "uploads"],
   "/mail/jobs": ["jobs"],
   "/session/db": ["db"],
-  "/testing": ["jobs", "mail", "session", "storage"],
+  "/testing/contracts": ["cache", "jobs", "mail", "session", "storage"],
 };
 
 /** A project hands the log on as a whole, and names none of these members; ioredis does not export a type of its options. */

@@ -61,6 +61,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./mail/jobs": NOTHING,
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },
+  // The contract of a layer builds an application.
+  "./testing/contracts": { loads: MAIN, reflect: true },
 };
 
 const entries = Object.keys(manifest().exports).filter((entry) => entry !== "./package.json" && isBuilt(entry));

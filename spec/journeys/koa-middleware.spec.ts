@@ -11,7 +11,8 @@ import compress from "koa-compress";
 import helmet from "koa-helmet";
 import session from "koa-session";
 import { Application, NotFoundError, Route, Routes, type Context, type KoaMiddleware } from "@stagecraft/framework";
-import { expectProblem, obeysLayerContract, testApp } from "@stagecraft/framework/testing";
+import { expectProblem, testApp } from "@stagecraft/framework/testing";
+import { obeysLayerContract } from "@stagecraft/framework/testing/contracts";
 
 const LONG = "a sentence that is worth compressing\n".repeat(200);
 

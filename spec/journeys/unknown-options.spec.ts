@@ -12,7 +12,8 @@ import {
 } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Metrics } from "@stagecraft/framework/observe";
-import { context, obeysLayerContract, testApp } from "@stagecraft/framework/testing";
+import { context, testApp } from "@stagecraft/framework/testing";
+import { obeysLayerContract } from "@stagecraft/framework/testing/contracts";
 import { errorOf } from "../support/error-of.js";
 import { rejectionOf } from "../support/rejection-of.js";
 import { startupErrorOf } from "../support/startup-error-of.js";

@@ -12,7 +12,8 @@ import {
   SecurityHeaders,
   UagEndpointLayer,
 } from "@stagecraft/framework";
-import { obeysLayerContract, testApp } from "@stagecraft/framework/testing";
+import { testApp } from "@stagecraft/framework/testing";
+import { obeysLayerContract } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { runProgram } from "../support/program.js";
 import { startupErrorOf } from "../support/startup-error-of.js";

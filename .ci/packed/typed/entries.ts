@@ -14,3 +14,4 @@ export * as mailJobs from "@stagecraft/framework/mail/jobs";
 export * as mailPreviews from "@stagecraft/framework/mail/previews";
 export * as pages from "@stagecraft/framework/pages";
 export * as testing from "@stagecraft/framework/testing";
+export * as contracts from "@stagecraft/framework/testing/contracts";

@@ -1,7 +1,7 @@
 /** `RedisCache` as a whole cache, on a real server: the contract, two instances, and values of other programs. */
 import { cacheKey } from "@stagecraft/framework/cache";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
-import { obeysCache } from "@stagecraft/framework/testing";
+import { obeysCache } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { z } from "zod";

@@ -2,7 +2,8 @@
 import { emptied, factory, rolledBack } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { Metrics } from "@stagecraft/framework/observe";
-import { FakeClock, obeysDatabase } from "@stagecraft/framework/testing";
+import { FakeClock } from "@stagecraft/framework/testing";
+import { obeysDatabase } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { sql } from "../../../lib/db/kysely.js";
 import { mysql } from "../../../lib/db/drivers/mysql/mysql-driver.js";

@@ -4,7 +4,7 @@ import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { Handles, job, Jobs } from "@stagecraft/framework/jobs";
 import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
 import { Metrics } from "@stagecraft/framework/observe";
-import { obeysQueue } from "@stagecraft/framework/testing";
+import { obeysQueue } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { temporaryFolder } from "../../db/shop-database.js";
 import { jobsDatabase, makeTables } from "../jobs-database.js";

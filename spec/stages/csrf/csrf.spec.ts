@@ -1,13 +1,7 @@
 import { AppConfig, Application, Clock, provide, Route, Routes, type Context } from "@stagecraft/framework";
 import { CsrfConfig, CsrfToken, Flash, Session, SessionConfig } from "@stagecraft/framework/session";
-import {
-  context,
-  expectProblem,
-  FakeClock,
-  obeysLayerContract,
-  testApp,
-  type TestApp,
-} from "@stagecraft/framework/testing";
+import { context, expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { obeysLayerContract } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { Readable } from "node:stream";
 

@@ -17,14 +17,8 @@ import {
   type SessionOptions,
   type StoredSession,
 } from "@stagecraft/framework/session";
-import {
-  context,
-  expectNoLeak,
-  expectProblem,
-  FakeClock,
-  obeysLayerContract,
-  testApp,
-} from "@stagecraft/framework/testing";
+import { context, expectNoLeak, expectProblem, FakeClock, testApp } from "@stagecraft/framework/testing";
+import { obeysLayerContract } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { inspect } from "node:util";

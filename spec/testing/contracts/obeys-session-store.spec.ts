@@ -6,7 +6,7 @@ import {
   type SessionValues,
   type StoredSession,
 } from "@stagecraft/framework/session";
-import { obeysSessionStore } from "@stagecraft/framework/testing";
+import { obeysSessionStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { rejectionOf } from "../../support/rejection-of.js";
 

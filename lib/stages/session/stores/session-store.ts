@@ -1,6 +1,6 @@
 /**
  * The port of a session store. A store keeps records under the hash of a session's id and never sees the id itself. `MemorySessionStore`
- * keeps them in this process; other stores share them between processes. `obeysSessionStore` of the test kit checks every promise below.
+ * keeps them in this process; other stores share them between processes. `obeysSessionStore` checks every promise below.
  *
  * The framework sets and deletes single values. A store applies them to the record in one step, so two requests of one session lose nothing
  * of each other: if both wrote the same value, the later write stays. A deletion is a write like any other, and a request that reads a

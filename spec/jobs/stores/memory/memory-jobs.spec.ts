@@ -1,5 +1,6 @@
 import { Jobs, job, MemoryJobs } from "@stagecraft/framework/jobs";
-import { FakeClock, obeysQueue } from "@stagecraft/framework/testing";
+import { FakeClock } from "@stagecraft/framework/testing";
+import { obeysQueue } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { rejectionOf } from "../../../support/rejection-of.js";
 import { preparedJobs } from "../../prepared-jobs.js";

@@ -6,14 +6,8 @@ import { postgres } from "@stagecraft/framework/db/postgres";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { Session, SessionConfig, SessionStore } from "@stagecraft/framework/session";
 import { DatabaseSessionStore, sessionMigrations } from "@stagecraft/framework/session/db";
-import {
-  expectNoLeak,
-  expectProblem,
-  FakeClock,
-  obeysSessionStore,
-  testApp,
-  type TestApp,
-} from "@stagecraft/framework/testing";
+import { expectNoLeak, expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { obeysSessionStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { CamelCasePlugin } from "kysely";
 import { createHash, randomBytes } from "node:crypto";

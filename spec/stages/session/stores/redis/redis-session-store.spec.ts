@@ -2,7 +2,8 @@ import { Application, Clock, provide, Route, Routes, type Context } from "@stage
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Session, SessionConfig } from "@stagecraft/framework/session";
 import { RedisSessionStore } from "@stagecraft/framework/session/redis";
-import { expectProblem, FakeClock, obeysSessionStore, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { obeysSessionStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
