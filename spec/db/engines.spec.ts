@@ -1,4 +1,4 @@
-/** PostgreSQL and MariaDB behind a `Database`: the contract, migrations of several instances, and tests that are undone. */
+/** PostgreSQL and MariaDB behind a `Database`: the contract, migrations of several instances, and tests that are rolled back. */
 import {
   after as rowsAfter,
   Database,

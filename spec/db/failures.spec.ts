@@ -1,4 +1,4 @@
-/** Failures of an engine: what becomes of the connection and the transaction, and what the application learns. */
+/** Failures of an engine: the state of the connection and the transaction afterwards, and the errors of the application. */
 import { Application, type Context, provide, Route, Routes } from "@stagecraft/framework";
 import { type DatabaseDriver, type DatabaseError, UniqueViolationError } from "@stagecraft/framework/db";
 import { expectNoLeak, testApp } from "@stagecraft/framework/testing";

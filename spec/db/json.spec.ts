@@ -1,4 +1,4 @@
-/** Columns of JSON: every value of JSON comes back as it was written, on every engine, and half of a surrogate pair is refused. */
+/** Columns of JSON: every value of JSON is read as it was written, on every engine, and half of a surrogate pair is refused. */
 import { Database, type DatabaseDriver, json, sql } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";
@@ -14,7 +14,7 @@ class NoteDatabase extends Database<{ notes: { id: number; body: unknown; tags?:
 
 const RUNS = 200;
 const HALF = "a \uD83D b";
-/** The values of the table below differ from what a plain bind of them may become. */
+/** A plain bind of these values may become another value. */
 const SPECIAL: readonly unknown[] = [
   [],
   {},
@@ -161,7 +161,7 @@ for (const { name, program, types, start } of ENGINES)
           async () => sql`select * from notes where ${HALF} = 'a'`.execute(db.query),
         ])
           expect(await rejectionOf(write())).to.include({ code: "E_DB_TEXT", status: 400 });
-        // An escape that is part of the text.
+        // The escape is a part of the text.
         const text = String.raw`\ud83d`;
         expect(
           await through(() =>
@@ -231,7 +231,7 @@ for (const { name, program, types, start } of ENGINES)
         it("is known to a process that has written to the column when it had another type", async () => {
           await db.run("create table changing (value text)");
           const write = (value: unknown) => db.run("insert into changing (value) values ($1)", [value]);
-          // From the third time on the server has a plan.
+          // From the third execution on the server has a plan.
           for (let time = 0; time < 3; time++) await write("5");
           await db.run(`alter table changing alter column value type ${type} using to_json(value)`);
           expect(await rejectionOf(write("5"))).to.include({ engineCode: "42804" });
@@ -240,7 +240,7 @@ for (const { name, program, types, start } of ENGINES)
           for (let time = 0; time < 3; time++) await writeAgain(["x"]);
 
           await db.run("alter table changing alter column value type text using value::text");
-          // The connection has a plan for the old type, and another one takes its place.
+          // The connection has a plan for the old type, and another connection replaces it.
           await rejectionOf(writeAgain("x"));
           await writeAgain("x");
           await write("x");

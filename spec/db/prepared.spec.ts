@@ -1,4 +1,4 @@
-/** Queries that are compiled once: their values, their transactions, and what a builder may not do. */
+/** Queries that are compiled once: their values, their transactions, and the builders that are refused. */
 import { DatabaseError, type PreparedQuery } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";

@@ -1,4 +1,4 @@
-/** A database that refuses writes: reads go on, a write is 503, and the readiness probe passes. */
+/** A database that refuses writes: reads succeed, a write is 503, and the readiness probe passes. */
 import type { DatabaseDriver, Migration } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";

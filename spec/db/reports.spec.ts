@@ -1,4 +1,4 @@
-/** What a database reports of each statement: a span, a duration by operation and outcome, and a DEBUG event of the request. */
+/** The reports of each statement: a span, a duration by operation and outcome, and a DEBUG event of the request. */
 import { Application, type Context, provide, Route, Routes } from "@stagecraft/framework";
 import { UniqueViolationError } from "@stagecraft/framework/db";
 import { Metrics } from "@stagecraft/framework/observe";

@@ -1,4 +1,4 @@
-/** A driver without an engine: it records what the database asks of it, and fails where a spec says so. */
+/** A driver without an engine: it records the calls of the database, and fails where a spec scripts a failure. */
 import {
   type ConnectOptions,
   DatabaseDriver,
@@ -10,7 +10,7 @@ import {
   type TransactionStatus,
 } from "@stagecraft/framework/db";
 
-/** What an engine throws: its message quotes a value. */
+/** An error of an engine, whose message quotes a value. */
 export class EngineError extends Error {
   constructor(readonly kind: FailureKind) {
     super("Duplicate entry 'canary4711secret' for key 'name'");
@@ -24,7 +24,7 @@ export class ScriptedDriver extends DatabaseDriver {
   readonly address = "scripted";
   readonly hasTransactionalSchema = true;
   readonly calls: string[] = [];
-  /** The next call of the step fails so. */
+  /** The next call of the step fails with this kind. */
   readonly failures = new Map<Step, EngineError>();
   /** The state after a failed statement. */
   statusAfterFailure: TransactionStatus = "open";

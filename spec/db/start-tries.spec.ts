@@ -1,4 +1,4 @@
-/** The start of a database whose server is not there yet: it is tried again for ten seconds. These specs take the time of the machine. */
+/** The start of a database whose server is not up yet: it is retried for ten seconds. These specs use the time of the machine. */
 import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { expect } from "chai";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -29,7 +29,7 @@ const ENGINES = [
   },
 ] as const;
 
-/** Stands before a server. It gives each connection to the next function, and passes it on where none is left. */
+/** A proxy before a server. It gives each connection to the next function, and to the server where none is left. */
 class Front implements AsyncDisposable {
   /** The connections that came. */
   met = 0;

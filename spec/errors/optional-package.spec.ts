@@ -13,7 +13,7 @@ import { errorOf } from "../support/error-of.js";
 const peer = { entry: "some/entry", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
 const absent = { ...peer, name: ["no", "such", "package"].join("-") };
 
-/** What Node rejects with for `import("ioredis")` where ioredis lacks one of its own packages. */
+/** The error of Node for `import("ioredis")` where ioredis lacks one of its own packages. */
 const brokenPackage = Object.assign(new Error("Cannot find package 'denque' imported from ioredis"), {
   code: "ERR_MODULE_NOT_FOUND",
 });
@@ -40,7 +40,7 @@ describe("missingPeer", () => {
   }
 });
 
-/** As Plug'n'Play of Yarn says it. */
+/** The message of Plug'n'Play of Yarn. */
 function missedByYarn(required: string, by: string): string {
   return `${by} tried to access ${required} (a peer dependency) but it isn't provided by your application; this makes the require call ambiguous and unsound.\n\nRequired package: ${required}\nRequired by: ${by}@virtual:1`;
 }

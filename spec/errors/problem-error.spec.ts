@@ -10,7 +10,7 @@ type ErrorClass = new (detail: string) => main.FrameworkError;
 /** The classes with a status of their own. The subclasses of these have the status of their base. */
 function classesWithStatus(): readonly ErrorClass[] {
   const classes = Object.values(main).filter((each) => Object.getPrototypeOf(each) === FrameworkError);
-  // The first is not an answer. The second needs the fields that are wrong, which a refusal has not; the third takes methods.
+  // The first is never sent. The second needs the wrong fields, which a refusal does not have. The third takes methods.
   const others: readonly unknown[] = [StartupError, ValidationError, MethodNotAllowedError];
   return classes.filter((each) => !others.includes(each)) as ErrorClass[];
 }

@@ -1,4 +1,4 @@
-/** What a program prints that does not catch an error of its setup. */
+/** The output of a program that does not catch an error of its setup. */
 import { expect } from "chai";
 import { runProgram } from "../support/program.js";
 

@@ -1,4 +1,4 @@
-/** The message of a `StartupError`, which a program prints that does not start. */
+/** The message of a `StartupError`, which a program prints when it does not start. */
 import { expect } from "chai";
 import { type Diagnostic, StartupError } from "../../lib/errors/diagnostic.js";
 

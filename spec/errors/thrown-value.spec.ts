@@ -14,7 +14,7 @@ function fail(): never {
   throw new Error("this value throws when it is read");
 }
 
-/** Throws whenever it is looked at. */
+/** Throws at each read. */
 const hostile: object = new Proxy(
   {},
   { get: fail, getPrototypeOf: fail, ownKeys: fail, has: fail, getOwnPropertyDescriptor: fail },

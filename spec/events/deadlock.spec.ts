@@ -1,4 +1,4 @@
-/** Events of two transactions that wait for each other on a real server: one runs again, and each listener hears each event once. */
+/** Events of a deadlock on a real server: one transaction is retried, and each listener gets each event once. */
 import { Application, event, Events, Injectable, Module, On, provide } from "@stagecraft/framework";
 import { Database, type DatabaseDriver } from "@stagecraft/framework/db";
 import { testApp } from "@stagecraft/framework/testing";

@@ -1,4 +1,4 @@
-/** Events of an application: which listeners run, when, in which request, and what a failure does. */
+/** Events of an application: the listeners that run, their time and request, and the effect of a failure. */
 import {
   Application,
   type Context,
@@ -109,7 +109,7 @@ function appWith(
 
 const steps = (app: TestApp): readonly Step[] => app.resolve(Journal).steps;
 
-/** A transaction that keeps its work, as a database does. */
+/** A transaction that collects its work for after the commit, as a database does. */
 class Transaction implements CommitScope {
   readonly work: (() => unknown)[] = [];
 

@@ -1,4 +1,4 @@
-/** Events that a handler emits when its request is over already: after a timeout, after its client has left, beside its answer. */
+/** Events that a handler emits when its request has ended: after a timeout, after its client has left, after its response. */
 import {
   Application,
   type Context,
@@ -39,7 +39,7 @@ describe("an event after the end of its request", () => {
   /** The handler emits when it opens. */
   let over: Gate;
   let began: Gate;
-  /** The connection of the answer is closed, or its answer is sent. */
+  /** The connection is closed, or the response is sent. */
   let closed: boolean;
   let emitted: Gate;
 

@@ -1,4 +1,4 @@
-/** Events inside the transactions of a real database: when listeners run, what they find, and what their failures do. */
+/** Events inside the transactions of a real database: the time, the data and the failures of their listeners. */
 import { Application, event, Events, Injectable, Module, On, provide } from "@stagecraft/framework";
 import { Database } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
@@ -33,7 +33,7 @@ class Listener {
     if (name.startsWith("failing")) throw new Error("no listener");
   }
 
-  /** Writes in a transaction of its own, which undoes nothing of the first one. */
+  /** Writes in a separate transaction, which rolls back no change of the first one. */
   @On(added)
   async read({ name }: { readonly name: string }): Promise<void> {
     const names = await this.db.names();

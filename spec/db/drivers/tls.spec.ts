@@ -26,7 +26,7 @@ interface Engine {
   readonly account: string;
   /** A statement that takes long. */
   readonly slow: string;
-  /** What a control connection without TLS sends. */
+  /** The bytes of a control connection without TLS. */
   readonly cancel: Buffer;
 }
 
@@ -181,7 +181,7 @@ async function running(server: PostgresServer | MariadbServer, sql: string): Pro
   return (await server.run(list)).length;
 }
 
-/** Passes connections on to a port, and keeps what the clients send. */
+/** A proxy to a port that records the bytes of the clients. */
 class Wire implements AsyncDisposable {
   private readonly chunks: Buffer[] = [];
   private readonly sockets = new Set<Socket>();

@@ -11,7 +11,7 @@ import { until } from "../../support/until.js";
 import { killedDriver } from "./killed-migration-driver.js";
 import { ShopDatabase, temporaryFolder } from "../shop-database.js";
 
-/** It begins a transaction for each attempt. */
+/** The wait for the lock opens a transaction for each attempt. */
 const WAITING_ON_POSTGRES = "select pid from pg_stat_activity where query = 'rollback'";
 const WAITING_ON_MARIADB = "select id from information_schema.processlist where state = 'User lock'";
 

@@ -1,4 +1,4 @@
-/** What an engine keeps of its migrations: checksums, accepted edits and executed statements; and migrations that come late, or in part. */
+/** The records of migrations on each engine: checksums, accepted edits and executed statements; and migrations that are merged late, or applied in part. */
 import { Database, type DatabaseDriver, type Migration, readMigrations, sql } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";

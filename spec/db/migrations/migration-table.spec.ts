@@ -1,4 +1,4 @@
-/** The table of the migrations on a server where a start cannot make it itself: another one makes it now, or its role may not. */
+/** The table of the migrations on a server where a start cannot create it: another process creates it at the same time, or the role may not. */
 import { type DatabaseDriver, type Migration, sql } from "@stagecraft/framework/db";
 import { expect } from "chai";
 import { mysql } from "../../../lib/db/drivers/mysql/mysql-driver.js";
@@ -23,7 +23,7 @@ const LATER: Migration = {
 const withMigrations = (driver: DatabaseDriver, migrate: boolean, migrations = [ARTICLES]): ShopDatabase =>
   new ShopDatabase(driver, { migrations, migrate });
 
-/** A role that may read the tables starts where all is applied, and not where a migration is pending. */
+/** A start with a role that may only read succeeds where all migrations are applied, and fails where one is pending. */
 async function startsWhereAllIsApplied(
   owner: DatabaseDriver,
   role: () => DatabaseDriver,
@@ -41,7 +41,7 @@ async function startsWhereAllIsApplied(
   expect(await rejectionOf(refused.start())).to.include({ code: "E_DB", status: 500 });
 }
 
-/** The migrations go over the URL of their own, and the queries of the application do not. */
+/** The migrations use their own URL, and the queries of the application do not. */
 async function migratesByAnotherLogin(driver: DatabaseDriver, unreachable: DatabaseDriver, user: string) {
   const users: unknown[] = [];
   const signed: Migration = {
@@ -63,7 +63,7 @@ async function migratesByAnotherLogin(driver: DatabaseDriver, unreachable: Datab
   expect(error.message).to.include("127.0.0.1:1").and.to.not.include(POSTGRES_PASSWORD);
 }
 
-/** Nothing listens on port 1. */
+/** No server listens on port 1. */
 const unreachable = (url: string): string => url.replace(/:\d+\//, ":1/");
 
 describe("the table of the migrations on PostgreSQL", () => {

@@ -1,4 +1,4 @@
-/** Migrations: applied once and in order, undone, refused when edited or half applied. */
+/** Migrations: applied once and in order, rolled back, refused when edited or half applied. */
 import { Database, type DatabaseOptions, type Migration, readMigrations } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { expect } from "chai";

@@ -1,4 +1,4 @@
-/** The statements of a file of SQL: what a semicolon ends, in each dialect. */
+/** The statements of a file of SQL: the semicolons that end a statement, in each dialect. */
 import { expect } from "chai";
 import type { DatabaseDialect } from "../../../lib/db/driver.js";
 import { splitStatements } from "../../../lib/db/migrations/sql-statements.js";

@@ -32,7 +32,7 @@ class Trial {
   readonly metrics = new Metrics();
   readonly opened: Member[] = [];
   readonly pool: ConnectionPool<Member>;
-  /** What the next attempts to open do, before they succeed. */
+  /** The failures of the next attempts to open, before they succeed. */
   readonly failures: unknown[] = [];
   hangs = false;
   aborted = 0;
@@ -61,7 +61,7 @@ class Trial {
   }
 }
 
-/** How many of them get the connection when the one that is in use comes back. */
+/** The number of callers that get the connection when the user of it releases it. */
 async function servedAtOnce(batches: readonly (object | undefined)[], max = 1): Promise<number> {
   const { pool } = new Trial({ max, maxWaiting: 1000 });
   const held = await pool.take();

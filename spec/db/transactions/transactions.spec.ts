@@ -1,4 +1,4 @@
-/** Transactions that travel with the running code: commit, rollback, savepoints, turns, and what waits for the commit. */
+/** Transactions of the running code: commit, rollback, savepoints, their order, and the work that waits for the commit. */
 import { DatabaseError } from "@stagecraft/framework/db";
 import { expect } from "chai";
 import { currentCommitScope } from "../../../lib/lifecycle/commit-scope.js";

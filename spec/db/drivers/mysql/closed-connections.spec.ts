@@ -1,4 +1,4 @@
-/** A connection to MariaDB that the server closes behind the answer to a statement: it may not come back to the pool. */
+/** A connection to MariaDB that the server closes after the error of a statement: it must not return to the pool. */
 import { expect } from "chai";
 import { mysql } from "../../../../lib/db/drivers/mysql/mysql-driver.js";
 import { needs } from "../../../support/machine.js";

@@ -1,6 +1,6 @@
 /**
- * A transaction that the server ends with an error which does not say so: with `innodb_rollback_on_timeout` a wait for a lock that took too
- * long undoes all of it, and the next statement would be stored alone.
+ * A transaction that the server ends without telling so in its error: with `innodb_rollback_on_timeout` the timeout of a lock rolls
+ * the whole transaction back, and the next statement would be committed alone.
  */
 import { expect } from "chai";
 import { mysql } from "../../../../lib/db/drivers/mysql/mysql-driver.js";

@@ -17,7 +17,7 @@ import { rejectionOf } from "../../../support/rejection-of.js";
 import { until } from "../../../support/until.js";
 
 const LEFT = new Error("the client left");
-/** How long the users of connections may go on when a driver stops. */
+/** The grace period of a driver for running work. */
 const STOP_MS = 2000;
 
 class ItemsDatabase extends Database<object> {}
@@ -25,7 +25,7 @@ class ItemsDatabase extends Database<object> {}
 describe("the MySQL driver, when something fails,", function () {
   this.timeout(60_000);
   let server: MariadbServer;
-  /** The limits of the drivers: a busy machine may take any time. */
+  /** The limits of the drivers use a fake clock, because a busy machine may take any time. */
   let clock: FakeClock;
   const drivers: DatabaseDriver[] = [];
 
@@ -73,7 +73,7 @@ describe("the MySQL driver, when something fails,", function () {
 
     ending.abort(LEFT);
 
-    // MariaDB answers a cancelled sleep with a row.
+    // MariaDB returns a row for a cancelled sleep.
     expect(await failed.catch(() => LEFT)).to.equal(LEFT);
     expect(await runs("select sleep(30)")).to.equal(false);
     expect((await run(connection, "select connection_id() as id")).rows).to.deep.equal(rows);
@@ -120,7 +120,7 @@ describe("the MySQL driver, when something fails,", function () {
       await running.catch(() => {});
       connection.release();
       const next = await driver.connect({ readOnly: false });
-      // Were it hit, it would fail.
+      // It would fail if the cancel reached it.
       await run(next, "select benchmark(10000, md5('b'))");
       next.release();
     }
@@ -204,7 +204,7 @@ describe("the MySQL driver, when something fails,", function () {
 
     const failed = rejectionOf(inWorkScope({ signal: ending.signal }, () => db.transaction(pause), undefined));
     await until(() => isPaused);
-    // Only callbacks of promises stand between the end of the function and its commit.
+    // Only promise callbacks run between the end of the function and its commit.
     await new Promise((resolve) => setImmediate(resolve));
     ending.abort(LEFT);
     clock.advance(5000);
@@ -218,7 +218,7 @@ describe("the MySQL driver, when something fails,", function () {
     const driver = driverWith();
     const [connection, free] = [await connectionOf(driver), await connectionOf(driver)];
     free.release();
-    // A use that long ago does not stand for a probe.
+    // A use that long ago does not replace a probe.
     clock.advance(1001);
     server.pause();
     const ending = new AbortController();

@@ -33,7 +33,7 @@ class NotesDatabase extends Database<object> {
 describe("an application on MariaDB", function () {
   this.timeout(60_000);
   let server: MariadbServer;
-  /** The limits of application and driver: a busy machine may take any time. */
+  /** The limits of application and driver use a fake clock, because a busy machine may take any time. */
   let clock: FakeClock;
   let app: TestApp;
   let db: NotesDatabase;
@@ -79,7 +79,7 @@ describe("an application on MariaDB", function () {
     const during = await limited;
     const later: unknown[] = [];
     for (const path of ["/notes", "/copy", "/notes", "/copy"]) later.push(await afterItsWait(statuses(path)));
-    // Meanwhile the cancel of each statement has had its second, and no use is recent enough to stand for a probe.
+    // Meanwhile the cancel of each statement has reached its time limit, and no use is recent enough to replace a probe.
     const attempt = await afterItsWait(rejectionOf(db.count()));
     await rejectionOf(db.probe(AbortSignal.timeout(50)));
     server.resume();
@@ -90,12 +90,12 @@ describe("an application on MariaDB", function () {
     expect(attempt).to.include({ code: "E_DB_CONNECTION", engineCode: "CONNECT_TIMEOUT" });
     await db.probe(AbortSignal.timeout(30_000));
     expect(await statuses("/notes", "/copy", "/notes")).to.deep.equal([200, 200, 200]);
-    // The server ends what was given up while it hung.
+    // The server ends the statements that were cancelled while it hung.
     await until(async () => (await connections()) <= POOL.max);
     await app.stop();
     await until(async () => (await connections()) === 0);
     await until(() => openHandles() <= handles);
-    // Some timers stay when their work has ended, and none sets another one.
+    // Some timers stay when their work has ended, and none of them sets another timer.
     clock.advance(5000);
     expect(clock.pending).to.equal(0);
   });

@@ -1,4 +1,4 @@
-/** Many reads of one request on a pool with one connection: they go over it without waiting for each other's answers. */
+/** Many reads of one request on a pool with one connection: they are pipelined on it. */
 import { expect } from "chai";
 import { Application, Clock, Controller, Get, Module, provide } from "@stagecraft/framework";
 import { Database, DatabaseError } from "@stagecraft/framework/db";
@@ -26,7 +26,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
   this.timeout(60_000);
   let server: PostgresServer;
   let app: TestApp;
-  /** The limits of application and driver: a busy machine may take any time. */
+  /** The limits of application and driver use a fake clock, because a busy machine may take any time. */
   let clock: FakeClock;
   let work: Work;
 
@@ -46,7 +46,7 @@ describe("reads of one request on PostgreSQL that wait together", function () {
   });
   afterEach(() => app[Symbol.asyncDispose]());
 
-  /** The answer of a request that runs `reads` at once. */
+  /** The response to a request that runs `reads` at once. */
   async function settled(reads: (db: ShopDatabase) => readonly ReturnType<ShopDatabase["run"]>[]): Promise<Settled> {
     let results: Settled = [];
     work = async (db) => {

@@ -1,4 +1,4 @@
-/** The binds of a statement on a real PostgreSQL: what cannot be written is refused before anything is sent. */
+/** The binds of a statement on a real PostgreSQL: a bind that cannot be written is refused before the statement is sent. */
 import { expect } from "chai";
 import type { DriverConnection } from "../../../../lib/db/driver.js";
 import { postgres } from "../../../../lib/db/drivers/postgres/postgres-driver.js";

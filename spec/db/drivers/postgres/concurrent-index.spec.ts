@@ -9,7 +9,7 @@ import { rejectionOf } from "../../../support/rejection-of.js";
 import { until } from "../../../support/until.js";
 import { ShopDatabase } from "../../shop-database.js";
 
-/** It begins a transaction for each attempt to get the lock. */
+/** The wait for the lock opens a transaction for each attempt. */
 const WAITING = "select pid from pg_stat_activity where query = 'rollback'";
 
 describe("an index that a migration builds concurrently", function () {

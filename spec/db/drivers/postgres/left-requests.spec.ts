@@ -18,9 +18,9 @@ describe("a query on PostgreSQL whose request ends", function () {
   this.timeout(60_000);
   let server: PostgresServer;
   let app: TestApp;
-  /** The limits of application and driver: a busy machine may take any time. */
+  /** The limits of application and driver use a fake clock, because a busy machine may take any time. */
   let clock: FakeClock;
-  /** What the handlers have seen. */
+  /** The errors and results of the handlers. */
   let seen: string[];
 
   before(needs("postgres"));

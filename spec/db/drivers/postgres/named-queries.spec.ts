@@ -1,4 +1,4 @@
-/** Statements that a real PostgreSQL has prepared: their columns are asked for once, and are right whatever changes. */
+/** Statements that a real PostgreSQL has prepared: their columns are described once, and are right after any change of the table. */
 import { inspect } from "node:util";
 import { expect } from "chai";
 import { Connection } from "pg";

@@ -24,7 +24,7 @@ const ACTIVE = "select pid from pg_stat_activity where state = 'active' and pid 
 const CLIENTS = "select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()";
 const END_CLIENTS = CLIENTS.replace("pid", "pg_terminate_backend(pid)");
 const LEFT = new Error("the client left");
-/** How long the users of connections may go on when a driver stops. */
+/** The grace period of a driver for running work. */
 const STOP_MS = 2000;
 
 class NotesDatabase extends Database<object> {
@@ -37,7 +37,7 @@ class NotesDatabase extends Database<object> {
 describe("the PostgreSQL driver, when something fails,", function () {
   this.timeout(60_000);
   let server: PostgresServer;
-  /** The limits of the drivers: a busy machine may take any time. */
+  /** The limits of the drivers use a fake clock, because a busy machine may take any time. */
   let clock: FakeClock;
   const drivers: DatabaseDriver[] = [];
 
@@ -140,7 +140,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
         await running.catch(() => {});
         connection.release();
         const next = await driver.connect({ readOnly: false });
-        // Were it hit, it would fail.
+        // It would fail if the cancel reached it.
         await run(next, "select pg_sleep(0.001)");
         next.release();
       }
@@ -158,7 +158,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
 
       ending.abort(LEFT);
       await until(() => front.held === 2);
-      // A third one would come with them.
+      // A third connection would be open at the same time.
       await new Promise((resolve) => setTimeout(resolve, 50));
       const heldAtOnce = front.held;
       front.goOn();
@@ -258,7 +258,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
 
       const failed = rejectionOf(inWorkScope({ signal: ending.signal }, () => db.transaction(pause), undefined));
       await until(() => isPaused);
-      // Only callbacks of promises stand between the end of the function and its commit.
+      // Only promise callbacks run between the end of the function and its commit.
       await new Promise((resolve) => setImmediate(resolve));
       ending.abort(LEFT);
       clock.advance(5000);
@@ -331,7 +331,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       const driver = driverWith();
       const ending = new AbortController();
       await driver.start();
-      // A use that long ago does not stand for a probe.
+      // A use that long ago does not replace a probe.
       clock.advance(1001);
       server.pause();
 
@@ -391,7 +391,7 @@ describe("the PostgreSQL driver, when something fails,", function () {
       for (const each of taken) each.release();
     });
 
-    // A disk of its own is what fills up, and not every container may mount one. A pending test would fail in CI.
+    // The test fills a separate disk, and not every container may mount one. A pending test would fail in CI.
     if (canMount())
       it("rolls a transaction back when the disk of the server is full, still reads, and writes when there is space again", async () => {
         using disk = new SmallDisk(512);
@@ -535,7 +535,7 @@ function figuresOf(driver: DatabaseDriver): PoolFigures {
   return (driver as unknown as { readonly pool: { readonly figures: PoolFigures } }).pool.figures;
 }
 
-/** Passes bytes on, and can hold new connections back. */
+/** A proxy that can delay new connections. */
 class Front implements AsyncDisposable {
   private holds = false;
   private readonly waiting: Socket[] = [];

@@ -1,4 +1,4 @@
-/** Requests of any mix on a real PostgreSQL with one or two connections: each call gets what is its own, and the pool is whole afterwards. */
+/** Requests of any mix on a real PostgreSQL with one or two connections: each call gets its own result, and no connection stays in use. */
 import { setMaxListeners } from "node:events";
 import { expect } from "chai";
 import * as fc from "fast-check";
@@ -94,7 +94,7 @@ describe("requests of any mix on PostgreSQL", function () {
     expect(await Promise.all([1, 2, 3].map((n) => db.run("select $1::int as n", [n])))).to.deep.equal(
       [1, 2, 3].map((n) => [{ n }]),
     );
-    // A connection that has just begun has no state yet.
+    // A connection that has just started has no state yet.
     await until(async () => {
       const sessions = await server.run(`select state from pg_stat_activity where application_name = '${name}'`);
       return sessions.length <= max && sessions.every(({ state }) => state === "idle");

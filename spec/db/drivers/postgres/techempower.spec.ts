@@ -1,4 +1,4 @@
-/** Our entry in the TechEmpower scenarios keeps the rules of the public verifier, on a real PostgreSQL. */
+/** Our entry in the TechEmpower scenarios follows the rules of the public verifier, on a real PostgreSQL. */
 import { expect } from "chai";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { postgres } from "../../../../lib/db/drivers/postgres/postgres-driver.js";
@@ -39,7 +39,7 @@ describe("our entry in the TechEmpower scenarios", function () {
 
       expect(status).to.equal(200);
       expect(headers.get("server")).to.equal("stagecraft");
-      // A busy machine may take long for the answer.
+      // A busy machine may respond late.
       expect(Math.abs(Date.parse(headers.get("date") ?? "") - Date.now())).to.be.below(60_000);
       expect(headers.get("content-type")).to.match(
         path === "/fortunes" ? /^text\/html; charset=utf-8$/ : /^application\/json/,

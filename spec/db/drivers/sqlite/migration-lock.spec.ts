@@ -1,4 +1,4 @@
-/** The lock of the migrations of one file, which several processes hold one after the other, and a killed one no longer. */
+/** The lock of the migrations of one file: several processes take it one after the other, and a killed process releases it. */
 import type { Migration } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { Metrics } from "@stagecraft/framework/observe";
@@ -34,7 +34,7 @@ async function migrating(file: string): Promise<Child> {
   return child;
 }
 
-/** A wait of this process for the lock, by a clock of its own. */
+/** A wait of this process for the lock, with a fake clock. */
 async function waitingFor(file: string) {
   const [driver, clock] = [sqlite(file), new FakeClock()];
   driver.prepare({ name: "database", clock, metrics: new Metrics() });

@@ -13,7 +13,7 @@ import { errorOf } from "../../../support/error-of.js";
 import { Gate } from "../../../support/gate.js";
 import { rejectionOf } from "../../../support/rejection-of.js";
 
-/** A busy machine may stop the process for seconds. */
+/** A busy machine may delay the process by seconds. */
 const PATIENT = { waitMs: 60_000 };
 
 /** Holds the write lock of `db` until `release` is called. */
@@ -41,7 +41,7 @@ function count(db: ShopDatabase): Promise<void> {
   });
 }
 
-/** Those of the connection that the running code works on. */
+/** The settings of the connection of the running code. */
 async function settingsOf(db: ShopDatabase): Promise<readonly unknown[]> {
   const values: unknown[] = [];
   for (const name of ["journal_mode", "synchronous", "foreign_keys", "busy_timeout"])
@@ -283,7 +283,7 @@ describe("values of SQLite", () => {
   it("stand under the names of the table also where another process has changed it", async () => {
     await using folder = await temporaryFolder();
     await using db = await shopDatabase(sqlite(folder.file("shop.db")));
-    // It has a cache of its own, as another process has.
+    // It has a separate cache, as another process has.
     await using other = new ShopDatabase(sqlite(folder.file("shop.db")));
     await other.start();
     await db.add("tea", 7);
@@ -300,7 +300,7 @@ describe("values of SQLite", () => {
 
     await other.run("alter table articles add column color text default 'red'");
     await other.run("alter table articles drop column stock");
-    // The version of the schema counts for a millisecond.
+    // The version of the schema is used for a millisecond.
     await new Promise((resolve) => setTimeout(resolve, 5));
 
     expect(await rows()).to.deep.equal(Array.from({ length: 5 }, () => ({ id: 1, name: "tea", color: "red" })));

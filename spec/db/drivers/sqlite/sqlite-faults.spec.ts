@@ -38,7 +38,7 @@ describe("a file of SQLite that two processes write", function () {
       await using db = await shopDatabase(sqlite(file, { waitMs: 60_000 }));
       await using child = await Child.start("../db/drivers/sqlite/killed-writer-program.js", { FILE: file });
       await child.says("started");
-      // The child keeps the lock until it is killed, and our last rows may wait for that.
+      // The child has the lock until it is killed, and our last rows may wait for that.
       await Promise.all([addAll(db, names("ours")), killed(child)]);
       await db.add("after the kill");
     }
