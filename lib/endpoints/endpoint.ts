@@ -1,6 +1,6 @@
 /**
- * An endpoint: the decorator of a handler, the declaration of a route and its typed URL, in one value. Write it above a method, keep
- * it in a constant to make URLs from it, or collect several in a table (`routes`, `resource`). Without decorators use `Route`.
+ * An endpoint: the decorator of a handler, the declaration of a route and its typed URL, in one value. Write it above a method, store it in
+ * a constant to get URLs from it, or collect several in a table (`routes`, `resource`). Without decorators use `Route`.
  *
  * @example
  * const show = Get("/links/{id}", "links.show");

@@ -63,7 +63,7 @@ function wrapLayer(layer: Layer, inner: Run): Run {
   };
 }
 
-/** Steps of stages are no promise for code of the application, which gets a native one. */
+/** An application gets a native promise, since the steps of stages are no full promise. */
 function toNativePromise(result: void | Promise<void>): void | Promise<void> {
   return result === undefined ? undefined : Promise.resolve(result);
 }

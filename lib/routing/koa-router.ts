@@ -69,7 +69,7 @@ function getRank({ method }: Route): number {
 /** A returned value is a response, as it is in the pipeline; Koa itself ignores it. */
 function toKoaMiddleware(step: FrameworkMiddleware): RouterMiddleware {
   return async (koaContext, next) => {
-    // Koa passes its own context or ours; both have every member of Koa's that a step uses.
+    // Koa passes its own context, or that of the framework. Both have every member of Koa's context that a step uses.
     const ctx = koaContext as unknown as Context;
     const value = await step(ctx, async () => void (await next()));
     if (value !== undefined) respond(ctx, value);

@@ -1,4 +1,4 @@
-/** Endpoints, tables and resources in `Routes`: handlers without decorators, URLs with types. */
+/** Endpoints, tables and resources in `Routes`: handlers without decorators, and typed URLs. */
 import { expect } from "chai";
 import {
   Application,

@@ -1,4 +1,4 @@
-/** Arbitrary templates, paths and tables over few words, so that they meet often. */
+/** Arbitrary templates, paths and tables over few words, so that paths often match templates. */
 import * as fc from "fast-check";
 
 const WORDS = ["a", "b", "caf\u00e9", "x%2Fy", "1:2"];
@@ -13,7 +13,7 @@ export function template(): fc.Arbitrary<string> {
     });
 }
 
-/** The path of a request, as it comes from the wire. */
+/** The path of a request, as a client sends it. */
 export function requestPath(): fc.Arbitrary<string> {
   const segment = fc.constantFrom("a", "b", "%61", "caf%c3%a9", "caf%C3%A9", "x%2fy", "1%3a2", "", "z", "%20", "..");
   return fc.array(segment, { maxLength: 5 }).map((segments) => `/${segments.join("/")}`);

@@ -1,4 +1,7 @@
-/** A middleware that ends before its `next()` does, on purpose or because an `await` is missing. Over a socket, in each place of a middleware. */
+/**
+ * A middleware that ends before its `next()` does, on purpose or because an `await` is missing. Each case runs over a socket, in each place
+ * of a middleware.
+ */
 import {
   Application,
   type Context,
@@ -24,7 +27,7 @@ async function turns(): Promise<void> {
   for (let each = 0; each < 5; each++) await turn();
 }
 
-/** Starts the rest and ends. */
+/** Starts the rest of the chain and ends before it. */
 function forgetful(_ctx: Context, next: Next): void {
   void next();
 }
@@ -33,7 +36,7 @@ async function forgetfulAsync(_ctx: Context, next: Next): Promise<void> {
   void next();
 }
 
-/** Ends after the rest has ended. */
+/** Ends after the rest of the chain has ended. */
 async function forgetfulAndSlow(_ctx: Context, next: Next): Promise<void> {
   void next();
   await turns();
@@ -112,11 +115,11 @@ describe("a middleware that ends before its next()", () => {
   for (const [place, of] of Object.entries(PLACES)) {
     for (const [title, name, middleware] of NAMED) {
       it(`makes the chain wait, as ${place}: ${title}`, async () => {
-        await using app = await of(middleware, async () => turns().then(() => "answered"));
+        await using app = await of(middleware, async () => turns().then(() => "responded"));
 
         const response = await app.get("/");
 
-        expect([response.status, await response.text()]).to.deep.equal([200, "answered"]);
+        expect([response.status, await response.text()]).to.deep.equal([200, "responded"]);
         expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${name}`]);
       });
 
@@ -157,9 +160,9 @@ describe("a middleware that ends before its next()", () => {
   });
 
   it("is not reported as unawaited if the rest is synchronous", async () => {
-    await using app = await layered(forgetful, () => "answered");
+    await using app = await layered(forgetful, () => "responded");
 
-    expect(await (await app.get("/")).text()).to.equal("answered");
+    expect(await (await app.get("/")).text()).to.equal("responded");
     expect(toldBy(app)).to.deep.equal([]);
   });
 
@@ -172,7 +175,7 @@ describe("a middleware that ends before its next()", () => {
   });
 });
 
-/** The ways in which middlewares wait. */
+/** The ways in which a middleware waits for the rest. */
 const WAITING: Readonly<Record<string, KoaMiddleware>> = {
   "returns it": (_ctx, next) => next(),
   "awaits it": async (_ctx, next) => {
@@ -198,13 +201,13 @@ const WAITING: Readonly<Record<string, KoaMiddleware>> = {
 describe("a middleware that waits for its next()", () => {
   for (const [title, middleware] of Object.entries(WAITING)) {
     for (const [when, handler] of [
-      ["at once", () => "answered"],
-      ["later", async () => turns().then(() => "answered")],
+      ["at once", () => "responded"],
+      ["later", async () => turns().then(() => "responded")],
     ] as const) {
       it(`is not reported: it ${title}, and the rest ends ${when}`, async () => {
         await using app = await layered(middleware, handler);
 
-        expect(await (await app.get("/")).text()).to.equal("answered");
+        expect(await (await app.get("/")).text()).to.equal("responded");
         expect(toldBy(app)).to.deep.equal([]);
       });
     }
@@ -237,7 +240,7 @@ describe("a middleware that waits for its next()", () => {
         seen.push(rest instanceof Promise, Object.getPrototypeOf(rest.then()) === Promise.prototype);
         await rest;
       },
-      () => "answered",
+      () => "responded",
     );
 
     await app.get("/");
@@ -246,7 +249,7 @@ describe("a middleware that waits for its next()", () => {
   });
 });
 
-/** Responds instead of a rest that takes too long. */
+/** Responds in place of a rest that takes too long. */
 const racing: (isTooLate: Promise<void>) => KoaMiddleware = (isTooLate) =>
   async function hurried(ctx: Context, next) {
     const isMissed = await Promise.race([next(), isTooLate.then(() => true)]);
@@ -264,10 +267,10 @@ const RESPONDING: readonly (readonly [title: string, of: (isTooLate: Promise<voi
   ],
 ];
 
-const answering = async (ctx: Context, next: Next): Promise<void> => {
+const responding = async (ctx: Context, next: Next): Promise<void> => {
   void next();
   await turns();
-  ctx.body = "answered";
+  ctx.body = "responded";
 };
 
 const failing = (_ctx: Context, next: Next): never => {
@@ -313,9 +316,9 @@ describe("a middleware that has responded before its next() ends", () => {
   }
 
   it("does not hide an unhandled error that was thrown before its response", async () => {
-    await using app = await layered(answering, panic);
+    await using app = await layered(responding, panic);
 
-    expect(await (await app.get("/")).text()).to.equal("answered");
+    expect(await (await app.get("/")).text()).to.equal("responded");
     expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
   });
 
@@ -328,14 +331,14 @@ describe("a middleware that has responded before its next() ends", () => {
   });
 
   it("makes the chain wait if it lost the race and has no response", async () => {
-    await using app = await layered(patient, async () => turns().then(() => "answered"));
+    await using app = await layered(patient, async () => turns().then(() => "responded"));
 
-    expect(await (await app.get("/")).text()).to.equal("answered");
+    expect(await (await app.get("/")).text()).to.equal("responded");
     expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited patient"]);
   });
 });
 
-/** A layer whose call for each request is `call`. */
+/** A layer that runs `call` for each request. */
 class OwnLayer extends Layer {
   constructor(private readonly call: (ctx: Context, inner: Run) => void | Promise<void>) {
     super();
@@ -362,9 +365,9 @@ const WAITING_LAYERS: Readonly<Record<string, OwnLayer>> = {
 describe("a layer of the application that waits for its inner run", () => {
   for (const [title, layer] of Object.entries(WAITING_LAYERS)) {
     it(`is not reported: it ${title}`, async () => {
-      await using app = await layered(layer, async () => turns().then(() => "answered"));
+      await using app = await layered(layer, async () => turns().then(() => "responded"));
 
-      expect(await (await app.get("/")).text()).to.equal("answered");
+      expect(await (await app.get("/")).text()).to.equal("responded");
       expect(toldBy(app)).to.deep.equal([]);
     });
 
@@ -413,11 +416,11 @@ describe("a layer of the application that ends before its inner run", () => {
 
   it("is followed by an error event if it has responded, and the inner run fails late", async () => {
     const goOn = new Gate();
-    const answeringLayer = new OwnLayer((ctx, inner) => {
+    const respondingLayer = new OwnLayer((ctx, inner) => {
       void inner(ctx);
       ctx.status = 503;
     });
-    await using app = await layered(answeringLayer, async () => goOn.passed.then(panic));
+    await using app = await layered(respondingLayer, async () => goOn.passed.then(panic));
 
     expect((await app.get("/")).status).to.equal(503);
     goOn.open();

@@ -1,4 +1,4 @@
-/** The steps of the stages after an asynchronous handler: they are those of native promises, in one native promise. */
+/** The steps of the stages after an asynchronous handler. They run as those of native promises do, in one native promise. */
 import { Application, Route, Routes } from "@stagecraft/framework";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -16,7 +16,7 @@ const PAIRS = array(tuple(option(MOVE, { nil: undefined }), option(MOVE, { nil: 
   maxLength: 6,
 });
 
-/** A callback that notes what it got, and then makes its move. */
+/** A callback that records its argument, and then acts. */
 function callback(move: Move | undefined, name: string, notes: string[]) {
   if (move === undefined) return undefined;
   return (given: unknown): unknown => {
@@ -27,7 +27,7 @@ function callback(move: Move | undefined, name: string, notes: string[]) {
   };
 }
 
-/** What the callbacks note, and the outcome at the end. */
+/** The records of the callbacks, and the outcome at the end. */
 async function notesOf(start: (done: never, failed: never) => Promise<unknown>, pairs: readonly Pair[]) {
   const notes: string[] = [];
   const callbacks = pairs.map(([done, failed], index) => [
@@ -85,10 +85,13 @@ describe("the steps after a promise", () => {
 
 const ask = (url: string) =>
   new Promise<void>((resolve, reject) => {
-    get(url, { agent: false }, (answer) => answer.resume().on("end", () => setImmediate(resolve))).on("error", reject);
+    get(url, { agent: false }, (response) => response.resume().on("end", () => setImmediate(resolve))).on(
+      "error",
+      reject,
+    );
   });
 
-/** The promises that the process makes while it serves a request. */
+/** The promises that the process creates while it handles a request. */
 async function promisesDuring(url: string): Promise<number> {
   let made = 0;
   const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && made++) });
@@ -101,7 +104,7 @@ async function promisesDuring(url: string): Promise<number> {
 
 const REQUESTS = 20;
 
-/** The promises for a request: the least of several, since other work of the process can only add to them. */
+/** The promises for a request: the minimum of several requests, since other work of the process can only add to them. */
 async function promisesFor(url: string): Promise<number> {
   let least = Infinity;
   for (let request = 0; request < REQUESTS; request++) least = Math.min(least, await promisesDuring(url));

@@ -219,7 +219,7 @@ describe("ControllerPlan", () => {
     class Static {
       @Get("/x") static x() {}
     }
-    // A caller without types.
+    // A caller without types passes this value.
     const unknown = resource("u", "/u", { only: ["index", "list" as "show"] });
     @Controller(unknown)
     class UnknownAction {
@@ -296,7 +296,7 @@ describe("ControllerPlan", () => {
     });
 
     it("report a value in @Middleware that is not middleware", () => {
-      // The value of an import in a cycle of files.
+      // An import in a cycle of files has this value.
       const missing = undefined as unknown as typeof A;
       @Controller("/x")
       class Cyclic {
@@ -432,7 +432,7 @@ function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean):
   return new Routes([whole ? group.middleware(B) : group]).middleware(C);
 }
 
-// These handlers read nothing of it.
+// These handlers do not read the context.
 const ctx = {} as Context;
 
 function flat(plan: ControllerPlan, instanceOf = createInstanceCache()): ReturnType<Routes["served"]> {

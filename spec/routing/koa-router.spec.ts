@@ -150,7 +150,7 @@ describe("middleware classes of a router", () => {
     const routes = Routes.of(Route.get("/x", () => "x").middleware(Needing));
     routes.seal((made) => Reflect.construct(made, ["built"]));
 
-    const response = await answerOf(routes, "/x");
+    const response = await getResponse(routes, "/x");
 
     expect(response.headers.get("x-value")).to.equal("built");
   });
@@ -158,14 +158,14 @@ describe("middleware classes of a router", () => {
   it("are refused without an application if they need injection", async () => {
     const routes = Routes.of(Route.get("/x", () => "x").middleware(Needing));
 
-    const response = await answerOf(routes, "/x");
+    const response = await getResponse(routes, "/x");
 
     expect(response.status).to.equal(500);
     expect(response.headers.get("x-error")).to.equal("E_MIDDLEWARE_INJECTION");
   });
 });
 
-async function answerOf(routes: Routes, path: string): Promise<Response> {
+async function getResponse(routes: Routes, path: string): Promise<Response> {
   const app = new Koa();
   app.use(async (ctx, next) => {
     try {

@@ -203,7 +203,7 @@ describe("Matcher", () => {
 
     expect(described(adversarial.match("GET", deep), deep)).to.equal("not-found");
     expect(described(adversarial.match("GET", `/${"a/".repeat(depth)}end`), "")).to.match(/^GET \/a\/a/);
-    // A round enters each of the 8191 nodes once, in some milliseconds. Backtracking over the path would take years.
+    // One search enters each of the 8191 nodes once, in some milliseconds. Backtracking over the path would take years.
     expect(user / 1000, "milliseconds of the processor").to.be.below(5000);
   });
 });

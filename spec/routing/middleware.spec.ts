@@ -35,7 +35,7 @@ describe("middleware(fn)", () => {
   it("returns a class whose instances call the function", () => {
     const seen: unknown[] = [];
     const Recording = middleware((...args) => seen.push(args), "recording");
-    // The class gives the function its own arguments, so any value serves.
+    // The class gives the function its own arguments, so any value is enough.
     const ctx = {} as Context;
 
     const result = new Recording().handle(ctx, end);

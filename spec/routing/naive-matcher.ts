@@ -1,6 +1,6 @@
 /**
- * The rules of matching in their simplest form: it tries every template, sorts those that match, and compares the method last. It is
- * slow; the specs compare the matcher with it.
+ * The rules of matching in their simplest form. It tries every template, sorts those that match, and compares the method last. It is slow;
+ * the specs compare the matcher with it.
  */
 import { toCanonicalPath, decodePart } from "../../lib/endpoints/percent-encoding.js";
 import type { BoundRoute } from "../../lib/routing/matcher.js";
@@ -20,16 +20,16 @@ export function naiveMatch(routes: readonly BoundRoute[], method: string, path: 
   );
   const bySpecificity = shapes.toSorted(([a], [b]) => (a && b ? a.path.compare(b.path) : 0));
   for (const sameTemplate of bySpecificity) {
-    const route = answering(sameTemplate, method);
+    const route = findForMethod(sameTemplate, method);
     if (route) return { kind: "route", route, params: captures(route, path) ?? {} };
   }
   return { kind: method === "OPTIONS" ? "options" : "method-not-allowed", allow: allow(matching) };
 }
 
-function answering(routes: readonly BoundRoute[], method: string): BoundRoute | undefined {
+function findForMethod(routes: readonly BoundRoute[], method: string): BoundRoute | undefined {
   for (const wanted of method === "HEAD" ? ["HEAD", "GET", "ANY"] : [method, "ANY"]) {
-    const answers = routes.find((route) => route.method === wanted);
-    if (answers) return answers;
+    const found = routes.find((route) => route.method === wanted);
+    if (found) return found;
   }
   return undefined;
 }

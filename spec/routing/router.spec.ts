@@ -35,7 +35,7 @@ const ROUTES = () =>
     Route.delete("/café", () => "encoded"),
   ]);
 
-const ANSWERS: readonly (readonly [method: string, target: string, answer: RegExp])[] = [
+const RESPONSES: readonly (readonly [method: string, target: string, response: RegExp])[] = [
   ["GET", "/", /200 OK[^]*root$/],
   ["GET", "/links/7", /200 OK[^]*GET \{"id":"7"\}$/],
   ["GET", "/links/a%2Fb", /200 OK[^]*\{"id":"a\/b"\}$/],
@@ -71,13 +71,13 @@ const ANSWERS: readonly (readonly [method: string, target: string, answer: RegEx
 ];
 
 describe("the router of an application", () => {
-  for (const [method, target, answer] of ANSWERS) {
-    it(`responds to ${method} ${target} with ${answer.source.split("[^]*", 1)[0]}`, async () => {
+  for (const [method, target, response] of RESPONSES) {
+    it(`responds to ${method} ${target} with ${response.source.split("[^]*", 1)[0]}`, async () => {
       await using app = await served(ROUTES());
 
       const text = await raw(app.port, target, method);
 
-      expect(text).to.match(answer);
+      expect(text).to.match(response);
     });
   }
 

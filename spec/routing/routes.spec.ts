@@ -198,7 +198,7 @@ describe("Routes", () => {
     });
 
     it("of routes do not depend on the source text of a handler", () => {
-      // A handler of several paths may read a parameter that only some of them have; the cast says so to the compiler.
+      // A handler of several paths may read a parameter that only some of them have; the cast tells the compiler.
       const ofBoth = (({ params }: Context<"slug">) => params.slug) as () => string;
 
       expect(Routes.of(Route.get("/l/{id}", ofBoth)).diagnostics()).to.deep.equal([]);

@@ -112,10 +112,10 @@ export class StageProbes implements AsyncDisposable {
     }
   }
 
-  private answerState({ raw, inferredType: naturalType }: Context, status: number | undefined): AnswerState {
+  private answerState({ raw, inferredType }: Context, status: number | undefined): AnswerState {
     return {
       status,
-      type: naturalType,
+      type: inferredType,
       encoding: raw.getHeader("Content-Encoding"),
       location: raw.getHeader("Location"),
       countedRequests: this.countedRequests,

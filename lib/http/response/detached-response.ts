@@ -35,7 +35,7 @@ export function detachResponse(raw: ServerResponse, reason: Error): ServerRespon
   return new Proxy(raw, writer);
 }
 
-/** Passes writes on to the response, with those that Node's own or patched methods make during them. */
+/** Passes writes on to the response. The writes that Node's own or patched methods make during a call are passed on too. */
 class DetachedWriter implements ProxyHandler<ServerResponse> {
   isWriting = false;
 

@@ -39,7 +39,9 @@ const MEMBER_FIXES: ReadonlyMap<string, string> = new Map([
 /** An empty object in JSON. A string may contain the same characters, so a match is only a hint. */
 const EMPTY_OBJECT = /[:,[]\{\}[,\]}]/;
 
-/** @throws TypeError for a value that is not JSON, and for one that holds such a value; it names the kind, never the content. */
+/**
+ * @throws TypeError for a value that is not JSON, and for one that contains such a value; the message names the kind, never the content.
+ */
 export function toJsonText(value: unknown): string {
   const isObject = typeof value === "object" && value !== null;
   // Nearly every returned value is a literal, which needs no further call.

@@ -44,7 +44,7 @@ export function send(ctx: Context): void {
   }
 }
 
-/** Decides the framing and what happens to an unread request body, then writes. */
+/** Decides the framing and the treatment of an unread request body, then writes. */
 function sendResponse(ctx: Context): void {
   const { raw, payload } = ctx;
   const lingers = hasUnreadBody(ctx) && mustLinger(ctx);
@@ -85,7 +85,7 @@ function sendStream(ctx: Context, stream: Readable, lingers: boolean): void {
   const { raw } = ctx;
   const max = getAnnouncedLength(raw);
   flushHead(raw);
-  // The handler's code produces the body, so what it logs belongs to the handler's flow.
+  // The handler's code produces the body, so its log events belong to the handler's flow.
   resumeFlow(ctx.flow, (body) => pipeBody(ctx, body, { min: max, max }), stream);
 }
 

@@ -12,7 +12,7 @@ const get = (path: string, method = "GET"): string => `${method} ${path} HTTP/1.
 type Chunks = readonly string[];
 type Way = (ctx: Context, chunks: Chunks) => unknown;
 
-/** Gives each chunk in a turn of its own, so that each one is written alone. */
+/** Yields each chunk in an iteration of the event loop of its own, so that each one is written alone. */
 function bytes(chunks: Chunks): Readable {
   return Readable.from(slowly(chunks), { objectMode: false });
 }
@@ -51,10 +51,10 @@ interface Said {
 }
 
 /** Sends requests for `/` and `/next`, and reads both responses or the end of the connection. */
-async function said(answer: (ctx: Context) => unknown, method = "GET"): Promise<Said> {
+async function said(response: (ctx: Context) => unknown, method = "GET"): Promise<Said> {
   let text = "";
   const handler = async (ctx: Context): Promise<unknown> =>
-    ctx.path === "/next" ? "<next>" : respondWithReturned(ctx, await answer(ctx));
+    ctx.path === "/next" ? "<next>" : respondWithReturned(ctx, await response(ctx));
   const events = await eventsOf(async () => {
     await using stack = await Stack.of([], handler);
     await using client = await Conversation.with(stack.port);
@@ -64,7 +64,7 @@ async function said(answer: (ctx: Context) => unknown, method = "GET"): Promise<
   return { text, events: events.filter((line) => line.startsWith("ERROR")) };
 }
 
-/** The text after the first head. */
+/** Returns the text after the first head. */
 const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
 
 describe("a body with a Content-Length that the application announced", () => {

@@ -40,15 +40,15 @@ const WRITES: readonly (readonly [string, Write])[] = [
 ];
 
 interface Late {
-  /** When the signal aborts, or while an outer stage works on the response. */
+  /** The time of the late write: when the signal aborts, or while an outer stage works on the response. */
   readonly when: "at the abort" | "after it";
-  /** The act of the handler before the time limit. The handler holds Node's response from then on. */
+  /** The action of the handler before the time limit. The handler has Node's response from then on. */
   readonly early?: Write;
   readonly late: Write;
 }
 
 /** The response to a request whose handler does not return within the time limit. */
-async function answered({ when, early, late }: Late): Promise<Answer> {
+async function respondLate({ when, early, late }: Late): Promise<Answer> {
   const clock = new FakeClock();
   const [entered, decided, done] = [new Gate(), new Gate(), new Gate()];
   const working = async (_ctx: Context, next: Next): Promise<void> => {
@@ -86,7 +86,7 @@ describe("a decided response", () => {
         ["which asks for Node's response only then", undefined],
       ] as const) {
         it(`does not change when its handler, ${holding}, ${title} ${when}`, async () => {
-          const { status, headers, text } = await answered({ when, late, ...(early && { early }) });
+          const { status, headers, text } = await respondLate({ when, late, ...(early && { early }) });
 
           expect([status, text]).to.deep.equal([408, PROBLEM]);
           expect(headers["content-type"]).to.equal("application/problem+json");
@@ -115,10 +115,10 @@ describe("a decided response", () => {
     const asking = stack.ask("/", { headers: { "accept-encoding": "gzip" } });
     await entered.passed;
     clock.advance(LIMIT_MS);
-    const answer = await asking;
+    const response = await asking;
 
-    expect([answer.status, answer.headers["content-encoding"]]).to.deep.equal([408, "gzip"]);
-    expect(gunzipSync(answer.body).toString()).to.equal(page);
+    expect([response.status, response.headers["content-encoding"]]).to.deep.equal([408, "gzip"]);
+    expect(gunzipSync(response.body).toString()).to.equal(page);
   });
 
   it("does not change by late writes while it is streamed", async () => {
@@ -141,9 +141,9 @@ describe("a decided response", () => {
     const asking = stack.ask();
     await entered.passed;
     clock.advance(LIMIT_MS);
-    const answer = await asking;
+    const response = await asking;
 
-    expect([answer.status, answer.text]).to.deep.equal([408, "too slow"]);
+    expect([response.status, response.text]).to.deep.equal([408, "too slow"]);
   });
 
   for (const [title, early, late] of [
@@ -157,7 +157,7 @@ describe("a decided response", () => {
         (res) =>
           act(stream, res);
 
-      const { status } = await answered({ when: "at the abort", early: write(early), late: write(late) });
+      const { status } = await respondLate({ when: "at the abort", early: write(early), late: write(late) });
 
       expect(status).to.equal(408);
       await until(() => stream.destroyed);
@@ -174,7 +174,7 @@ describe("a decided response", () => {
       }
     }
 
-    await answered({ when: "at the abort", late: (res) => pipeline(endless, res, () => {}) });
+    await respondLate({ when: "at the abort", late: (res) => pipeline(endless, res, () => {}) });
 
     await until(() => isReturned);
   });
@@ -187,7 +187,7 @@ describe("a decided response", () => {
       called.push(res.write("LATE", call));
       res.end(call);
     };
-    await answered({ when: "at the abort", late });
+    await respondLate({ when: "at the abort", late });
 
     expect(called).to.have.length(3);
     expect(called[0]).to.equal(false);

@@ -20,7 +20,7 @@ function streaming(source: EventSource, clock = new FakeClock()): Promise<Stack>
   return Stack.of([new CompressionLayer()], (ctx: Context) => respondWithReturned(ctx, Reply.events(source)), clock);
 }
 
-/** Gives one event and then waits until it is closed. */
+/** Yields one event and then waits until it is closed. */
 class Waiting {
   wasClosed = false;
   private isBegun = false;
@@ -86,11 +86,11 @@ describe("Reply.events", () => {
   it("sends an event stream that is not stored and not compressed", async () => {
     await using stack = await streaming(each("a", { id: "1", data: "b" }));
 
-    const answer = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
+    const response = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
 
-    expect(answer.text).to.equal("data: a\n\nid: 1\ndata: b\n\n");
-    expect(answer.headers).to.include({ "content-type": "text/event-stream", "cache-control": "no-store" });
-    expect(answer.headers).not.to.have.property("content-encoding");
+    expect(response.text).to.equal("data: a\n\nid: 1\ndata: b\n\n");
+    expect(response.headers).to.include({ "content-type": "text/event-stream", "cache-control": "no-store" });
+    expect(response.headers).not.to.have.property("content-encoding");
   });
 
   it("gives a function the last event id of the client, in UTF-8", async () => {
@@ -169,9 +169,9 @@ describe("Reply.events", () => {
     const clock = new FakeClock();
     await using stack = await streaming(source, clock);
 
-    const answer = await stack.ask("/", { method: "HEAD" });
+    const response = await stack.ask("/", { method: "HEAD" });
 
-    expect(answer.headers).to.include({ "content-type": "text/event-stream", "cache-control": "no-store" });
+    expect(response.headers).to.include({ "content-type": "text/event-stream", "cache-control": "no-store" });
     expect(source.wasClosed).to.equal(true);
     expect(clock.pending).to.equal(0);
   });

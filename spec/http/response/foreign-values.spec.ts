@@ -1,6 +1,6 @@
 /**
- * Values of the web platform and of the language that another class or realm has made: packages for `fetch` bring classes of their own,
- * and `node:vm` has its own globals. Each is sent as the same value of this realm, or is a 500 that names it.
+ * Values of the web platform and of the language from another class or realm: packages for `fetch` have classes of their own, and `node:vm`
+ * has its own globals. Each is sent as the same value of this realm, or is a 500 that names it.
  */
 import { Readable } from "node:stream";
 import vm from "node:vm";
@@ -28,29 +28,32 @@ const HEAD = [
 
 type Maker = (content: string | Uint8Array | null) => object;
 
-/** How each package makes a response with status 401 and the head above. */
+/** The way in which each package creates a response with status 401 and the head above. */
 const RESPONSES = Object.entries(PACKAGES).map(([name, { Response: Foreign }]): readonly [string, Maker] => [
   name,
-  // The packages declare the same arguments, each with types of its own.
+  // The packages declare the same arguments, but each with types of its own.
   (content) => Reflect.construct(Foreign, [content, { status: 401, headers: HEAD.map((pair) => [...pair]) }]) as object,
 ]);
 
-async function answerOf(handler: (ctx: Context) => unknown): Promise<Answer & { readonly messages: string }> {
+async function getResponse(handler: (ctx: Context) => unknown): Promise<Answer & { readonly messages: string }> {
   const messages: string[] = [];
   const layer = { onEvent: ({ fields = {} }: LogEvent) => void messages.push(String(fields["error"])) };
-  const answer = await tracing.withSubscriber(tracing.registry().with(layer), async () => {
+  const response = await tracing.withSubscriber(tracing.registry().with(layer), async () => {
     await using stack = await Stack.of([], handler);
     return await stack.ask();
   });
-  return { ...answer, messages: messages.join("\n") };
+  return { ...response, messages: messages.join("\n") };
 }
 
 describe("a Response of another class", () => {
   for (const [name, make] of RESPONSES) {
     it(`of ${name} is the response, when it is returned and when it is the body`, async () => {
-      const answers = [await answerOf(() => make("text")), await answerOf((ctx) => void (ctx.body = make("text")))];
+      const responses = [
+        await getResponse(() => make("text")),
+        await getResponse((ctx) => void (ctx.body = make("text"))),
+      ];
 
-      for (const { status, headers, text } of answers) {
+      for (const { status, headers, text } of responses) {
         expect([status, text]).to.deep.equal([401, "text"]);
         expect(headers).to.include({ "content-type": "text/x-foreign", "x-own": "yes" });
         expect(headers["set-cookie"]).to.deep.equal(["a=1; Path=/", "b=2"]);
@@ -58,8 +61,8 @@ describe("a Response of another class", () => {
     });
 
     it(`of ${name} may have bytes, or no body`, async () => {
-      const bytes = await answerOf(() => make(Uint8Array.of(0, 255, 10)));
-      const nothing = await answerOf(() => make(null));
+      const bytes = await getResponse(() => make(Uint8Array.of(0, 255, 10)));
+      const nothing = await getResponse(() => make(null));
 
       expect([...bytes.body]).to.deep.equal([0, 255, 10]);
       expect([nothing.status, nothing.text]).to.deep.equal([401, ""]);
@@ -82,7 +85,7 @@ describe("a Response of another class", () => {
       readonly body = { locked: false, getReader: () => reader, cancel: reader.cancel };
       arrayBuffer(): void {}
     }
-    const whole = await answerOf(() => new HandMade());
+    const whole = await getResponse(() => new HandMade());
     const head = await Stack.of([], () => new HandMade());
     await head.ask("/", { method: "HEAD" });
     await head[Symbol.asyncDispose]();
@@ -120,7 +123,7 @@ describe("bytes of another class", () => {
   for (const [what, make, type] of BODIES) {
     it(`are the body of the response: ${what}`, async () => {
       for (const handler of [() => make(), (ctx: Context) => void (ctx.body = make())]) {
-        const { status, headers, text, messages } = await answerOf(handler);
+        const { status, headers, text, messages } = await getResponse(handler);
 
         expect([status, headers["content-type"], text], messages).to.deep.equal([200, type, "ab"]);
       }
@@ -161,7 +164,7 @@ const REFUSED: readonly (readonly [string, () => object])[] = [
   ...helperOf(),
 ];
 
-/** Iterator Helpers come with Node 22. */
+/** Node has iterator helpers since version 22. */
 function helperOf(): readonly (readonly [string, () => object])[] {
   const values = [1].values() as { map?: (change: (value: number) => number) => object };
   return values.map === undefined ? [] : [["an Iterator Helper", () => values.map?.((value) => value) ?? {}]];
@@ -177,7 +180,7 @@ describe("a value that JSON does not show", () => {
         () => Reply.created("/", make()),
       ];
       for (const handler of handlers) {
-        const { status, messages } = await answerOf(handler);
+        const { status, messages } = await getResponse(handler);
 
         expect(status).to.equal(500);
         expect(messages).to.contain(`a handler returned ${what}, which cannot be sent`);
@@ -205,7 +208,7 @@ describe("a value that JSON does not show", () => {
         [[make()]],
         { toJSON: () => ({ deep: { toJSON: undefined, own: {}, at: make() } }) },
       ]) {
-        const { status, messages, text } = await answerOf(() => value);
+        const { status, messages, text } = await getResponse(() => value);
 
         expect(status, what).to.equal(500);
         expect(messages).to.contain("a handler returned a value that holds a");
@@ -221,7 +224,7 @@ describe("a value that JSON does not show", () => {
       sharedBytes,
       () => new Response("canary"),
     ]) {
-      const { status, messages } = await answerOf(() => ({ toJSON: make }));
+      const { status, messages } = await getResponse(() => ({ toJSON: make }));
 
       expect(status, String(make)).to.equal(500);
       expect(messages).to.contain("a handler returned a value that holds a");
@@ -230,7 +233,7 @@ describe("a value that JSON does not show", () => {
 
   it("is a 500 as the first JSON line, and ends a stream of events", async () => {
     for (const [what, make] of NESTED.filter(([name]) => !/Promise|ArrayBuffer/.test(name))) {
-      const lines = await answerOf((ctx) => respondWithReturned(ctx, chunksOf(make())));
+      const lines = await getResponse((ctx) => respondWithReturned(ctx, chunksOf(make())));
 
       expect(lines.status, what).to.equal(500);
       expect(() => formatEvent({ data: make() }), what).to.throw(TypeError, "which cannot be sent");

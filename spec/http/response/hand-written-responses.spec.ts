@@ -63,10 +63,10 @@ describe("a head written by hand", () => {
       };
       await using stack = await Stack.of([stage], ({ res }) => void act(res).end("by hand"));
 
-      const answer = await stack.ask();
+      const response = await stack.ask();
 
-      expect(answer.status).to.equal(201);
-      expect(answer.headers).to.include({ "x-a": "own", "x-b": "1, 2", "x-c": "of a stage", "x-seen": "own 1,2" });
+      expect(response.status).to.equal(201);
+      expect(response.headers).to.include({ "x-a": "own", "x-b": "1, 2", "x-c": "of a stage", "x-seen": "own 1,2" });
     });
   }
 });
@@ -86,10 +86,10 @@ describe("a response written by hand", () => {
       const witness = new TracingRecorder();
       await using stack = await witness.run(() => Stack.of([], (ctx) => (ctx.path === "/" ? act(ctx) : "still here")));
 
-      const answer = await stack.ask();
+      const response = await stack.ask();
       await until(() => witness.events.length > 0);
 
-      expect(answer.text).to.equal("by hand");
+      expect(response.text).to.equal("by hand");
       expect((await stack.ask("/next")).text).to.equal("still here");
       expect(witness.events.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
         "ERROR response failed",
@@ -168,7 +168,7 @@ describe("a response written by hand that replaces another", () => {
     const later = over(async (ctx) => {
       ctx.respond = false;
       await new Promise((resolve) => setImmediate(resolve));
-      // The stream that the handler below has returned.
+      // The stream that the inner handler has returned.
       (ctx.body as Readable).pipe(ctx.res);
     });
     await using stack = await Stack.of([later], () => Readable.from(["first, ", "second"]));

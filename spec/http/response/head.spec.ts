@@ -26,7 +26,7 @@ class Pieces implements AsyncDisposable {
     readonly client: Conversation,
   ) {}
 
-  /** `prepare` is what stands in front of the application. */
+  /** `prepare` is code in front of the application. */
   static async of(
     body: (ctx: Context) => unknown,
     options: http.ServerOptions = {},
@@ -50,7 +50,7 @@ class Pieces implements AsyncDisposable {
     return pieces;
   }
 
-  async answer(request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"): Promise<string> {
+  async ask(request = "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"): Promise<string> {
     this.client.say(request);
     return this.client.end();
   }
@@ -79,18 +79,18 @@ function get(n: number, more = ""): string {
 }
 
 /** Names of the header lines of a raw response, in lower case. */
-function namesIn(answer: string): readonly string[] {
-  const head = answer.slice(answer.indexOf("\r\n") + 2, answer.indexOf("\r\n\r\n"));
+function namesIn(text: string): readonly string[] {
+  const head = text.slice(text.indexOf("\r\n") + 2, text.indexOf("\r\n\r\n"));
   return head.split("\r\n").map((line) => line.slice(0, line.indexOf(": ")).toLowerCase());
 }
 
-/** The lines of the head of a raw response, in order of the alphabet; every date is the same. */
-function linesIn(answer: string): readonly string[] {
-  const lines = answer.slice(0, answer.indexOf("\r\n\r\n")).split("\r\n");
+/** The lines of the head of a raw response, in alphabetical order; every date is the same. */
+function linesIn(text: string): readonly string[] {
+  const lines = text.slice(0, text.indexOf("\r\n\r\n")).split("\r\n");
   return lines.map((line) => line.replace(/^(date: ).* (?!1970)\d{4} .*/i, "$1now")).toSorted();
 }
 
-/** What on-headers 1.0 does to a response: it knows headers as an object and as a list of pairs, and not as a flat list. */
+/** Changes a response as on-headers 1.0 does: it handles headers as an object and as a list of pairs, and not as a flat list. */
 function asOnHeaders(response: http.ServerResponse, listener: () => void): void {
   const writeHead = response.writeHead.bind(response);
   const replacement = (status: number, headers?: Readonly<Record<string, string>> | string[][]): unknown => {
@@ -118,9 +118,7 @@ describe("the head of a response that the framework alone writes", () => {
       await using pieces = await Pieces.of(body);
 
       const names = namesIn(
-        await pieces.answer(
-          `${method} / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nConnection: close\r\n\r\n`,
-        ),
+        await pieces.ask(`${method} / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nConnection: close\r\n\r\n`),
       );
 
       for (const name of OF_STAGES) expect(names.filter((each) => each === name)).to.deep.equal([name]);
@@ -139,7 +137,7 @@ describe("the head of a response that the framework alone writes", () => {
     }
     await using pieces = await Pieces.of(() => "hello", { ServerResponse: Noting });
 
-    const names = namesIn(await pieces.answer());
+    const names = namesIn(await pieces.ask());
 
     expect(names).to.include.members(["x-request-id", "x-frame-options"]);
     expect(heads).to.have.lengthOf(1);
@@ -166,7 +164,7 @@ describe("the head of a response that the framework alone writes", () => {
       },
     );
 
-    const text = await pieces.answer();
+    const text = await pieces.ask();
 
     expect(text).to.match(/^HTTP\/1\.1 203 [^]*\r\n\r\nhello$/);
     expect(namesIn(text)).to.include.members(["x-request-id", "x-frame-options"]);
@@ -180,7 +178,7 @@ describe("the head of a response that the framework alone writes", () => {
         asOnHeaders(response, () => response.setHeader("X-Length", String(response.getHeader("Content-Length")))),
     );
 
-    const text = await pieces.answer();
+    const text = await pieces.ask();
 
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
     expect(text).to.contain("X-Length: 5\r\n");
@@ -194,7 +192,7 @@ describe("the head of a response that the framework alone writes", () => {
       return "hello";
     });
 
-    const text = await pieces.answer(
+    const text = await pieces.ask(
       "GET / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nConnection: close\r\n\r\n",
     );
 
@@ -212,7 +210,7 @@ describe("the end of a small response", () => {
     it(`goes to the socket in one piece with its head if the body is ${title}`, async () => {
       await using pieces = await Pieces.of(() => body);
 
-      const text = await pieces.answer();
+      const text = await pieces.ask();
 
       const sent = Buffer.from(body).toString("latin1");
       expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n/);
@@ -227,7 +225,7 @@ describe("the end of a small response", () => {
       return "漢字";
     });
 
-    const text = await pieces.answer();
+    const text = await pieces.ask();
 
     expect(text).to.contain("\r\nX-Name: Zoë\r\n");
     expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(Buffer.from("漢字").toString("latin1"));
@@ -241,7 +239,7 @@ describe("the end of a small response", () => {
     it(`is sent whole for ${title}`, async () => {
       await using pieces = await Pieces.of(() => body);
 
-      const text = await pieces.answer();
+      const text = await pieces.ask();
 
       expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(sent);
       expect(text).to.contain(`Content-Length: ${sent.length}\r\n`);
@@ -254,7 +252,7 @@ describe("the end of a small response", () => {
       return "hello";
     });
 
-    const text = await pieces.answer();
+    const text = await pieces.ask();
 
     expect(text).to.match(/Transfer-Encoding: chunked\r\n[^]*\r\n\r\n5\r\nhello\r\n0\r\n\r\n$/);
   });
@@ -267,7 +265,7 @@ describe("the end of a small response", () => {
     }
     await using pieces = await Pieces.of(() => "hello", { ServerResponse: Shouting });
 
-    const text = await pieces.answer();
+    const text = await pieces.ask();
 
     expect(text).to.match(/\r\n\r\nHELLO$/);
   });
@@ -282,7 +280,7 @@ describe("the end of a small response", () => {
       },
     );
 
-    const text = await pieces.answer("GET / HTTP/1.0\r\nHost: x\r\n\r\n");
+    const text = await pieces.ask("GET / HTTP/1.0\r\nHost: x\r\n\r\n");
 
     expect(text).to.match(/\r\n\r\nHELLO$/);
   });
@@ -294,7 +292,7 @@ describe("the end of a small response", () => {
       (response) => void (response.strictContentLength = true),
     );
 
-    const text = await pieces.answer();
+    const text = await pieces.ask();
 
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
   });
@@ -306,7 +304,7 @@ describe("the end of a small response", () => {
       return "hello";
     });
 
-    const text = await pieces.answer();
+    const text = await pieces.ask();
 
     expect(text).to.match(/\r\n\r\nHELLO$/);
   });
@@ -314,7 +312,7 @@ describe("the end of a small response", () => {
   it("keeps the responses to pipelined requests whole and in order", async () => {
     await using pieces = await Pieces.of((ctx) => ctx.search()["n"]);
 
-    const text = await pieces.answer(get(1) + get(2) + get(3, "Connection: close\r\n"));
+    const text = await pieces.ask(get(1) + get(2) + get(3, "Connection: close\r\n"));
 
     expect(text.match(/\r\n\r\n\d/g)).to.deep.equal(["\r\n\r\n1", "\r\n\r\n2", "\r\n\r\n3"]);
   });
@@ -322,13 +320,13 @@ describe("the end of a small response", () => {
   it("is sent to a client of HTTP/1.0 too", async () => {
     await using pieces = await Pieces.of(() => "hello");
 
-    const text = await pieces.answer("GET / HTTP/1.0\r\n\r\n");
+    const text = await pieces.ask("GET / HTTP/1.0\r\n\r\n");
 
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
   });
 });
 
-/** As the servers of the framework: `listening` takes one that is made already. */
+/** A server as those of the framework: `listening` takes an existing one. */
 const OWN = { ServerResponse: FrameworkResponse } as http.ServerOptions;
 
 describe("a header of the application", () => {
@@ -362,13 +360,13 @@ describe("a header of the application", () => {
       for (const [what, method, body] of bodies) {
         const request = `${method} / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nX-Request-Id: 1\r\nConnection: close\r\n\r\n`;
         await using ours = await Pieces.of((ctx) => (set(ctx), body()), OWN);
-        // A response that the application holds is written by Node.
+        // Node writes a response that the application has.
         await using nodes = await Pieces.of((ctx) => (set(ctx), ctx.res, body()), OWN);
 
-        const [answer, expected] = [await ours.answer(request), await nodes.answer(request)];
+        const [text, expected] = [await ours.ask(request), await nodes.ask(request)];
 
-        expect(linesIn(answer), what).to.deep.equal(linesIn(expected));
-        expect(answer.slice(answer.indexOf("\r\n\r\n")), what).to.equal(expected.slice(expected.indexOf("\r\n\r\n")));
+        expect(linesIn(text), what).to.deep.equal(linesIn(expected));
+        expect(text.slice(text.indexOf("\r\n\r\n")), what).to.equal(expected.slice(expected.indexOf("\r\n\r\n")));
       }
     });
   }
@@ -382,7 +380,7 @@ describe("a header of the application", () => {
         response.once("finish", () => seen.push(response.getHeader("x-count"), response.hasHeader("X-COUNT"))),
     );
 
-    await pieces.answer();
+    await pieces.ask();
 
     expect(seen).to.deep.equal([42, true]);
   });
@@ -390,7 +388,7 @@ describe("a header of the application", () => {
   it("leaves head and body of a small response in one piece", async () => {
     await using pieces = await Pieces.of((ctx) => (ctx.set("Server", "links"), "hello"), OWN);
 
-    await pieces.answer();
+    await pieces.ask();
 
     expect(pieces.counts).to.deep.equal([1]);
   });

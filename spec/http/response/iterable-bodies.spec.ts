@@ -21,7 +21,7 @@ async function* each(...values: readonly unknown[]): AsyncGenerator {
   for (const value of values) yield value;
 }
 
-async function answerOf(handler: Handler, method = "GET") {
+async function getResponse(handler: Handler, method = "GET") {
   await using stack = await Stack.of([], returned(handler));
   return await stack.ask("/", { method });
 }
@@ -37,10 +37,10 @@ describe("an async iterable", () => {
   ];
   for (const [what, values, type, text] of bodies) {
     it(`of ${what} is sent as a body of ${type}`, async () => {
-      const answer = await answerOf(() => each(...values));
+      const response = await getResponse(() => each(...values));
 
-      expect(answer).to.deep.include({ status: 200, text });
-      expect(answer.headers).to.include({ "content-type": type, "transfer-encoding": "chunked" });
+      expect(response).to.deep.include({ status: 200, text });
+      expect(response.headers).to.include({ "content-type": type, "transfer-encoding": "chunked" });
     });
   }
 
@@ -52,10 +52,10 @@ describe("an async iterable", () => {
   ];
   for (const [way, handler] of ways) {
     it(`${way} keeps the media type that was set`, async () => {
-      const answer = await answerOf(handler);
+      const response = await getResponse(handler);
 
-      expect(answer.text).to.equal("a,b");
-      expect(answer.headers["content-type"]).to.equal("text/csv; charset=utf-8");
+      expect(response.text).to.equal("a,b");
+      expect(response.headers["content-type"]).to.equal("text/csv; charset=utf-8");
     });
   }
 
@@ -93,10 +93,10 @@ describe("an async iterable", () => {
     let wasClosed = false;
     const source = { [Symbol.asyncIterator]: () => ({ next: over, return: () => ((wasClosed = true), over()) }) };
 
-    const answer = await answerOf(() => source, "HEAD");
+    const response = await getResponse(() => source, "HEAD");
 
-    expect(answer.status).to.equal(200);
-    expect(answer.headers).not.to.have.any.keys("content-type", "content-length");
+    expect(response.status).to.equal(200);
+    expect(response.headers).not.to.have.any.keys("content-type", "content-length");
     expect(wasClosed).to.equal(true);
   });
 
@@ -107,7 +107,7 @@ describe("an async iterable", () => {
   ];
   for (const [what, make] of broken) {
     it(`is a 500 when the iterable ${what} before the first chunk`, async () => {
-      expect((await answerOf(make)).status).to.equal(500);
+      expect((await getResponse(make)).status).to.equal(500);
     });
   }
 
@@ -220,7 +220,7 @@ async function over() {
   return { done: true as const, value: undefined };
 }
 
-/** Its `next` never settles. */
+/** An iterator whose `next` never settles. */
 function forever(onReturn: () => void, onNext: () => void = () => {}): AsyncIterable<unknown> {
   const next = () => (onNext(), new Promise<never>(() => {}));
   const end = async () => (onReturn(), { done: true as const, value: undefined });

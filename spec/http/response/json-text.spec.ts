@@ -26,8 +26,8 @@ function* generated(): Generator<string> {
   yield "canary";
 }
 
-/** The status, and the messages of the unhandled errors. */
-async function answerOf(handler: (ctx: Context) => unknown) {
+/** Returns the response, and the messages of unhandled errors. */
+async function getResponse(handler: (ctx: Context) => unknown) {
   const messages: string[] = [];
   const layer = { onEvent: ({ fields = {} }: LogEvent) => void messages.push(String(fields["error"])) };
   const { status, text } = await tracing.withSubscriber(tracing.registry().with(layer), async () => {
@@ -46,11 +46,11 @@ describe("a value that is not JSON", () => {
   for (const [way, handlerOf] of ways) {
     it(`is a 500 that names the kind of the value when it is ${way}`, async () => {
       for (const [kind, make] of KINDS) {
-        const answer = await answerOf(handlerOf(make()));
+        const response = await getResponse(handlerOf(make()));
 
-        expect(answer.status, kind).to.equal(500);
-        expect(answer.messages).to.contain(`a handler returned ${kind}, which cannot be sent`);
-        expect(answer.text + answer.messages).not.to.contain("canary");
+        expect(response.status, kind).to.equal(500);
+        expect(response.messages).to.contain(`a handler returned ${kind}, which cannot be sent`);
+        expect(response.text + response.messages).not.to.contain("canary");
       }
     });
   }
@@ -58,10 +58,10 @@ describe("a value that is not JSON", () => {
   it("is a 500 also inside an array or an object", async () => {
     const values = [[Promise.resolve(1)], { deep: [{ promise: Promise.resolve(1) }] }];
     for (const value of values) {
-      const answer = await answerOf(() => value);
+      const response = await getResponse(() => value);
 
-      expect(answer.status).to.equal(500);
-      expect(answer.messages).to.contain("a value that holds a Promise, which cannot be sent; await it first");
+      expect(response.status).to.equal(500);
+      expect(response.messages).to.contain("a value that holds a Promise, which cannot be sent; await it first");
     }
   });
 });

@@ -7,7 +7,7 @@ import { Gate } from "../../support/gate.js";
 import { Stack } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 
-/** The context of one request, after its response. */
+/** The context of one request, which the test reads after the response. */
 async function contextAfter(handler: (ctx: Context) => unknown): Promise<Context> {
   let seen: Context | undefined;
   await using stack = await Stack.of([], (ctx) => handler((seen = ctx)));

@@ -10,14 +10,14 @@ import { Stack } from "../../support/stack.js";
 
 type Handler = (ctx: Context) => unknown;
 
-async function answerOf(handler: Handler, method = "GET") {
+async function getResponse(handler: Handler, method = "GET") {
   await using stack = await Stack.of([], handler);
   return await stack.ask("/", { method });
 }
 
 /** The codings that this version of Node has. */
 function encodeZstd(text: string): Buffer | undefined {
-  // The declarations are those of the oldest Node.
+  // The declarations are those of the oldest supported Node.
   const { zstdCompressSync } = zlib as { zstdCompressSync?: (text: string) => Buffer };
   return zstdCompressSync?.(text);
 }
@@ -25,7 +25,7 @@ function encodeZstd(text: string): Buffer | undefined {
 const TEXT = "text/plain; charset=utf-8";
 const BYTES = "application/octet-stream";
 
-const ANSWERS: readonly (readonly [string, Handler, number, string | undefined, string])[] = [
+const RESPONSES: readonly (readonly [string, Handler, number, string | undefined, string])[] = [
   ["a string", () => "hé", 200, TEXT, "hé"],
   ["an empty string", () => "", 200, TEXT, ""],
   ["a string that looks like HTML", () => "<b>", 200, TEXT, "<b>"],
@@ -58,18 +58,18 @@ const ANSWERS: readonly (readonly [string, Handler, number, string | undefined, 
 ];
 
 describe("a returned value", () => {
-  for (const [what, handler, status, type, body] of ANSWERS) {
+  for (const [what, handler, status, type, body] of RESPONSES) {
     it(`is sent with ${status} and ${type ?? "no type"} if it is ${what}`, async () => {
-      const answer = await answerOf(handler);
+      const response = await getResponse(handler);
 
-      expect(answer.status).to.equal(status);
-      expect(answer.headers["content-type"]).to.equal(type);
-      expect(answer.text).to.equal(body);
+      expect(response.status).to.equal(status);
+      expect(response.headers["content-type"]).to.equal(type);
+      expect(response.text).to.equal(body);
     });
 
     it(`gives HEAD the same head for ${what}, without a body`, async () => {
-      const get = await answerOf(handler);
-      const head = await answerOf(handler, "HEAD");
+      const get = await getResponse(handler);
+      const head = await getResponse(handler, "HEAD");
 
       expect(head.status).to.equal(get.status);
       expect(head.headers["content-type"]).to.equal(get.headers["content-type"]);
@@ -79,9 +79,9 @@ describe("a returned value", () => {
   }
 
   it("announces no length with 204 and 304, and a length of 0 with any other empty response", async () => {
-    const nothing = await answerOf(() => {});
-    const unchanged = await answerOf((ctx) => void (ctx.status = 304));
-    const empty = await answerOf((ctx) => void (ctx.status = 404));
+    const nothing = await getResponse(() => {});
+    const unchanged = await getResponse((ctx) => void (ctx.status = 304));
+    const empty = await getResponse((ctx) => void (ctx.status = 404));
 
     expect(nothing.headers).not.to.have.property("content-length");
     expect(unchanged.headers).not.to.have.property("content-length");
@@ -89,60 +89,60 @@ describe("a returned value", () => {
   });
 
   it("keeps status, type and headers that were set on the context", async () => {
-    const answer = await answerOf((ctx) => {
+    const response = await getResponse((ctx) => {
       ctx.status = 203;
       ctx.type = "text/csv";
       ctx.set("X-A", "1");
       return "a,b";
     });
 
-    expect(answer.status).to.equal(203);
-    expect(answer.headers["content-type"]).to.equal("text/csv; charset=utf-8");
-    expect(answer.headers["x-a"]).to.equal("1");
+    expect(response.status).to.equal(203);
+    expect(response.headers["content-type"]).to.equal("text/csv; charset=utf-8");
+    expect(response.headers["x-a"]).to.equal("1");
   });
 
   it("may be missing: the response has the body of the context", async () => {
-    const answer = await answerOf((ctx) => void (ctx.body = { a: 1 }));
+    const response = await getResponse((ctx) => void (ctx.body = { a: 1 }));
 
-    expect(answer.headers["content-type"]).to.equal("application/json");
-    expect(answer.text).to.equal('{"a":1}');
+    expect(response.headers["content-type"]).to.equal("application/json");
+    expect(response.text).to.equal('{"a":1}');
   });
 
   it("does not replace the body of the context if it is a boolean", async () => {
     const body = "<h1>docs</h1>";
-    const answers = [true, false].map((value) =>
-      answerOf((ctx) => {
+    const responses = [true, false].map((value) =>
+      getResponse((ctx) => {
         ctx.type = "text/html";
         ctx.body = body;
         return value;
       }),
     );
 
-    for (const { status, headers, text } of await Promise.all(answers)) {
+    for (const { status, headers, text } of await Promise.all(responses)) {
       expect([status, headers["content-type"], text]).to.deep.equal([200, "text/html; charset=utf-8", body]);
     }
   });
 
   it("drops the body of an empty status, and its headers", async () => {
-    const answer = await answerOf((ctx) => {
+    const response = await getResponse((ctx) => {
       ctx.body = "text";
       ctx.status = 204;
     });
 
-    expect(answer.headers).not.to.have.any.keys("content-type", "content-length");
-    expect(answer.text).to.equal("");
+    expect(response.headers).not.to.have.any.keys("content-type", "content-length");
+    expect(response.text).to.equal("");
   });
 
   it("may be missing: the response is the one written to Node's response", async () => {
-    const answer = await answerOf((ctx) => {
+    const response = await getResponse((ctx) => {
       ctx.respond = false;
       ctx.res.writeHead(202, { "Content-Type": "text/x-hand" });
       ctx.res.end("by hand");
     });
 
-    expect(answer.status).to.equal(202);
-    expect(answer.headers["content-type"]).to.equal("text/x-hand");
-    expect(answer.text).to.equal("by hand");
+    expect(response.status).to.equal(202);
+    expect(response.headers["content-type"]).to.equal("text/x-hand");
+    expect(response.text).to.equal("by hand");
   });
 
   it("refuses a Location with a control character", () => {
@@ -150,14 +150,14 @@ describe("a returned value", () => {
   });
 
   it("keeps every Set-Cookie of a fetch Response", async () => {
-    const answer = await answerOf(() => {
+    const response = await getResponse(() => {
       const response = new Response(null, { status: 204 });
       response.headers.append("set-cookie", "a=1");
       response.headers.append("set-cookie", "b=2");
       return response;
     });
 
-    expect(answer.headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
+    expect(response.headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
   });
 
   it("may be a fetched response, which is sent decoded and without headers of its connection", async () => {
@@ -169,12 +169,12 @@ describe("a returned value", () => {
       return coded;
     });
 
-    const answer = await answerOf(() => fetch(upstream.url));
+    const response = await getResponse(() => fetch(upstream.url));
 
-    expect(answer.text).to.equal("hello");
-    expect(answer.headers).not.to.have.any.keys("content-encoding", "content-length", "accept-ranges");
-    expect(answer.headers).not.to.have.any.keys("content-digest", "repr-digest", "digest", "content-md5");
-    expect(answer.headers).to.include({ "x-a": "1", "transfer-encoding": "chunked", etag: 'W/"abc"' });
+    expect(response.text).to.equal("hello");
+    expect(response.headers).not.to.have.any.keys("content-encoding", "content-length", "accept-ranges");
+    expect(response.headers).not.to.have.any.keys("content-digest", "repr-digest", "digest", "content-md5");
+    expect(response.headers).to.include({ "x-a": "1", "transfer-encoding": "chunked", etag: 'W/"abc"' });
   });
 
   it("keeps the fields that an upstream's Connection names from the client", async () => {
@@ -183,10 +183,10 @@ describe("a returned value", () => {
       return "hello";
     });
 
-    const answer = await answerOf(() => fetch(upstream.url));
+    const response = await getResponse(() => fetch(upstream.url));
 
-    expect(answer.text).to.equal("hello");
-    expect(answer.headers).to.include({ "x-a": "3" }).and.not.have.any.keys("x-hop", "x-other");
+    expect(response.text).to.equal("hello");
+    expect(response.headers).to.include({ "x-a": "3" }).and.not.have.any.keys("x-hop", "x-other");
   });
 
   for (const [what, coding, encode] of [
@@ -203,13 +203,13 @@ describe("a returned value", () => {
       });
       await using stack = await Stack.of([new CompressionLayer()], () => fetch(upstream.url));
 
-      const answer = await stack.ask("/", { headers: { "accept-encoding": "identity" } });
+      const response = await stack.ask("/", { headers: { "accept-encoding": "identity" } });
       const asked = await stack.ask("/", { headers: { "accept-encoding": "gzip" } });
 
-      const isDecoded = answer.text === "hello".repeat(500);
-      expect(isDecoded || answer.body.equals(coded)).to.equal(true);
-      expect(answer.headers["content-encoding"]).to.equal(isDecoded ? undefined : coding);
-      expect(answer.headers["content-length"]).to.equal(isDecoded ? undefined : String(coded.length));
+      const isDecoded = response.text === "hello".repeat(500);
+      expect(isDecoded || response.body.equals(coded)).to.equal(true);
+      expect(response.headers["content-encoding"]).to.equal(isDecoded ? undefined : coding);
+      expect(response.headers["content-length"]).to.equal(isDecoded ? undefined : String(coded.length));
       expect(asked.headers["content-encoding"]).to.equal(isDecoded ? "gzip" : coding);
     });
   }
@@ -218,18 +218,18 @@ describe("a returned value", () => {
     const coded = gzipSync("hello");
     const headers = { "Content-Encoding": "gzip", "Content-Length": String(coded.length) };
 
-    const answer = await answerOf(() => new Response(coded, { headers }));
+    const response = await getResponse(() => new Response(coded, { headers }));
 
-    expect(gunzipSync(answer.body).toString()).to.equal("hello");
-    expect(answer.headers["content-length"]).to.equal(String(coded.length));
+    expect(gunzipSync(response.body).toString()).to.equal("hello");
+    expect(response.headers["content-length"]).to.equal(String(coded.length));
   });
 
   it("keeps a length that was set for a stream, and drops one that was set for another body", async () => {
-    const streamed = await answerOf((ctx) => {
+    const streamed = await getResponse((ctx) => {
       ctx.length = 4;
       return Readable.from([Buffer.from("abcd")]);
     });
-    const replaced = await answerOf((ctx) => {
+    const replaced = await getResponse((ctx) => {
       ctx.body = "ab";
       return Readable.from([Buffer.from("abcd")]);
     });
@@ -241,45 +241,45 @@ describe("a returned value", () => {
 });
 
 describe("a returned value after a middleware has asked for Koa's response", () => {
-  for (const [what, handler, status, type, body] of ANSWERS) {
+  for (const [what, handler, status, type, body] of RESPONSES) {
     it(`is sent with ${status} and ${type ?? "no type"} if it is ${what}`, async () => {
-      const answer = await answerOf((ctx) => {
+      const response = await getResponse((ctx) => {
         expect(ctx.response.status).to.equal(404);
         return handler(ctx);
       });
 
-      expect(answer.status).to.equal(status);
-      expect(answer.headers["content-type"]).to.equal(type);
-      expect(answer.text).to.equal(body);
+      expect(response.status).to.equal(status);
+      expect(response.headers["content-type"]).to.equal(type);
+      expect(response.text).to.equal(body);
     });
   }
 
   it("is a problem where the handler throws an error", async () => {
-    const answer = await answerOf((ctx) => {
+    const response = await getResponse((ctx) => {
       ctx.response.body = "half a response";
       throw new NotFoundError();
     });
 
-    expect(answer.headers["content-type"]).to.equal("application/problem+json");
+    expect(response.headers["content-type"]).to.equal("application/problem+json");
   });
 
   it("replaces a text on the context, and its media type", async () => {
-    const answer = await answerOf((ctx) => {
+    const response = await getResponse((ctx) => {
       ctx.response.body = "text";
       return { a: 1 };
     });
 
-    expect(answer.headers["content-type"]).to.equal("application/json");
-    expect(answer.text).to.equal('{"a":1}');
+    expect(response.headers["content-type"]).to.equal("application/json");
+    expect(response.text).to.equal('{"a":1}');
   });
 
   it("keeps its media type if the body is encoded afterwards", async () => {
-    const answer = await answerOf((ctx) => {
+    const response = await getResponse((ctx) => {
       ctx.response.body = { a: 1 };
       ctx.body = Readable.from([Buffer.from("coded")]);
     });
 
-    expect(answer.headers["content-type"]).to.equal("application/json");
+    expect(response.headers["content-type"]).to.equal("application/json");
   });
 });
 
@@ -315,12 +315,12 @@ const FAILING: readonly (readonly [string, Handler])[] = [
 describe("a body that fails before its first byte", () => {
   for (const [what, handler] of FAILING) {
     it(`is a 500 without details of the error: ${what}`, async () => {
-      const answer = await answerOf(async (ctx) => {
+      const response = await getResponse(async (ctx) => {
         await respondWithReturned(ctx, handler(ctx));
       });
 
-      expect(answer.status).to.equal(500);
-      expect(answer.text).to.contain("urn:framework:problem:internal").and.not.to.contain("canary");
+      expect(response.status).to.equal(500);
+      expect(response.text).to.contain("urn:framework:problem:internal").and.not.to.contain("canary");
     });
   }
 
@@ -337,9 +337,9 @@ describe("a body that fails before its first byte", () => {
 
 describe("a Location", () => {
   it("has characters outside ASCII percent-encoded", async () => {
-    const answer = await answerOf(() => Reply.created("/ü/日本?q=ö"));
+    const response = await getResponse(() => Reply.created("/ü/日本?q=ö"));
 
-    expect([answer.status, answer.headers.location]).to.deep.equal([201, "/%C3%BC/%E6%97%A5%E6%9C%AC?q=%C3%B6"]);
+    expect([response.status, response.headers.location]).to.deep.equal([201, "/%C3%BC/%E6%97%A5%E6%9C%AC?q=%C3%B6"]);
   });
 });
 
@@ -353,9 +353,9 @@ describe("ctx.assert", () => {
   ];
   for (const [what, check, status] of checks) {
     it(`responds to ${what} with ${status}`, async () => {
-      const answer = await answerOf(check);
+      const response = await getResponse(check);
 
-      expect(answer.status).to.equal(status);
+      expect(response.status).to.equal(status);
     });
   }
 });

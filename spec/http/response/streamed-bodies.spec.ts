@@ -16,12 +16,12 @@ import { until } from "../../support/until.js";
 
 type Handler = (ctx: Context) => unknown;
 
-/** Responds as the handler of a route does: the head waits a moment for the first chunk. */
+/** Responds as the handler of a route does: the head waits a short time for the first chunk. */
 function returned(handler: Handler): Handler {
   return (ctx) => respondWithReturned(ctx, handler(ctx));
 }
 
-/** Text, so that it is worth compressing. */
+/** A text, which is worth compressing. */
 function asText(handler: Handler): Handler {
   return returned((ctx) => {
     ctx.type = "text/plain";
@@ -29,7 +29,7 @@ function asText(handler: Handler): Handler {
   });
 }
 
-/** A stream as Node had them before `read`, which knows nothing of its own state; other copies of the package lie in between. */
+/** A stream as in Node before `read`: it has no properties for its state. Streams of other copies of the package lie in between. */
 class OldStream extends Stream {
   readonly readable = true;
   wasDestroyed = false;
@@ -74,7 +74,7 @@ function decoded(response: http.IncomingMessage): Readable {
   return coding === "gzip" ? response.pipe(createGunzip()) : response;
 }
 
-/** The decoded body. */
+/** Returns the decoded body. */
 async function textOf(stack: Stack, coding: string): Promise<string> {
   const request = http.get(stack.url, { agent: false, headers: { "accept-encoding": coding } });
   // The event's one argument, by Node's documentation.
@@ -169,10 +169,10 @@ for (const [way, coding, layers] of WAYS) {
           asText(() => new OldStream([chunk])),
         );
 
-        const answer = await stack.ask("/", { headers: { "accept-encoding": coding } });
+        const response = await stack.ask("/", { headers: { "accept-encoding": coding } });
 
-        expect(answer.status).to.equal(500);
-        expect(answer.text).not.to.contain("canary");
+        expect(response.status).to.equal(500);
+        expect(response.text).not.to.contain("canary");
       });
     }
 
@@ -185,9 +185,9 @@ for (const [way, coding, layers] of WAYS) {
         new FakeClock(),
       );
 
-      const answer = await stack.ask("/", { headers: { "accept-encoding": coding } });
+      const response = await stack.ask("/", { headers: { "accept-encoding": coding } });
 
-      expect(answer.status).to.equal(500);
+      expect(response.status).to.equal(500);
     });
 
     it("is cut if a stream of Node's old kind fails while a stage still waits", async () => {
@@ -267,9 +267,9 @@ for (const [way, coding, layers] of WAYS) {
           const events = await eventsOf(async () => {
             await using stack = await Stack.of(layers(), handler);
 
-            const answer = await stack.ask("/", { method, headers: { "accept-encoding": coding } });
+            const response = await stack.ask("/", { method, headers: { "accept-encoding": coding } });
 
-            expect(answer.status).to.equal(500);
+            expect(response.status).to.equal(500);
           });
 
           expect(events.filter((line) => line.startsWith("ERROR")).join()).to.contain("can only be written to");
@@ -293,7 +293,7 @@ function asWeb(source: Readable): ReadableStream {
   });
 }
 
-/** A stage that still waits when the body fails. */
+/** A stage that waits while the body fails. */
 function whileWaiting(source: Readable): Middleware {
   return {
     handle: async (_ctx, next) => {

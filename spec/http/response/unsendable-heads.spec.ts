@@ -1,4 +1,4 @@
-/** A head that cannot be written: the client, the access line and the counter have the same status. */
+/** A head that cannot be written: client, access line and counter see the same status. */
 import type { ServerResponse } from "node:http";
 import { expect } from "chai";
 import { CatchPanicLayer } from "../../../lib/stages/catch-panic.js";
@@ -42,7 +42,7 @@ const UNSENDABLE: readonly (readonly [string, Handler])[] = [
   ["an end by hand under status 0", ({ res }) => ((res.statusCode = 0), void res.end("x"))],
 ];
 
-/** Takes the response over, and writes it after all stages have ended. */
+/** Takes the response over, as in Koa, and writes it after all stages have ended. */
 function later(act: (res: ServerResponse) => void): Handler {
   return (ctx) => {
     ctx.respond = false;
@@ -58,22 +58,22 @@ async function told(handler: Handler, mapper: ErrorMapper = () => undefined) {
   const layers = [...outer, new ErrorMapping().using(mapper)];
   await using stack = await witness.run(() => Stack.of(layers, handler));
 
-  const answer = await stack.ask();
+  const response = await stack.ask();
 
   const lines = witness.from("framework::observe::access_log").map(({ fields }) => fields["status"]);
-  const { status } = answer;
+  const { status } = response;
   const counted = metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "GET", status: String(status) });
   const others = witness.events.filter(({ target }) => target !== "framework::observe::access_log");
-  return { answer, lines, counted, events: others.map(({ level, message }) => `${level} ${message}`) };
+  return { response, lines, counted, events: others.map(({ level, message }) => `${level} ${message}`) };
 }
 
 describe("a head that cannot be written", () => {
   for (const [what, handler] of UNSENDABLE) {
     it(`is an unhandled error, logged and counted as 500: ${what}`, async () => {
-      const { answer, lines, counted, events } = await told(handler);
+      const { response, lines, counted, events } = await told(handler);
 
-      expect(answer.status).to.equal(500);
-      expect(answer.headers["content-type"]).to.equal("application/problem+json");
+      expect(response.status).to.equal(500);
+      expect(response.headers["content-type"]).to.equal("application/problem+json");
       expect(lines).to.deep.equal([500]);
       expect(counted).to.equal(1);
       expect(events).to.deep.equal(["ERROR panic"]);
@@ -86,9 +86,9 @@ describe("a head that cannot be written", () => {
     ["header", () => Reply.html("page").header("X-A", "中")],
   ] as const) {
     it(`is reported for the ${what} of an error mapper, and the response stays`, async () => {
-      const { answer, lines, counted, events } = await told((ctx) => void (ctx.status = 418), mapper);
+      const { response, lines, counted, events } = await told((ctx) => void (ctx.status = 418), mapper);
 
-      expect([answer.status, JSON.parse(answer.text)]).to.deep.equal([418, Problem.of(418).toJSON()]);
+      expect([response.status, JSON.parse(response.text)]).to.deep.equal([418, Problem.of(418).toJSON()]);
       expect(lines).to.deep.equal([418]);
       expect(counted).to.equal(1);
       expect(events).to.deep.equal(["ERROR error mapper failed"]);
@@ -97,7 +97,7 @@ describe("a head that cannot be written", () => {
 
   it("is not the response if the handler writes another head afterwards", async () => {
     const refused: Error[] = [];
-    const { answer, lines, counted } = await told(
+    const { response, lines, counted } = await told(
       later((res) => {
         refused.push(errorOf(() => res.writeHead(1000)));
         refused.push(errorOf(() => res.writeHead(200, "a\r\nb")));
@@ -106,15 +106,15 @@ describe("a head that cannot be written", () => {
     );
 
     expect(refused.map(({ name }) => name)).to.deep.equal(["RangeError", "TypeError"]);
-    expect([answer.status, answer.text]).to.deep.equal([502, "by hand"]);
+    expect([response.status, response.text]).to.deep.equal([502, "by hand"]);
     expect(lines).to.deep.equal([502]);
     expect(counted).to.equal(1);
   });
 
   it("is logged with the status that Node sends instead", async () => {
-    const { answer, lines } = await told(later((res) => void res.writeHead(202.9).end()));
+    const { response, lines } = await told(later((res) => void res.writeHead(202.9).end()));
 
-    expect(answer.status).to.equal(202);
+    expect(response.status).to.equal(202);
     expect(lines).to.deep.equal([202]);
   });
 

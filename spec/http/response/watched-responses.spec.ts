@@ -1,4 +1,4 @@
-/** Responses with observers elsewhere in the process, which read the response and listen to the request when the response is sent. */
+/** Responses with observers elsewhere in the process. They read the response and listen to the request when the response is sent. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import { PerformanceObserver } from "node:perf_hooks";
@@ -13,7 +13,7 @@ const HEADERS = {
   "content-length": "5",
   "x-content-type-options": "nosniff",
 };
-/** The headers of a response in the process, where Koa sets the length as a number. */
+/** The headers of a response, as code in the process sees them: Koa sets the length as a number. */
 const OBSERVED = { ...HEADERS, "content-length": 5 };
 
 const application = () =>

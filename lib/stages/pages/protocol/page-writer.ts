@@ -62,8 +62,8 @@ const JSON_HEAD = ["X-Inertia", "true", "Cache-Control", "no-store"];
 
 /** Not for an error that a stage further out puts in the place of the page. */
 const JSON_PAGE: HeadCompleter = {
-  complete({ inferredType: naturalType }: Exchange, head: ResponseHead): void {
-    if (naturalType === JSON_TYPE) head.addMissing(JSON_HEAD);
+  complete({ inferredType }: Exchange, head: ResponseHead): void {
+    if (inferredType === JSON_TYPE) head.addMissing(JSON_HEAD);
   },
 };
 

@@ -1,4 +1,4 @@
-/** Which failures the listeners of `builder.koa.on("error")` hear of, as error trackers add them: each once. */
+/** The failures that the listeners of `builder.koa.on("error")` get, as error trackers add them: each once. */
 import { Readable } from "node:stream";
 import { expect } from "chai";
 import {
@@ -58,7 +58,7 @@ function listened(builder: ApplicationBuilder, heard: Heard[]): ApplicationBuild
   return builder;
 }
 
-/** A mapper that fails itself. */
+/** An error mapper that fails. */
 function failingMapper(error: unknown): undefined {
   if (String(error).includes("teapot")) throw new TypeError("in the mapper");
 }
@@ -107,10 +107,10 @@ describe('a listener of koa.on("error")', () => {
     const builder = Application.create().routes(slow).timeout(1000).provide(provide(Clock).useValue(clock));
     await using app = await testApp(listened(builder, heard));
 
-    const answers = [app.get("/refusal"), app.get("/late")];
+    const responses = [app.get("/refusal"), app.get("/late")];
     await until(() => waiting === 2);
     clock.advance(1000);
-    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    const statuses = (await Promise.all(responses)).map(({ status }) => status);
     gate.open();
     await until(() => heard.length > 2);
 
