@@ -150,14 +150,14 @@ describe("a returned value", () => {
   });
 
   it("keeps every Set-Cookie of a fetch Response", async () => {
-    const response = await getResponse(() => {
+    const sent = await getResponse(() => {
       const response = new Response(null, { status: 204 });
       response.headers.append("set-cookie", "a=1");
       response.headers.append("set-cookie", "b=2");
       return response;
     });
 
-    expect(response.headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
+    expect(sent.headers["set-cookie"]).to.deep.equal(["a=1", "b=2"]);
   });
 
   it("may be a fetched response, which is sent decoded and without headers of its connection", async () => {
