@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const LINK = cacheKey("link", z.object({ url: z.string() }));
 
 describe("cacheKey", () => {
-  it("types what remember makes and what get reads", async () => {
+  it("types the results of remember and get", async () => {
     const cache = new MemoryCache();
 
     const made: { url: string } = await cache.remember(LINK.of(7), HOUR_MS, () => ({ url: "/7" }));

@@ -57,7 +57,7 @@ describe("a cache whose server fails during a computation", function () {
     ["dies", () => server.kill(), PATIENT_MS],
     ["hangs", () => server.halt(), 3000],
   ] as const) {
-    it(`that ${what} gives the one value to a caller that may skip it, as JSON gives it, and an error to another one`, async () => {
+    it(`gives the one value to a caller that may bypass it, and an error to another one, if it ${what}`, async () => {
       await cache.stop();
       cache = await started(commandTimeoutMs);
       const value = await cache.remember("bypassed", HOUR_MS, madeAfter(change), BYPASS);
@@ -85,7 +85,7 @@ describe("a cache whose server fails during a computation", function () {
     });
   }
 
-  it("that is emptied does not keep the value, and the next caller makes a new one", async () => {
+  it("does not keep the value if it is emptied, and the next caller computes a new one", async () => {
     const client = new Redis(server.url);
     const value = await cache.remember(
       "key",
@@ -106,7 +106,7 @@ describe("a cache whose server fails during a computation", function () {
     client.disconnect();
   });
 
-  it("that returns without its data serves all again", async () => {
+  it("serves all callers again after it has restarted without its data", async () => {
     await cache.set("key", "old", HOUR_MS, { tags: ["tag"] });
     await server.kill();
     expect(await rejectionOf(cache.get("key"))).to.have.property("code", "E_CACHE_UNAVAILABLE");
@@ -120,7 +120,7 @@ describe("a cache whose server fails during a computation", function () {
     expect(await cache.get("key")).to.equal(undefined);
   });
 
-  it("does not take an error of the computation itself for one of the store", async () => {
+  it("does not confuse an error of the computation with one of the store", async () => {
     const down = new RedisCache({ url: "redis://127.0.0.1:1" });
     const nested = (): Promise<unknown> => madeAfter(() => down.get("x"))();
 

@@ -29,7 +29,7 @@ describe("a cached value", () => {
     });
   }
 
-  it("that is not JSON in the store is an error, not a miss", () => {
+  it("is an error, not a miss, if its text in the store is not JSON", () => {
     const error = errorOf(() => readCacheValue("the key:7", "{not json"));
 
     expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_CACHE_VALUE");

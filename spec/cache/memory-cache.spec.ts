@@ -60,7 +60,7 @@ describe("MemoryCache", function () {
     expect(cache.size).to.deep.equal({ entries: 0, bytes: 0 });
   });
 
-  it("answers a hit without asking its driver again", async () => {
+  it("returns a hit without calling its driver again", async () => {
     const cache = new MemoryCache();
     await cache.set("key", "value", HOUR_MS);
 
@@ -98,7 +98,7 @@ describe("MemoryCache", function () {
     never.open("new");
   });
 
-  it("asks a source that fails once in a moment, also while it has a stale value", async () => {
+  it("calls a failing source once in a moment, also while it has a stale value", async () => {
     const clock = new FakeClock();
     const cache = new MemoryCache({ clock });
     let asked = 0;

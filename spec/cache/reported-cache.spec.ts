@@ -72,7 +72,7 @@ describe("the report of a cache", () => {
     expect(results.map((each) => countOf(app, each))).to.deep.equal([1, 1, 2, 2]);
   });
 
-  it("counts a hit in memory, and makes no span of it", async () => {
+  it("counts a hit in memory, and creates no span for it", async () => {
     const cache = new MemoryCache();
     await using app = await appOf(cache);
     await cache.set("key", 1, HOUR_MS);
@@ -82,7 +82,7 @@ describe("the report of a cache", () => {
     expect([countOf(app, "hit"), endedOf(app, "remember")]).to.deep.equal([5, undefined]);
   });
 
-  it("tells a failed computation from others by its outcome", async () => {
+  it("distinguishes a failed computation by its outcome", async () => {
     const cache = new MemoryCache();
     await using app = await appOf(cache);
 
@@ -119,7 +119,7 @@ describe("the report of a cache", () => {
     ]);
   });
 
-  it("works in a cache that belongs to no application", async () => {
+  it("works without an application", async () => {
     const cache = new MemoryCache();
 
     expect(await cache.remember("key", HOUR_MS, () => 1)).to.equal(1);
@@ -140,7 +140,7 @@ describe("a key in a message", () => {
 });
 
 describe("the keys and values of a cache", () => {
-  it("leak nowhere, also where calls fail", async () => {
+  it("are shown nowhere, also if calls fail", async () => {
     const cache = new MemoryCache();
     const typed = cacheKey("typed", z.number());
     await using app = await appOf(cache, [

@@ -71,7 +71,7 @@ describe("a key of a storage", function () {
     });
   }
 
-  it("stays below its root, is one of one only, and survives a URL", () => {
+  it("stays below its root, names one file only, and survives a URL", () => {
     fc.assert(
       fc.property(nearlyKeys, (key) => {
         fc.pre(isKey(key));
@@ -97,7 +97,7 @@ describe("a key of a storage", function () {
     );
   });
 
-  it("begins with a prefix: each part of a key up to a character is one", () => {
+  it("starts with a prefix: each part of a key up to a character is one", () => {
     fc.assert(
       fc.property(nearlyKeys, fc.nat(), (key, at) => {
         fc.pre(isKey(key));

@@ -37,7 +37,7 @@ describe("a signed URL", function () {
     expect(verifies(target.replace("scans", "scanz"))).to.equal(false);
   });
 
-  it("takes its parameters in any order", () => {
+  it("accepts its parameters in any order", () => {
     const [path = "", query = ""] = target.split("?");
     const pairs = query.split("&");
 

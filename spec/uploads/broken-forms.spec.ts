@@ -51,7 +51,7 @@ describe("a broken form", () => {
     ["with a coded file", part(`${disposition('name="a"; filename="a"')}\r\nContent-Transfer-Encoding: gzip`), 415],
   ];
   for (const [what, body, status] of bodies) {
-    it(`${what} is answered with ${status}, and keeps nothing`, async () => {
+    it(`is refused with ${status}, and stores nothing: a form ${what}`, async () => {
       await using uploads = await UploadApp.start();
 
       const unhandled = await unhandledDuring(async () => {
@@ -74,7 +74,7 @@ describe("a broken form", () => {
     ["another kind of multipart", "multipart/mixed; boundary=x", 415],
     ["a type that only begins so", `multipart/form-data-x; boundary=${BOUNDARY}`, 415],
   ] as const) {
-    it(`with ${what} is answered with ${status} before its body is read`, async () => {
+    it(`is refused with ${status} before its body is read: a form with ${what}`, async () => {
       await using uploads = await UploadApp.start();
 
       const answer = await uploads.app.raw(headOf(1000, type));
@@ -83,7 +83,7 @@ describe("a broken form", () => {
     });
   }
 
-  it("is answered with the fault that the parser found, also where it is found far before the end", async () => {
+  it("is refused with the fault that the parser found, also if it is found far before the end", async () => {
     await using uploads = await UploadApp.start();
     const long = part(`${disposition('name="a"')}\r\nX: ${"x".repeat(1_048_576)}`);
 
@@ -92,7 +92,7 @@ describe("a broken form", () => {
     expect(((await answer.json()) as { detail: string }).detail).to.include("Malformed part header");
   });
 
-  it("with a Content-Encoding is answered with 415: nothing is inflated", async () => {
+  it("is refused with 415 if it has a Content-Encoding: nothing is inflated", async () => {
     await using uploads = await UploadApp.start();
 
     const answer = await uploads.app.raw(headOf(1000).replace("\r\n\r\n", "\r\nContent-Encoding: gzip\r\n\r\n"));
@@ -102,7 +102,7 @@ describe("a broken form", () => {
 });
 
 describe("the names of a form", () => {
-  it("may be those that every object has, and change nothing else", async () => {
+  it("may be names that every object has, and change nothing else", async () => {
     await using uploads = await UploadApp.start();
     const names = ["constructor", "toString", "a[b", "a.b", "a"];
 
@@ -112,7 +112,7 @@ describe("the names of a form", () => {
     expect(({} as { x?: unknown }).x).to.equal(undefined);
   });
 
-  it("of files are data: folders, control characters and their rest beyond 255 characters are cut off", async () => {
+  it("are data for files: folders, control characters and the rest beyond 255 characters are cut off", async () => {
     await using uploads = await UploadApp.start();
     const names = ["../../etc/passwd", "C:\\Users\\a.png", "x".repeat(10_000), "..", "a%00b", "a\u202egnp.exe"];
 
@@ -123,7 +123,7 @@ describe("the names of a form", () => {
     expect(shown).to.deep.equal(["passwd", "a.png", "x".repeat(255), "", "a%00b", "agnp.exe"]);
   });
 
-  it("of files are not cut inside a character", async () => {
+  it("are not cut inside a character for files", async () => {
     await using uploads = await UploadApp.start();
     const filename = `${"x".repeat(254)}\u{1F600}`;
 
@@ -132,7 +132,7 @@ describe("the names of a form", () => {
     expect(await answer.json()).to.deep.equal([["f", { name: "x".repeat(254), size: 1, type: "text/plain" }]]);
   });
 
-  it("of files in the extended notation are decoded, without a NUL", async () => {
+  it("are decoded for files in the extended notation, without a NUL", async () => {
     await using uploads = await UploadApp.start();
 
     const answer = await uploads.post(part(disposition(`name="f"; filename*=utf-8''a%00%E2%82%AC.txt`)));
@@ -142,7 +142,7 @@ describe("the names of a form", () => {
 });
 
 describe("a part of a form", () => {
-  it("that is a form itself is one text or one file: nothing in it is read as a part", async () => {
+  it("is one text or one file if it is a form itself: nothing in it is read as a part", async () => {
     await using uploads = await UploadApp.start();
     const inner = `--in\r\n${disposition('name="b"; filename="b"')}\r\n\r\ntext\r\n--in--`;
     const type = "multipart/mixed; boundary=in";
@@ -164,7 +164,7 @@ describe("a part of a form", () => {
     ["utf-16le", Buffer.from("é", "utf16le"), "é"],
     ["utf-8", Buffer.from([0xe9]), "\ufffd"],
   ] as const) {
-    it(`in ${charset} of ${content.toString("hex")} is ${JSON.stringify(text)}`, async () => {
+    it(`has the text ${JSON.stringify(text)} for ${content.toString("hex")} in ${charset}`, async () => {
       await using uploads = await UploadApp.start();
 
       const answer = await uploads.post(formBytes({ name: "a", type: `text/plain; charset=${charset}`, content }));
@@ -176,7 +176,7 @@ describe("a part of a form", () => {
 
 describe("a client of a form", () => {
   for (const what of ["leaves in the middle of a file", "leaves in the middle of a head"] as const) {
-    it(`that ${what} leaves nothing behind, and aborts the handler`, async () => {
+    it(`leaves no file behind and aborts the handler if it ${what}`, async () => {
       const reasons: unknown[] = [];
       let isReading = false;
       await using uploads = await UploadApp.start(async (ctx) => {
@@ -196,7 +196,7 @@ describe("a client of a form", () => {
     });
   }
 
-  it("that never ends its last part is cut off by the timeout of the application", async () => {
+  it("is cut off by the timeout of the application if it never ends its last part", async () => {
     await using uploads = await UploadApp.start(undefined, {}, (builder) => builder.timeout(100));
     const body = formBytes(fileOf(5000));
     await using socket = await uploads.connect();
@@ -207,7 +207,7 @@ describe("a client of a form", () => {
     await until(() => uploads.files().length === 0);
   });
 
-  it("gets the answer to a form that is refused while it still sends", async () => {
+  it("gets the response to a refused form while it still sends", async () => {
     await using uploads = await UploadApp.start(undefined, { fileBytes: 1000 });
     const body = formBytes(fileOf(500_000));
     await using socket = await uploads.connect();
@@ -226,7 +226,7 @@ describe("a file that lies", () => {
     ["a drawing with scripts", '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>', "image/svg+xml"],
     ["a program named as an image", "MZ\x90\0", "application/vnd.microsoft.portable-executable"],
   ] as const) {
-    it(`${what} has the type of its content, and is not an image for a schema`, async () => {
+    it(`has the type of its content, and is not an image for a schema: ${what}`, async () => {
       await using uploads = await UploadApp.start(async (ctx) => {
         const file = onlyFile((await ctx.uploads())["f"]);
         return [file.type, file.hasType("image/*")];
@@ -283,7 +283,7 @@ describe("random forms", () => {
     await until(() => uploads.files().length === 0);
   });
 
-  it("that end anywhere are answered with 400, keep nothing, and end no process", async function () {
+  it("are refused with 400 if they end anywhere, store nothing, and end no process", async function () {
     this.timeout(120_000);
     await using uploads = await UploadApp.start();
     const form = formBytes({ name: "a", content: "text" }, fileOf(50), { name: "b", filename: "b", content: PNG });

@@ -54,7 +54,7 @@ describe("the CSRF token of a form with files", () => {
     });
   }
 
-  it("is not looked for without the cookie, and the body is not read", async () => {
+  it("is not read without the cookie, and neither is the body", async () => {
     await using uploads = await guarded();
 
     const answer = await uploads.app.raw(headOf(500_000));
@@ -63,7 +63,7 @@ describe("the CSRF token of a form with files", () => {
     expect(uploads.files()).to.deep.equal([]);
   });
 
-  it("has the limits of the application, and the answer of the reader beyond them", async () => {
+  it("has the limits of the application, and the error of the reader beyond them", async () => {
     await using uploads = await guarded();
     const { token, cookie } = await tokenOf(uploads);
 
@@ -75,7 +75,7 @@ describe("the CSRF token of a form with files", () => {
     await until(() => uploads.files().length === 0);
   });
 
-  it("is taken from the header where there is one, before the form is read", async () => {
+  it("is taken from the header if there is one, before the form is read", async () => {
     await using app = await testApp(
       Application.create()
         .csrf(new CsrfConfig())

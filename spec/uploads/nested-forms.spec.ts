@@ -62,7 +62,7 @@ describe("a form with brackets in its names", () => {
     ["__proto__ inside", ["a[__proto__][x]"], 400],
     ["the prototype of a constructor", ["constructor[prototype][x]"], 400],
   ] as const) {
-    it(`is refused with ${status} for ${what}, and keeps no file`, async () => {
+    it(`is refused with ${status} for ${what}, and stores no file`, async () => {
       await using uploads = await UploadApp.start();
 
       const answer = await uploads.post(formBytes(...names.map((name) => fileOf(3, name))));
@@ -108,7 +108,7 @@ const TAKEN: readonly (readonly [string, z.ZodType])[] = [
 
 describe("a file that no field of the schema takes", () => {
   for (const [what, schema, names, fields] of UNTAKEN) {
-    it(`is a 422 that names it, and is not kept: ${what}`, async () => {
+    it(`is a 422 that names it, and is not stored: ${what}`, async () => {
       let isHandled = false;
       await using uploads = await UploadApp.start(async (ctx: Context) => {
         await ctx.uploads(schema);
@@ -128,7 +128,7 @@ describe("a file that no field of the schema takes", () => {
   }
 
   for (const [how, schema] of TAKEN) {
-    it(`is none where the schema takes it ${how}`, async () => {
+    it(`is accepted if the schema reads it ${how}`, async () => {
       await using uploads = await UploadApp.start(async (ctx: Context) => {
         const output = await ctx.uploads(schema);
         return JSON.stringify(output);
@@ -140,7 +140,7 @@ describe("a file that no field of the schema takes", () => {
     });
   }
 
-  it("may be left out by a text field, which is no file", async () => {
+  it("is not reported for a text field, which is no file", async () => {
     await using uploads = await UploadApp.start((ctx) => ctx.uploads(z.object({ title: z.string() })));
 
     const answer = await uploads.post(formBytes({ name: "title", content: "a" }, { name: "other", content: "b" }));
@@ -174,7 +174,7 @@ describe("a form without a file", () => {
     );
   });
 
-  it("is a 415 as anything else, and a DEBUG event says what came and what was expected", async () => {
+  it("is a 415 in any other type, and a DEBUG event names the given type and the expected ones", async () => {
     const expected = "multipart/form-data, or application/json for a form without a file";
     await using uploads = await UploadApp.start();
     const events = await eventsOf(async () => {
@@ -203,7 +203,7 @@ describe("the name of an uploaded file", () => {
       "\u{1F468}\u200d\u{1F4BB} \u0645\u06CC\u200c\u062E\u0648\u0627\u0647\u0645.txt",
       "\u{1F468}\u200d\u{1F4BB} \u0645\u06CC\u200c\u062E\u0648\u0627\u0647\u0645.txt",
     ],
-    ["has no marks that turn its direction", "a\u202egnp.exe", "agnp.exe"],
+    ["has no marks that reverse its direction", "a\u202egnp.exe", "agnp.exe"],
   ] as const) {
     it(what, async () => {
       await using uploads = await UploadApp.start(async (ctx) => Object.values(await ctx.uploads()));
@@ -214,7 +214,7 @@ describe("the name of an uploaded file", () => {
     });
   }
 
-  it("of its field has its quotes too", async () => {
+  it("has its quotes also in the name of its field", async () => {
     await using uploads = await UploadApp.start();
 
     const answer = await uploads.post(formBytes({ name: "a%22b", content: "x" }));

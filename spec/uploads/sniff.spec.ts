@@ -42,12 +42,12 @@ describe("the sniffed type", () => {
     ['<?xml version="1.0"?><rss/>', "application/xml"],
   ];
   for (const [head, type] of rows) {
-    it(`of ${JSON.stringify(head.slice(0, 40))} is ${type}`, () => {
+    it(`is ${type} for ${JSON.stringify(head.slice(0, 40))}`, () => {
       expect(sniff(bytes(head)).type).to.equal(type);
     });
   }
 
-  it("of a text that is cut in the middle of a character is still a text", () => {
+  it("is text/plain also for a text that is cut in the middle of a character", () => {
     expect(sniff(Buffer.from("Grüße €").subarray(0, -1)).type).to.equal("text/plain");
   });
 });

@@ -60,7 +60,7 @@ describe("the directory of uploads", function () {
     expect(readdirSync(base)).to.deep.equal([]);
   });
 
-  it("keeps no file of a form that does not fit on the disk, and the answer is a 507", async function () {
+  it("keeps no file of a form that does not fit on the disk, and the response is a 507", async function () {
     this.slow(5000);
     await using child = await Child.start("../uploads/killed-application.js", { UPLOADS: base }, { fileBlocks: 256 });
     await child.serves();
@@ -77,7 +77,7 @@ describe("the directory of uploads", function () {
   });
 
   if (canMount()) {
-    it("answers 507 while its disk is full, keeps nothing, and takes the next form", async () => {
+    it("refuses forms with 507 while its disk is full, keeps nothing, and accepts the next form", async () => {
       using disk = new SmallDisk(512);
       const directory = disk.folderOf("root");
       await using uploads = await UploadApp.start(undefined, { directory });
@@ -157,7 +157,7 @@ describe("the directory of uploads", function () {
     expect(statSync(directory.path).mode & 0o777).to.equal(0o700);
   });
 
-  it("that is shared with other users is refused where one of them could change it", async () => {
+  it("is refused if other users share it and one of them could change it", async () => {
     chmodSync(base, 0o777);
 
     expect(await rejectionOf(directoryOf(true).create())).to.have.property("code", "E_UPLOADS_DIRECTORY");
@@ -165,7 +165,7 @@ describe("the directory of uploads", function () {
     await directoryOf(true).create();
   });
 
-  it("that cannot be made stops the start", async () => {
+  it("stops the start if it cannot be created", async () => {
     writeFileSync(join(base, "file"), "");
 
     const error = await rejectionOf(new Uploads({ directory: join(base, "file", "below") }).start());
@@ -173,7 +173,7 @@ describe("the directory of uploads", function () {
     expect(error).to.have.property("code", "E_UPLOADS_DIRECTORY");
   });
 
-  it("is made again where a cleaner has removed it", async () => {
+  it("is created again after a cleaner has removed it", async () => {
     await using uploads = await UploadApp.start(undefined, { directory: base });
     for (const name of readdirSync(base)) rmSync(join(base, name), { recursive: true });
 

@@ -108,7 +108,7 @@ describe("ctx.uploads", () => {
     rmSync(folder, { recursive: true });
   });
 
-  it("gives out no file after the response", async () => {
+  it("opens no file after the response", async () => {
     let kept: UploadedFile | undefined;
     await using uploads = await UploadApp.start(async (ctx) => {
       kept = onlyFile((await ctx.uploads())["file"]);
@@ -119,7 +119,7 @@ describe("ctx.uploads", () => {
     expect(errorOf(() => kept?.stream())).to.have.property("code", "E_UPLOAD_GONE");
   });
 
-  it("takes an empty file input for no file, and a file of 0 bytes for a file", async () => {
+  it("reads an empty file input as no file, and a file of 0 bytes as a file", async () => {
     await using uploads = await UploadApp.start();
     const type = "application/octet-stream";
 
@@ -157,7 +157,7 @@ describe("ctx.uploads", () => {
     await expectNoLeak(uploads.app, canary);
   });
 
-  it("says what to provide where the application has no Uploads", async () => {
+  it("names the class to provide if the application has no Uploads", async () => {
     await using app = await testApp(
       Application.create().routes(new Routes([Route.post("/", (ctx: Context) => ctx.uploads())])),
     );
@@ -220,7 +220,7 @@ describe("the limits of uploads", function () {
   ];
   for (const [what, body, status] of cases) {
     for (const framing of ["with its length", "chunked"]) {
-      it(`answer ${what} with ${status}, ${framing}, and keep nothing`, async () => {
+      it(`give ${status} for ${what}, ${framing}, and store nothing`, async () => {
         await using uploads = await UploadApp.start();
         const answer = await (framing === "chunked" ? uploads.postChunked(body) : uploads.post(body));
 
@@ -231,7 +231,7 @@ describe("the limits of uploads", function () {
     }
   }
 
-  it("let a body of exactly their bytes pass, and none of one byte more", async () => {
+  it("accept a body of exactly their bytes, and none of one byte more", async () => {
     const body = formBytes(fileOf(1000));
     for (const [bytes, status] of [
       [body.length, 200],
@@ -244,14 +244,14 @@ describe("the limits of uploads", function () {
     }
   });
 
-  it("are those of the call where it has any", async () => {
+  it("come from the call if it has any", async () => {
     await using uploads = await UploadApp.start((ctx) => ctx.uploads(undefined, { fileBytes: 10 }));
 
     expect((await uploads.post(formBytes(fileOf(10)))).status).to.equal(200);
     expect((await uploads.post(formBytes(fileOf(11)))).status).to.equal(413);
   });
 
-  it("do not go beyond the body limit of the application", async () => {
+  it("do not exceed the body limit of the application", async () => {
     await using uploads = await UploadApp.start(undefined, {}, (builder) => builder.bodyLimit(1000, { cap: 5000 }));
 
     expect((await uploads.post(formBytes(fileOf(500)))).status).to.equal(200);
@@ -272,7 +272,7 @@ describe("the limits of uploads", function () {
     ["without a byte for 10 s", 1, 10_001],
     ["with a byte every 9 s after 30 s", 4, 9000],
   ] as const) {
-    it(`answer a form ${what} with 408, and keep nothing`, async () => {
+    it(`refuse a form ${what} with 408, and store nothing`, async () => {
       const clock = new FakeClock();
       let isReading = false;
       await using uploads = await UploadApp.start(

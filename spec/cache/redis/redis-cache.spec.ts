@@ -158,7 +158,7 @@ describe("RedisCache", function () {
     expect(error).to.be.instanceOf(CacheUnavailableError);
   });
 
-  it("passes its probe as long as the server answers", async () => {
+  it("passes its probe as long as the server replies", async () => {
     await using fixture = await RedisFixture.start();
 
     const before = await fixture.works();
@@ -168,7 +168,7 @@ describe("RedisCache", function () {
     expect([before, after]).to.deep.equal([true, false]);
   });
 
-  it("starts on a server that does not answer at first", async () => {
+  it("starts on a server that does not reply at first", async () => {
     const server = await RedisServer.start();
     using front = await SlowFront.start(server.port, 3);
     const cache = new RedisCache({ url: `redis://127.0.0.1:${front.port}`, commandTimeoutMs: 500 });
@@ -227,8 +227,8 @@ describe("RedisCache", function () {
     expect((await failureOf(fixture.cache.get("x"))).error).to.be.instanceOf(CacheUnavailableError);
   });
 
-  describe("waits for a bounded time", () => {
-    it("for a halted server: half a second, then not at all", async () => {
+  describe("with bounded waits", () => {
+    it("waits half a second for a halted server, and then not at all", async () => {
       await using fixture = await RedisFixture.start({ commandTimeoutMs: 500 });
 
       fixture.server.halt();
@@ -243,7 +243,7 @@ describe("RedisCache", function () {
       }
     });
 
-    it("for a server that is killed during a command", async () => {
+    it("fails if the server is killed during a command", async () => {
       await using fixture = await RedisFixture.start();
       fixture.server.halt();
 
@@ -254,7 +254,7 @@ describe("RedisCache", function () {
       expect(error).to.be.instanceOf(CacheUnavailableError);
     });
 
-    it("for a killed server: it fails at once, and works again after a restart", async () => {
+    it("fails at once after the server is killed, and works again after a restart", async () => {
       await using fixture = await RedisFixture.start();
       await fixture.server.kill();
       await until(async () => String((await failureOf(fixture.cache.get("x"))).error).includes("cannot be reached"));
@@ -267,7 +267,7 @@ describe("RedisCache", function () {
       expect(error).to.be.instanceOf(CacheUnavailableError);
     });
 
-    it("without a connection: commands are not queued", async () => {
+    it("queues no command without a connection", async () => {
       await using fixture = await RedisFixture.start({ client: { retryStrategy: () => 60_000 } });
       await fixture.server.kill();
       await until(async () => String((await failureOf(fixture.cache.get("x"))).error).includes("cannot be reached"));
@@ -277,7 +277,7 @@ describe("RedisCache", function () {
       expect(error).to.be.instanceOf(CacheUnavailableError);
     });
 
-    it("and does not send a command again that may have been executed", async () => {
+    it("does not repeat a command that may have been executed", async () => {
       await using fixture = await RedisFixture.start({ commandTimeoutMs: 500 });
       const count = fixture.cache.script("return redis.call('INCR', KEYS[1])");
       // From then on the server knows the script.

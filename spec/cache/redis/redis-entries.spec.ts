@@ -71,7 +71,7 @@ describe("RedisCache as a cache", function () {
     expect(lives).not.to.include(-1);
   });
 
-  it("makes one value for 10,000 callers in two instances", async () => {
+  it("computes one value for 10,000 callers in two instances", async () => {
     let made = 0;
     const values = await callEverywhere([one, two], "works", async () => ++made);
 
@@ -79,7 +79,7 @@ describe("RedisCache as a cache", function () {
     expect(made).to.equal(1);
   });
 
-  it("makes one failure for 10,000 callers in two instances", async () => {
+  it("computes one failure for 10,000 callers in two instances", async () => {
     const made: number[] = [];
     let errors: readonly unknown[] = [];
     const fail = () => Promise.reject(new Error(`failure ${made.push(performance.now())}`));
@@ -95,7 +95,7 @@ describe("RedisCache as a cache", function () {
     expect(made).to.have.length(1);
   });
 
-  it("takes over the computation of an instance that died", async () => {
+  it("continues the computation of an instance that died", async () => {
     const never = new Gate();
     const dying = patient();
     await dying.start();
@@ -148,7 +148,7 @@ describe("RedisCache as a cache", function () {
     });
   }
 
-  it("makes a stored value again that the schema of its key refuses, with a warning", async () => {
+  it("computes a value again if the schema of its key refuses the stored one, with a warning", async () => {
     const key = cacheKey("link", z.object({ url: z.string() }));
     await one.set("link", { address: "the secret" }, HOUR_MS);
     let made: unknown;
@@ -162,7 +162,7 @@ describe("RedisCache as a cache", function () {
     expect(events.join()).not.to.contain("secret");
   });
 
-  it("computes without the store where the caller allows it, and fails where not", async () => {
+  it("computes without the store if the caller allows it, and fails otherwise", async () => {
     const down = new RedisCache({ url: "redis://127.0.0.1:1" });
     const options = { whenUnavailable: "compute" } as const;
 

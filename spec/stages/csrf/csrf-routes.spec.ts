@@ -70,7 +70,7 @@ const makes = (options: object) => () => Post("/x", options as RouteOptions);
 const inertia = { "x-inertia": "true" };
 
 describe("a route that is exempt from the CSRF check", () => {
-  it("takes a request that any other route refuses, and its answer brings no cookie", async () => {
+  it("accepts a request that any other route refuses, and its response sets no cookie", async () => {
     await using app = await start(CsrfConfig.pages());
     const cookie = `XSRF-TOKEN=${"0".repeat(64)}`;
     const form = { "content-type": "application/x-www-form-urlencoded" };
@@ -84,7 +84,7 @@ describe("a route that is exempt from the CSRF check", () => {
     expect(await (await app.request("/hooks/any", { method: "DELETE" })).text()).to.include("_token");
   });
 
-  it("brings no cookie with a session either", async () => {
+  it("sets no cookie with a session either", async () => {
     await using app = await testApp(build().session(SessionConfig.pages(KEY)));
 
     const answers = [await app.post("/hooks/pay/7"), await app.request("/hooks/any", { method: "PUT" })];
@@ -92,7 +92,7 @@ describe("a route that is exempt from the CSRF check", () => {
     for (const { status, headers } of answers) expect([status, headers.getSetCookie()]).to.deep.equal([200, []]);
   });
 
-  it("is found by the same match as in the router", async () => {
+  it("is found by the match of the router", async () => {
     await using app = await start();
 
     for (const path of [
@@ -119,7 +119,7 @@ describe("a route that is exempt from the CSRF check", () => {
     expect(listed.map(({ method, path }) => `${method} ${path}`)).to.have.members(titles);
   });
 
-  it("has no event where the stage is off", async () => {
+  it("has no event if the stage is off", async () => {
     await using app = await testApp(Application.create(HooksModule));
 
     expect((await app.post("/group/in")).status).to.equal(404);
@@ -128,7 +128,7 @@ describe("a route that is exempt from the CSRF check", () => {
 });
 
 describe("a route that takes bearer tokens", () => {
-  it("answers 401 where the CSRF check would answer 403, and brings no cookie", async () => {
+  it("sends 401 in place of the 403 of the CSRF check, and sets no cookie", async () => {
     await using app = await start(CsrfConfig.pages());
 
     for (const headers of [{}, { "sec-fetch-site": "cross-site" }, inertia, { authorization: "Basic b2Y6bWU=" }]) {

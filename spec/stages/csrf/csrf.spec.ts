@@ -144,7 +144,7 @@ describe("CSRF protection", () => {
       expect(await statusOf(cookie)).to.equal(403);
   });
 
-  it("finds the token in a form field, leaves the body readable, and looks in no other place", async () => {
+  it("finds the token in a form field, leaves the body readable, and reads no other place", async () => {
     await using app = await alone();
     const token = await tokenOf(app);
     const headers = { cookie: `__Host-csrf=${token}` };
@@ -160,7 +160,7 @@ describe("CSRF protection", () => {
     expect((await app.post("/act", { headers, form: { _token: "x" } })).status).to.equal(403);
   });
 
-  it("answers a form that cannot be read as its reader does", async () => {
+  it("refuses a form that cannot be read with the error of its reader", async () => {
     await using app = await testApp(Application.create().csrf(new CsrfConfig()).bodyLimit(100).routes(routes()));
     const headers = { cookie: `__Host-csrf=${await tokenOf(app)}` };
     const type = { ...headers, "Content-Type": "application/x-www-form-urlencoded" };
@@ -183,7 +183,7 @@ describe("CSRF protection", () => {
       expect((await asked(other)).status, other).to.equal(403);
   });
 
-  it("issues a token once, and none on an answer for shared caches", async () => {
+  it("issues a token once, and none on a response for shared caches", async () => {
     await using app = await alone();
     const browser = app.withCookies();
 
@@ -193,7 +193,7 @@ describe("CSRF protection", () => {
     expect((await browser.get("/nowhere")).headers.getSetCookie()).to.deep.equal([]);
   });
 
-  it("leaves an answer as it is that a handler has written by itself, and its connection open", async () => {
+  it("leaves a response that a handler has written by hand as it is, and its connection open", async () => {
     const byHand = Route.get("/by-hand", async (ctx: Context) => {
       await Promise.resolve();
       ctx.res.writeHead(200, { "Content-Length": 7 });
@@ -214,7 +214,7 @@ describe("CSRF protection", () => {
     }
   });
 
-  it("issues a new cookie with a refusal, so that the next try can succeed, but none to another site", async () => {
+  it("issues a new cookie with a refusal, so that the next attempt can succeed, but none to another site", async () => {
     await using app = await alone();
 
     expect(cookiesOf(await app.post("/act"))).to.have.keys("__Host-csrf");
@@ -280,7 +280,7 @@ describe("CSRF protection", () => {
       expect(() => new CsrfConfig().trust(origin), origin).to.throw("is not an origin");
   });
 
-  it("is a start-up error with another value", () => {
+  it("is a start-up error with a value that is no CsrfConfig", () => {
     // @ts-expect-error sessions have another configuration
     expect(() => Application.create().csrf(new SessionConfig(KEY)).build()).to.throw("is not a CsrfConfig");
     // @ts-expect-error nothing is not a configuration
@@ -307,7 +307,7 @@ async function visits(app: TestApp) {
 describe("two first visits at once", () => {
   const own = { "sec-fetch-site": "same-origin" };
 
-  it("leave both forms valid, where the browser says that they are of this site", async () => {
+  it("leave both forms valid if the browser says that they are of this site", async () => {
     await using app = await withSession();
     const { token, cookie } = await visits(app);
     const post = (headers: Record<string, string>) =>
@@ -320,7 +320,7 @@ describe("two first visits at once", () => {
     expect((await post({ ...own, "x-csrf-token": OTHER })).status).to.equal(403);
   });
 
-  it("leave one form valid where the visitor has a session, and without a session stage", async () => {
+  it("leave one form valid if the visitor has a session, and without a session stage", async () => {
     await using app = await withSession();
     await using stateless = await alone();
     const { token } = await visits(app);
@@ -335,7 +335,7 @@ describe("two first visits at once", () => {
 });
 
 describe("the token of a form", () => {
-  it("is another text at each rendering, and valid each time", async () => {
+  it("is a different text at each rendering, and valid each time", async () => {
     await using app = await alone();
     const token = await tokenOf(app);
     const headers = { cookie: `__Host-csrf=${token}` };
@@ -356,7 +356,7 @@ describe("the token of a form", () => {
     expect(await (await app.get("/field")).text()).to.match(/^<input type="hidden" name="_token" value="[\w-]{86}">$/);
   });
 
-  it("comes with its cookie, and is valid with it", async () => {
+  it("is sent with its cookie, and is valid with it", async () => {
     for (const path of ["/form", "/begin", "/begin-late"]) {
       await using app = await withSession();
       const browser = app.withCookies();
@@ -379,7 +379,7 @@ describe("the token of a form", () => {
     }
   });
 
-  it("stays valid in another tab when the session begins", async () => {
+  it("stays valid in another tab after the session is created", async () => {
     await using app = await withSession();
     const browser = app.withCookies();
     const [one, other] = [await (await browser.get("/form")).text(), await (await browser.get("/form")).text()];
@@ -408,7 +408,7 @@ describe("a CSRF token with sessions", () => {
     expect((await app.post("/act", { headers: both })).status).to.equal(200);
   });
 
-  it("is replaced on the answer to a sign-in and a sign-out, and by no other request", async () => {
+  it("is replaced in the response to a sign-in and a sign-out, and by no other request", async () => {
     await using app = await withSession();
     const ada = await visitor(app);
     const headers = { cookie: header(ada.cookies), "x-csrf-token": ada.token };
@@ -463,7 +463,7 @@ describe("a CSRF token with sessions", () => {
 describe("a refused visit of the page protocol", () => {
   const visit = { "x-inertia": "true", referer: "http://127.0.0.1/flash" };
 
-  it("goes back to its page with a flash and a new cookie", async () => {
+  it("is redirected to its page with a flash and a new cookie", async () => {
     await using app = await withSession(CsrfConfig.pages().dev());
     const browser = app.withCookies();
     const referer = `${app.url}/flash?page=2`;
@@ -479,7 +479,7 @@ describe("a refused visit of the page protocol", () => {
     expect(await (await browser.get("/flash")).json()).to.deep.equal([]);
   });
 
-  it("is a problem where the setting is off, and for a visit from another site", async () => {
+  it("is a problem if the setting is off, and for a visit from another site", async () => {
     await using off = await withSession(CsrfConfig.pages().expiredMessage(false));
     await expectProblem(await off.post("/act", { headers: visit }), { status: 403, slug: "csrf" });
     await using app = await withSession(CsrfConfig.pages());
@@ -487,7 +487,7 @@ describe("a refused visit of the page protocol", () => {
     await expectProblem(response, { status: 403, detail: "cross-site request" });
   });
 
-  it("leads to / for a Referer of another site", async () => {
+  it("is redirected to / for a Referer of another site", async () => {
     await using app = await withSession(CsrfConfig.pages());
 
     const refused = await app.post("/act", { headers: { ...visit, referer: "https://evil.example/x" } });
@@ -495,7 +495,7 @@ describe("a refused visit of the page protocol", () => {
     expect(refused.headers.get("location")).to.equal("/");
   });
 
-  it("is a problem where neither the Referer nor / is a page", async () => {
+  it("is a problem if neither the Referer nor / is a page", async () => {
     const pageless = new Routes([Route.get("/only", () => ""), Route.post("/act", () => "")]);
     await using app = await testApp(Application.create().csrf(CsrfConfig.pages()).routes(pageless));
 

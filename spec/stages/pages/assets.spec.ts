@@ -58,7 +58,7 @@ describe("the tags of a build", () => {
     ]);
   });
 
-  it("are those of the entry for a page without a chunk of its own", () => {
+  it("are the tags of the entry for a page without a chunk of its own", () => {
     expect(tagsOf(BUILD, "unknown")).to.have.length(8).and.not.include(style("home.css"));
   });
 
@@ -93,13 +93,13 @@ describe("the tags of a build", () => {
     it(`have ${what}`, () => expect(tagsOf(records)).to.deep.equal(expected));
   }
 
-  it("begin with the import map, before any module", () => {
+  it("start with the import map, before any module", () => {
     const [first] = tagsOf({ [ENTRY]: { file: "main.js" } }, "home", '{"imports":{"</script>":"/x"}}');
 
     expect(first).to.equal('<script type="importmap">{"imports":{"\\u003c\\/script\\u003e":"\\/x"}}</script>');
   });
 
-  it("have the nonce on each", () => {
+  it("have the nonce on each tag", () => {
     const tags = new BuildTags({
       manifest: Manifest.parse(JSON.stringify(BUILD), "m"),
       entry: ENTRY,
@@ -138,7 +138,7 @@ describe("the tags of development", () => {
     expect(tags).to.match(/"\/build\/@vite\/client".*"\\\/build\\\/@react-refresh".*"\/build\/pages\/main\.tsx"/);
   });
 
-  it("have React's preamble between them, with the nonce on each", () => {
+  it("have React's preamble between them, and the nonce on each", () => {
     const tags = new DevelopmentTags({ entry: ENTRY, reactRefresh: true, base: "/" }).tags("home", ' nonce="n"');
 
     expect(tags.match(/<script nonce="n" type="module"/g)).to.have.length(3);
@@ -166,7 +166,7 @@ describe("the header of a first document", () => {
       ],
     ],
     [
-      "has the nonce on each",
+      "has the nonce on each link",
       headerOf({ [ENTRY]: { file: "main.js", css: ["a.css"] } }, "n+/="),
       ['</build/a.css>; rel=preload; as=style; nonce="n+/="', '</build/main.js>; rel=modulepreload; nonce="n+/="'],
     ],
@@ -176,7 +176,7 @@ describe("the header of a first document", () => {
       ['</build/main.js>; rel=modulepreload; crossorigin; integrity="sha384-a+/="'],
     ],
     [
-      "names no module that an import map could come too late for",
+      "names no module if the document has an import map",
       headerOf({ [ENTRY]: { file: "main.js", css: ["a.css"] } }, undefined, "{}"),
       ["</build/a.css>; rel=preload; as=style"],
     ],
@@ -367,7 +367,7 @@ describe("the option linkHeader", () => {
   });
   after(() => rm(directory, { recursive: true }));
 
-  it("adds the header to documents, behind the links of the handler, and to no other answer", async () => {
+  it("adds the header to documents, after the links of the handler, and to no other response", async () => {
     const options = { entry: ENTRY, buildDirectory: directory, version: "v" };
     await using on = await testApp(pagesApplication(withLink, { ...options, linkHeader: true }));
     await using off = await testApp(pagesApplication(withLink, options));
@@ -388,7 +388,7 @@ describe("the option linkHeader", () => {
 });
 
 describe("the option viteBase", () => {
-  it("is a path that begins and ends with a slash", () => {
+  it("is a path with a slash at both ends", () => {
     for (const viteBase of ["build/", "/build", "https://cdn.example/", "//x/", "/a b/", "", 5])
       expect(errorOf(() => new Pages({ viteBase } as never))).to.have.property("code", "E_PAGES_OPTION");
     for (const viteBase of ["/", "/build/", "/a/b.c/"]) expect(new Pages({ viteBase }).viteBase).to.equal(viteBase);
@@ -426,7 +426,7 @@ describe("the document", () => {
     expect(new DocumentBody({ ...parts, nonce: "n" }).nonceAttribute()).to.equal(' nonce="n"');
   });
 
-  it("may be a function of the application", async () => {
+  it("may be rendered by a function of the application", async () => {
     await using app = await testApp(
       pagesApplication(() => Page.of("home"), {
         document: ({ app: root, component }) => `<main>${component}${root}</main>`,

@@ -84,7 +84,7 @@ describe("a promise among the props that fails", () => {
 });
 
 describe("a prop that comes from another one", () => {
-  it("is waited for, however late its function is found", async () => {
+  it("is awaited, however late its function is found", async () => {
     const inner = { c: async () => later({ d: async () => later(4) }) };
 
     const { props } = await visit(() => ({ a: async () => later({ b: async () => later(inner) }), e: () => later(5) }));

@@ -73,7 +73,7 @@ describe("page contracts", () => {
     expect(contracts.findMisfit("\u00c4/show", {}, true)).to.equal(undefined);
   });
 
-  it("do not take other letters of another case for the same", () => {
+  it("keep components apart that differ in the case of other letters", () => {
     const contracts = new PageContracts().register(contract("\u00e4", {}), contract("\u00c4", {}));
 
     expect(contracts.diagnostics()).to.deep.equal([]);

@@ -72,7 +72,7 @@ describe("an error page", () => {
     expect((await response.json<PageData>()).props).to.deep.equal({ errors: {}, user: "ann", status: 503 });
   });
 
-  it("goes without the shared props where these fail", async () => {
+  it("is written without the shared props if these fail", async () => {
     await using app = await testApp(application({ user: () => Promise.reject(new Error("the database is down")) }));
 
     const response = await app.get("/missing", { headers: inertia() });
@@ -81,7 +81,7 @@ describe("an error page", () => {
     expect(app.logs.transcript()).to.contain("error page failed").and.contain("the database is down");
   });
 
-  it("goes without the shared props where these take too long", async () => {
+  it("is written without the shared props if these take too long", async () => {
     const clock = new FakeClock();
     let asked = 0;
     const share = { user: () => new Promise(() => asked++) };
@@ -143,7 +143,7 @@ describe("an error page", () => {
     });
   }
 
-  it("does not replace an answer of the application", async () => {
+  it("does not replace a response of the application", async () => {
     const mapping = new ErrorMapping().using((_error, ctx) => (ctx.path === "/down" ? Reply.html("mine") : undefined));
     const builder = pagesApplication(
       (ctx) => FAILURES[ctx.path]?.(ctx),
@@ -161,7 +161,7 @@ describe("an error page", () => {
     expect((await own.json<PageData>()).component).to.equal("own");
   });
 
-  it("depends on Accept, and says so", async () => {
+  it("depends on Accept, and names it in Vary", async () => {
     await using app = await testApp(application());
 
     for (const headers of [BROWSER, { Accept: "application/json" }]) {

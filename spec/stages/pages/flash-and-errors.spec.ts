@@ -60,7 +60,7 @@ describe("the flash of a page", () => {
     expect(flash.takes).to.equal(1);
   });
 
-  it("is in the document too", async () => {
+  it("is a part of the document too", async () => {
     const flash = new FakeFlash();
     flash.addData("notice", "Saved.");
     await using stack = await stackOf(flash, () => Page.of("x"));
@@ -92,7 +92,7 @@ describe("the flash of a page", () => {
     ["a page whose props fail", visit(), () => Page.of("x", { a: () => Promise.reject(new Error("boom")) })],
   ];
   for (const [what, headers, handler] of leaving) {
-    it(`stays for the next page where the answer is ${what}`, async () => {
+    it(`stays for the next page if the response is ${what}`, async () => {
       const flash = new FakeFlash();
       flash.addData("notice", "Saved.");
       await using stack = await stackOf(flash, handler);
@@ -112,23 +112,23 @@ describe("the errors of a page", () => {
     string | undefined,
     unknown,
   ])[] = [
-    ["are an empty object", {}, undefined, {}],
-    ["are an empty bag where one is asked for", {}, "login", { login: {} }],
-    ["are those without a bag", { [DEFAULT_BAG]: { name: "is taken" } }, undefined, { name: "is taken" }],
+    ["are an empty object without any message", {}, undefined, {}],
+    ["are an empty bag if the request names one", {}, "login", { login: {} }],
+    ["are the messages without a bag", { [DEFAULT_BAG]: { name: "is taken" } }, undefined, { name: "is taken" }],
     [
-      "may be lists",
+      "may be lists of messages",
       { [DEFAULT_BAG]: { name: ["is taken", "is short"] } },
       undefined,
       { name: ["is taken", "is short"] },
     ],
     [
-      "are put under the bag that is asked for",
+      "are put into the requested bag",
       { [DEFAULT_BAG]: { name: "is taken" } },
       "login",
       { login: { name: "is taken" } },
     ],
     [
-      "are those of the bag that is asked for",
+      "are those of the requested bag",
       { login: { name: "a" }, [DEFAULT_BAG]: { name: "b" } },
       "login",
       { login: { name: "a" } },
@@ -151,7 +151,7 @@ describe("the errors of a page", () => {
     });
   }
 
-  it("are sent where others are named and where they are excepted", async () => {
+  it("are sent to a partial reload that names other props or excepts the errors", async () => {
     const flash = new FakeFlash();
     flash.addErrors({ name: "is taken" }, DEFAULT_BAG);
     const headers = { "X-Inertia-Version": "v1", "X-Inertia-Partial-Except": "errors" };
@@ -162,7 +162,7 @@ describe("the errors of a page", () => {
     });
   });
 
-  it("may be those of the page", async () => {
+  it("may come from the page itself", async () => {
     const page = Page.of("x").errors({ name: "is short" }).status(422);
 
     expect((await pageOf(new FakeFlash(), visit(), page)).props["errors"]).to.deep.equal({ name: "is short" });
@@ -183,7 +183,7 @@ describe("a failed validation of an Inertia request", () => {
   const refuse = () => Promise.reject(invalid);
   const ask = { method: "POST", headers: visit({ Referer: "/form?a" }) };
 
-  it("leads back to the form, with one message for each field", async () => {
+  it("is redirected to the form, with one message for each field", async () => {
     const flash = new FakeFlash();
     await using stack = await stackOf(flash, refuse);
 
@@ -195,7 +195,7 @@ describe("a failed validation of an Inertia request", () => {
     expect(flash.content.input).to.deep.equal({});
   });
 
-  it("leaves the messages in the bag that is asked for", async () => {
+  it("stores the messages in the requested error bag", async () => {
     const flash = new FakeFlash();
     await using stack = await stackOf(flash, refuse);
 
@@ -204,7 +204,7 @@ describe("a failed validation of an Inertia request", () => {
     expect(Object.keys(flash.content.errors)).to.deep.equal(["create"]);
   });
 
-  it("leads without Referer to its own URL, where that has a page", async () => {
+  it("is redirected without Referer to its own URL, if that has a page", async () => {
     const flash = new FakeFlash();
     await using stack = await stackOf(flash, refuse);
 
@@ -214,7 +214,7 @@ describe("a failed validation of an Inertia request", () => {
     expect(flash.content.errors).to.have.property(DEFAULT_BAG);
   });
 
-  it("stays a problem without Referer, where its own URL has no page", async () => {
+  it("stays a problem without Referer, if its own URL has no page", async () => {
     const flash = new FakeFlash();
     await using stack = await stackOf(flash, refuse);
 
@@ -225,7 +225,7 @@ describe("a failed validation of an Inertia request", () => {
     expect(flash.content.errors).to.deep.equal({});
   });
 
-  it("stays a problem for other requests, and for GET", async () => {
+  it("stays a problem for requests of other clients, and for GET", async () => {
     await using stack = await stackOf(new FakeFlash(), refuse);
 
     const answers = [await stack.ask("/links", { method: "POST" }), await stack.ask("/links", { headers: visit() })];
@@ -247,7 +247,7 @@ describe("the history marks of a request", () => {
     });
 
     for (const target of ["/next", "/next#part"]) {
-      it(`set ${member} on the page behind a redirect to ${target}`, async () => {
+      it(`set ${member} on the page after a redirect to ${target}`, async () => {
         const flash = new FakeFlash();
         await using stack = await stackOf(flash, (ctx) =>
           ctx.path === "/out" ? (mark(ctx), redirect().to(target)) : Page.of("x"),

@@ -54,7 +54,7 @@ function application(handled: string[] = []) {
 
 describe("a precognition", () => {
   const rows: readonly (readonly [what: string, only: string | undefined, body: unknown, errors: unknown])[] = [
-    ["of valid fields succeeds", undefined, VALID, undefined],
+    ["succeeds for valid fields", undefined, VALID, undefined],
     [
       "checks all fields without a list",
       undefined,
@@ -77,7 +77,7 @@ describe("a precognition", () => {
     ],
     ["takes no other character for a pattern", "t.rget,slu?", INVALID, undefined],
     ["takes no name for a regular expression", "(s+)+$,[,\\,tags..name,__proto__", INVALID, undefined],
-    ["of a list without a match succeeds", "unknown", INVALID, undefined],
+    ["succeeds for a list without a match", "unknown", INVALID, undefined],
   ];
   for (const [what, only, json, errors] of rows) {
     it(what, async () => {
@@ -116,7 +116,7 @@ describe("a precognition", () => {
     expect([response.status, response.headers.get("precognition")]).to.deep.equal([401, "true"]);
   });
 
-  it("is marked on every answer, also where an outer stage refuses", async () => {
+  it("is marked on every response, also if an outer stage refuses", async () => {
     await using app = await testApp(application().maintenance(Maintenance.engaged()).catchPanic());
 
     const response = await app.post("/links", { json: VALID, headers: ASK });
@@ -143,7 +143,7 @@ describe("a precognition", () => {
     }
   });
 
-  it("is not a precognition with another value", async () => {
+  it("is not recognised by another value of the header", async () => {
     await using app = await testApp(application());
 
     const response = await app.post("/links", { json: VALID, headers: { ...ASK, Precognition: "1" } });
@@ -186,7 +186,7 @@ describe("a precognition with a file", () => {
     rmSync(directory, { recursive: true });
   });
 
-  it("is a 415 in an application that reads no files", async () => {
+  it("is refused with 415 in an application that reads no files", async () => {
     await using app = await testApp(pictures());
 
     const response = await app.post("/pictures", { headers: ASK, body: formOf("abc", PNG) });

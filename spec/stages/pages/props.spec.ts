@@ -49,7 +49,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
     ["is sent", () => ({ a: 1, b: null, c: [], d: undefined }), ASKS_ALL, { props: { a: 1, b: null, c: [] } }],
     ["may come from a function", () => ({ a: () => 1 }), ASKS_ALL, { props: { a: 1 } }],
     ["may come from a promise", () => ({ a: Promise.resolve(1) }), ASKS_ALL, { props: { a: 1 } }],
-    ["may come later from a function", () => ({ a: async () => 1, b: 2 }), ASKS_ALL, { props: { a: 1, b: 2 } }],
+    ["may come from an async function", () => ({ a: async () => 1, b: 2 }), ASKS_ALL, { props: { a: 1, b: 2 } }],
     ["keeps its JSON form", () => ({ a: new Date(0) }), ASKS_ALL, { props: { a: "1970-01-01T00:00:00.000Z" } }],
     [
       "may be a function inside an object",
@@ -79,13 +79,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
   ],
   "a partial reload": [
     [
-      "of another component is a visit of the whole page",
+      "is a visit of the whole page for another component",
       () => ({ a: 1, b: optional(() => 2) }),
       partial("x", "b"),
       { props: { a: 1 } },
     ],
     [
-      "without lists sends all",
+      "sends all props without lists",
       () => ({ a: 1, b: optional(() => 2), c: deferred(() => 3) }),
       asks(),
       { props: { a: 1, b: 2, c: 3 } },
@@ -278,7 +278,7 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       { props: { a: { b: 1 } }, onceProps: { plans: { prop: "a.b", expiresAt: null } } },
     ],
     [
-      "is withheld where the client holds it",
+      "is withheld if the client has it",
       () => ({ a: once(refuse) }),
       holding("a"),
       { props: {}, onceProps: { a: { prop: "a", expiresAt: null } } },
@@ -308,13 +308,13 @@ const ROWS: Readonly<Record<string, readonly Row[]>> = {
       { props: { b: 1 } },
     ],
     [
-      "and deferred is announced in both ways",
+      "is announced in both ways if it is deferred",
       () => ({ a: deferred(refuse).once() }),
       ASKS_ALL,
       { props: {}, deferredProps: { default: ["a"] }, onceProps: { a: { prop: "a", expiresAt: null } } },
     ],
     [
-      "and deferred is not fetched where the client holds it",
+      "is not fetched if it is deferred and the client has it",
       () => ({ a: deferred(refuse).once() }),
       holding("a"),
       { props: {}, onceProps: { a: { prop: "a", expiresAt: null } } },
@@ -419,7 +419,7 @@ describe("props", () => {
     expect(text).to.contain('"props":{"errors":{},"a":1,"b":2,"c":3}');
   });
 
-  it("are made at the same time", async () => {
+  it("are computed at the same time", async () => {
     let waiting = 0;
     let release: (() => void) | undefined;
     const all = new Promise<void>((resolve) => (release = resolve));
@@ -578,7 +578,7 @@ describe("the lists of a page request", () => {
     expect((await response.json<PageData>()).props).to.have.property("p63", 1);
   });
 
-  it("ignore the held props beyond the bounds", async () => {
+  it("ignore the names of known once props beyond the bounds", async () => {
     expect(await visit(() => ({ p64: once(() => 1), p63: once(refuse) }), holding(many))).to.have.deep.property(
       "props",
       { p64: 1 },
@@ -596,7 +596,7 @@ describe("the lists of a page request", () => {
     expect(response.status).to.equal(400);
   });
 
-  it("beyond the size of a head are refused by the parser", async () => {
+  it("are refused by the parser beyond the size of a head", async () => {
     await using app = await testApp(pagesApplication(() => Page.of(PAGE)));
 
     const head = `GET / HTTP/1.1\r\nHost: x\r\nX-Inertia: true\r\nX-Inertia-Partial-Data: ${"x".repeat(100_000)}\r\n\r\n`;

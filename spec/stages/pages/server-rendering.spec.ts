@@ -125,19 +125,19 @@ describe("WorkerPageRenderer", function () {
     });
   }
 
-  it("says why a result cannot be sent", async () => {
+  it("names the reason why a result cannot be sent to the thread", async () => {
     expect(String(await rejectionOf(renderer("returns a function").render(json("bad"))))).to.contain(
       "could not be cloned",
     );
   });
 
-  it("says so where a bundle throws a value without a text", async () => {
+  it("reports a bundle that throws a value without a text", async () => {
     const failure = await rejectionOf(renderer("throws a value without a text").render(json("a")));
 
     expect(String(failure)).to.contain("a value that has no text");
   });
 
-  it("takes messages of a bundle for nothing", async () => {
+  it("ignores messages of a bundle", async () => {
     const each = renderer("sends messages");
 
     expect([await each.render(json("a")), await each.render(json("b"))]).to.deep.equal([FINE, FINE]);
@@ -382,7 +382,7 @@ describe("VitePageRenderer", () => {
     expect(seen).to.equal("POST /__inertia_ssr application/json");
   });
 
-  it("has nothing while the development server starts", async () => {
+  it("renders nothing while the development server starts", async () => {
     answer = [200, "null"];
 
     expect(await new VitePageRenderer(endpoint).render("{}")).to.equal(undefined);

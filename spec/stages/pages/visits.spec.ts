@@ -110,7 +110,7 @@ describe("a first visit", () => {
     expect(html).to.contain(`<meta property="csp-nonce" nonce="${nonce}">`);
   });
 
-  it("takes partial and version headers of other requests for nothing", async () => {
+  it("ignores partial and version headers of other requests", async () => {
     await using app = await testApp(pagesApplication(() => page("x", { a: 1, b: 2 }), { version: "v1" }));
     const headers = { ...partial("x", "a"), "X-Inertia": "TRUE" };
 
@@ -174,7 +174,7 @@ describe("a later visit", () => {
     expect((await app.get("/", { headers: inertia() })).status).to.equal(410);
   });
 
-  it("answers HEAD with the head of a GET", async () => {
+  it("gets the head of a GET for HEAD", async () => {
     await using app = await testApp(pagesApplication(() => page()));
 
     const [head, get] = [await app.head("/"), await app.get("/")];
@@ -213,7 +213,7 @@ describe("a later visit", () => {
 });
 
 describe("a page", () => {
-  it("keeps its headers where the answer is compressed", async () => {
+  it("keeps its headers if the response is compressed", async () => {
     const long = "words ".repeat(1000);
     await using app = await testApp(
       pagesApplication(
@@ -231,7 +231,7 @@ describe("a page", () => {
     expect(props).to.have.property("long", long);
   });
 
-  it("leaves none of its headers on an error that an outer stage puts in its place", async () => {
+  it("leaves none of its headers on an error by which an outer stage replaces it", async () => {
     const failing: Middleware = {
       async handle(ctx: Context, next: Next) {
         await next();
@@ -294,7 +294,7 @@ describe("a page", () => {
 });
 
 describe("Vary", () => {
-  it("names X-Inertia on every answer through the stage", async () => {
+  it("names X-Inertia on every response of the stage", async () => {
     const answers: Record<string, () => unknown> = {
       "/page": () => page(),
       "/json": () => ({ a: 1 }),
@@ -347,7 +347,7 @@ describe("the version of the assets", () => {
     });
   }
 
-  it("leads to this site also for a path that looks like another host", async () => {
+  it("leads to this site also for a path in the form of another host", async () => {
     await using app = await testApp(pagesApplication(() => page(), { version: "v1" }));
 
     for (const path of ["//evil.example/x", "/\\evil.example/x"]) {
@@ -371,14 +371,14 @@ describe("the version of the assets", () => {
     expect([response.status, await response.text()]).to.deep.equal([409, ""]);
   });
 
-  it("is not asked of a document", async () => {
+  it("does not matter for a document", async () => {
     await using app = await testApp(pagesApplication(() => page(), { version: "v1" }));
 
     expect((await app.get("/", { headers: { "X-Inertia-Version": "v0" } })).status).to.equal(200);
   });
 });
 
-describe("an Inertia request whose answer is not a page", () => {
+describe("an Inertia request whose response is not a page", () => {
   interface Expected {
     readonly status: number;
     readonly location?: string;

@@ -151,7 +151,7 @@ describe("flash", () => {
     ["a redirect", "/moved", {}],
     ["a page that the browser has", "/unchanged", {}],
     ["a conflict", "/conflict", {}],
-    ["an answer without a body", "/nothing", {}],
+    ["a response without a body", "/nothing", {}],
     ["an error with a status", "/missing", {}],
     ["an unhandled error", "/panic", {}],
     ["a page that was put back", "/put-back", {}],
@@ -209,7 +209,7 @@ describe("flash", () => {
         expect((await app.get(path)).headers.getSetCookie(), path).to.deep.equal([]);
     }));
 
-  it("alone keeps a session for ten minutes, however much it is read; the first value gives it the whole lifetime", async () => {
+  it("keeps a session without values for ten minutes, however much it is read; the first value gives it the whole lifetime", async () => {
     const clock = new FakeClock();
     const put = Route.post("/user", (ctx: Context) => Session.of(ctx).put("user", "ada"));
     const builder = Application.create().session(SessionConfig.pages(KEY));
@@ -230,7 +230,7 @@ describe("flash", () => {
     expect(await (await early.get("/peek")).json()).to.have.nested.property("errors.invite.email[0]", "one");
   });
 
-  it("beside a value begins a session with the whole lifetime, and never a longer one", async () => {
+  it("creates a session with the whole lifetime beside a value, and never a longer one", async () => {
     const both = Route.post("/both", (ctx: Context) => {
       Flash.of(ctx).success("Welcome");
       Session.of(ctx).put("user", "ada");
@@ -401,7 +401,7 @@ describe("a redirect", () => {
       expect(await inputOf({ essay: "x".repeat(40_000), name: "A" })).to.deep.equal({ name: "A" });
     }));
 
-  it("leaves no errors above the limit, so that a form with a thousand wrong names gets an answer", () =>
+  it("leaves no errors above the limit, so that a form with a thousand wrong names gets a response", () =>
     withApp(async (_app, browser) => {
       const names = Array.from({ length: 900 }, (_, at) => `${at}`.padEnd(400, "x"));
 
@@ -412,7 +412,7 @@ describe("a redirect", () => {
       expect(Object.keys(errors["default"] ?? {})).to.deep.equal(names.slice(0, 80));
     }));
 
-  it("leaves nothing where it fails, and is a warning without a session stage", async () => {
+  it("leaves nothing if it fails, and is a warning without a session stage", async () => {
     await withApp(async (_app, browser) => {
       expect((await browser.post("/nowhere")).status).to.equal(500);
       expect(await (await browser.get("/")).json()).to.deep.equal(nothing);

@@ -75,7 +75,7 @@ class CountingStore extends MemorySessionStore {
 }
 
 describe("a session's cookie", () => {
-  it("is anonymous unless it is exactly the cookie that was sent, and the store is not asked for another one", async () => {
+  it("is anonymous unless it is exactly the cookie that was sent, and the store is not read for another one", async () => {
     const store = new CountingStore();
     await using app = await start(store);
     const [ada, eve] = [cookieOf(await app.post("/name/Ada")), cookieOf(await app.post("/name/Eve"))];
@@ -130,7 +130,7 @@ describe("a session's cookie", () => {
       expect(await (await app.get("/name", { headers: { cookie } })).text()).to.equal("Ada");
   });
 
-  it("of an unknown session is anonymous, and the next put begins a new one", async () => {
+  it("is anonymous if its session is unknown, and the next put creates a new session", async () => {
     const other = await start();
     const cookie = cookieOf(await other.post("/name/Ada"));
     await other.stop();
@@ -144,7 +144,7 @@ describe("a session's cookie", () => {
     expect(await (await app.get("/name", { headers: { cookie } })).text()).to.equal("nobody");
   });
 
-  it("that an attacker planted is worth nothing after the sign-in", async () => {
+  it("is worth nothing after a sign-in if an attacker planted it", async () => {
     await using app = await start();
     const planted = cookieOf(await app.post("/name/attacker"));
 
@@ -153,7 +153,7 @@ describe("a session's cookie", () => {
     expect(await (await app.get("/name", { headers: { cookie: planted } })).text()).to.equal("nobody");
   });
 
-  it("of a sign-in is not replaced by a slow request that began before it", async () => {
+  it("is not replaced after a sign-in by a slow request that started before it", async () => {
     const begun = new Gate();
     const goOn = new Gate();
     const clock = new FakeClock();
@@ -179,7 +179,7 @@ describe("a session's cookie", () => {
     for (const response of await Promise.all(late)) expect(response.headers.getSetCookie()).to.deep.equal([]);
   });
 
-  it("is not sent when the head is out, with a WARN event, and the session is still saved", async () => {
+  it("is not sent after the head, with a WARN event, and the session is still saved", async () => {
     const byHand = Route.post("/by-hand", (ctx: Context) => {
       ctx.res.writeHead(200);
       ctx.res.write("begun");
@@ -196,7 +196,7 @@ describe("a session's cookie", () => {
     expect(app.logs.transcript()).to.include("session cookie not set");
   });
 
-  it("never comes with an answer that shared caches keep", async () => {
+  it("is never set on a response that shared caches keep", async () => {
     const clock = new FakeClock();
     const [reading, writing] = [
       shared("/read", (session) => session.get("name")),
@@ -258,7 +258,7 @@ describe("a session's store", () => {
     ["returns null", () => null as unknown as StoredSession],
   ];
   for (const [title, load] of failures)
-    it(`that ${title} makes the answer a 503`, async () => {
+    it(`makes the response a 503 if it ${title}`, async () => {
       const store = new (class extends MemorySessionStore {
         override load(): never {
           return load() as never;
@@ -288,7 +288,7 @@ describe("a session's store", () => {
     ["values", { values: new Map([["name", 5]]) }],
     ["times", { renewedAt: undefined }],
   ] as const)
-    it(`that returns a record with broken ${title} makes the answer a 503`, async () => {
+    it(`makes the response a 503 if it returns a record with broken ${title}`, async () => {
       const store = new (class extends MemorySessionStore {
         override load(key: string, now: number): StoredSession | undefined {
           const record = super.load(key, now);
@@ -301,7 +301,7 @@ describe("a session's store", () => {
       await expectProblem(await app.get("/name", { headers: { cookie } }), { status: 503, slug: "unavailable" });
     });
 
-  it("that holds a value which is not JSON makes the answer a 503", async () => {
+  it("makes the response a 503 if it holds a value that is not JSON", async () => {
     const store = new (class extends MemorySessionStore {
       override load(key: string, now: number): StoredSession | undefined {
         const record = super.load(key, now);
@@ -314,7 +314,7 @@ describe("a session's store", () => {
     await expectProblem(await app.get("/name", { headers: { cookie } }), { status: 503 });
   });
 
-  it("that fails to save discards the answer", async () => {
+  it("discards the response if it fails to save", async () => {
     const store = new (class extends MemorySessionStore {
       override create(): never {
         throw new Error("full");
@@ -329,7 +329,7 @@ describe("a session's store", () => {
     expect(app.logs.transcript()).to.include("session store failed").and.include("full");
   });
 
-  it("that never answers makes the answer a 503 after five seconds", async () => {
+  it("makes the response a 503 if it returns nothing for five seconds", async () => {
     const clock = new FakeClock();
     const asked = new Gate();
     const store = new (class extends MemorySessionStore {
@@ -349,7 +349,7 @@ describe("a session's store", () => {
   });
 
   for (const garbage of [undefined, null, "garbage", 42, {}])
-    it(`that returns ${JSON.stringify(garbage)} from a save makes the answer a 503 without a cookie`, async () => {
+    it(`makes the response a 503 without a cookie if it returns ${JSON.stringify(garbage)} from a save`, async () => {
       const store = new (class extends MemorySessionStore {
         isGarbled = false;
         override create(...args: Parameters<MemorySessionStore["create"]>): boolean {
@@ -377,7 +377,7 @@ describe("a session's store", () => {
       }
     });
 
-  it("gets another id when one is in use, at most eight", async () => {
+  it("gets another id if one is in use, at most eight", async () => {
     let tries = 0;
     const store = new (class extends MemorySessionStore {
       override create(): boolean {
@@ -391,7 +391,7 @@ describe("a session's store", () => {
     expect(tries).to.equal(8);
   });
 
-  it("in memory is bounded, and forgets sessions whose time is over", async () => {
+  it("is bounded in memory, and forgets expired sessions", async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ maxSessions: 3 });
     await using app = await start(store, clock);
@@ -410,7 +410,7 @@ describe("a session's store", () => {
     expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number above 0, not 0");
   });
 
-  it("in memory drops sessions that hold nothing but the flash before it drops another one", async () => {
+  it("drops sessions in memory that hold nothing but the flash before it drops another one", async () => {
     const clock = new FakeClock();
     const store = new MemorySessionStore({ maxSessions: 10, maxBytes: 1_000_000 });
     const refused = Route.post("/refused/{size}", (ctx: Context<"size">) =>
@@ -431,7 +431,7 @@ describe("a session's store", () => {
     expect([store.size, await name()]).to.deep.equal([6, "Ada"]);
   });
 
-  it("in memory is bounded in bytes, also where a session grows, and keeps the one that was written", () => {
+  it("is bounded in bytes in memory, also if a session grows, and keeps the session that was written", () => {
     const store = new MemorySessionStore({ maxBytes: 100_000 });
     const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS, renew: true };
     const kept = () => ["first", "second", "third", "fourth"].filter((key) => store.load(key, 1000) !== undefined);
@@ -450,7 +450,7 @@ describe("a session's store", () => {
     expect(() => new MemorySessionStore({ maxBytes: 1.5 })).to.throw("maxBytes is a whole number above 0, not 1.5");
   });
 
-  it("in memory remembers a bounded number of sessions that ended, the latest ones", () => {
+  it("remembers in memory a bounded number of ended sessions, the latest ones", () => {
     const store = new MemorySessionStore({ maxSessions: 3 });
     const times = { now: 1000, startedAt: 1000, idleMs: DAY_MS, absoluteMs: DAY_MS, renew: true };
     const keys = ["first", "second", "third", "fourth"];
@@ -465,7 +465,7 @@ describe("a session's store", () => {
     ]);
   });
 
-  it("is not asked after a timeout", async () => {
+  it("is not called after a timeout", async () => {
     const clock = new FakeClock();
     const begun = new Gate();
     const goOn = new Gate();
@@ -490,7 +490,7 @@ describe("a session's store", () => {
 });
 
 describe("a session's values", () => {
-  it("are what JSON keeps; everything else is a TypeError that does not show the value", async () => {
+  it("are values that JSON keeps; any other is a TypeError that does not show the value", async () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
     const wrong: readonly unknown[] = [
@@ -548,7 +548,7 @@ describe("a session's values", () => {
     expect(await (await app.post("/")).json()).to.deep.equal([[1], "gone"]);
   });
 
-  it("that do not fit the schema of their key count as missing", async () => {
+  it("count as missing if they do not fit the schema of their key", async () => {
     const CART = sessionKey("cart", z.object({ items: z.array(z.string()) }));
     const trial = Route.post("/", async (ctx: Context) => {
       const session = Session.of(ctx);
@@ -562,7 +562,7 @@ describe("a session's values", () => {
     expect(await (await app.post("/")).json()).to.deep.equal(["missing", { items: ["a"] }]);
   });
 
-  it("that two requests write at the same time are lost only where both write one", async () => {
+  it("are lost between two requests at the same time only if both write the same value", async () => {
     const begun = new Gate();
     const goOn = new Gate();
     const slow = Route.post("/slow", async (ctx: Context) => {
@@ -593,7 +593,7 @@ describe("a session's values", () => {
     expect(await (await app.get("/all", { headers })).json()).to.deep.equal([1, 2, "slow", null]);
   });
 
-  it("cannot change once the answer is on its way", async () => {
+  it("cannot change once the response is being sent", async () => {
     let late: unknown;
     const stream = Route.get("/", (ctx: Context) => {
       const session = Session.of(ctx);

@@ -33,8 +33,8 @@ const named = async (app: TestApp, cookie: string) => (await app.get("/name", { 
 const messagesOf = async (app: TestApp, cookie: string) =>
   (await app.get("/messages", { headers: { cookie } })).json<string[]>();
 
-describe("a session is saved", () => {
-  it("also with an answer that is an error with a status", async () => {
+describe("saving a session", () => {
+  it("keeps the changes of a request that fails with a status", async () => {
     const refusing = Route.post("/refused", (ctx: Context) => {
       Session.of(ctx).put("name", "Eve");
       throw new NotFoundError();
@@ -47,7 +47,7 @@ describe("a session is saved", () => {
   });
 
   for (const method of ["HEAD", "OPTIONS"])
-    it(`by ${method} as by every other method`, async () => {
+    it(`works by ${method} as by every other method`, async () => {
       await using app = await start();
 
       const cookie = cookieOf(await app.request("/name/Ada", { method }));
@@ -55,7 +55,7 @@ describe("a session is saved", () => {
       expect(await named(app, cookie)).to.equal("Ada");
     });
 
-  it("by each of the requests that are pipelined, which run at the same time", async () => {
+  it("keeps the changes of pipelined requests, which run at the same time", async () => {
     const all = Route.get("/all", async (ctx: Context) =>
       Promise.all(["one", "two", "three"].map((name) => Session.of(ctx).get(name))),
     );
@@ -76,7 +76,7 @@ describe("a session is saved", () => {
     expect(await (await app.get("/all", { headers: { cookie } })).json()).to.deep.equal([1, 1, 1]);
   });
 
-  it("where the client of a sign-out has left before the answer", async () => {
+  it("ends the session although the client of the sign-out has left before the response", async () => {
     const begun = new Gate();
     const goOn = new Gate();
     const ended = new Gate();
@@ -105,7 +105,7 @@ describe("a session is saved", () => {
     expect(await named(app, cookie)).to.equal("nobody");
   });
 
-  it("with its own times where the clock jumps back and forth", async () => {
+  it("uses the times of the record if the clock jumps back and forth", async () => {
     const clock = new FakeClock();
     await using app = await start(undefined, clock);
     const at = clock.now();
@@ -123,7 +123,7 @@ describe("a session is saved", () => {
 });
 
 describe("a session's messages", () => {
-  it("are bounded also where one request adds all of them, and the latest stay", async () => {
+  it("are bounded also if one request adds all of them, and the latest stay", async () => {
     await using app = await start();
     const latest = Array.from({ length: 50 }, (_, at) => `message ${950 + at}`);
 
@@ -136,7 +136,7 @@ describe("a session's messages", () => {
     expect(app.logs.transcript()).to.include("flash messages dropped");
   });
 
-  it("extend no session that holds nothing but the flash, also where their number is reduced", async () => {
+  it("extend no session that holds nothing but the flash, also if their number is reduced", async () => {
     const clock = new FakeClock();
     await using app = await start(undefined, clock);
     const cookie = cookieOf(await app.post("/messages/200"));
@@ -148,7 +148,7 @@ describe("a session's messages", () => {
     expect(await messagesOf(app, cookie)).to.deep.equal([]);
   });
 
-  it("begin a new session where the time of the old one ended while the request was running", async () => {
+  it("create a new session if the old one expires while the request is running", async () => {
     const clock = new FakeClock();
     const slow = Route.post("/slow", async (ctx: Context) => {
       await Session.of(ctx).get("name");
@@ -166,7 +166,7 @@ describe("a session's messages", () => {
 });
 
 describe("a session that gets a new id", () => {
-  it("is a 503 where no id is free, because its old id would go on", async () => {
+  it("is a 503 if no id is free, because its old id would stay valid", async () => {
     let tries = 0;
     const store = new (class extends MemorySessionStore {
       override move(): "taken" {

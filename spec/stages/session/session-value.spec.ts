@@ -28,7 +28,7 @@ describe("the value of a session", () => {
 });
 
 describe("the name of a session's value", () => {
-  it("is one that no store mixes up with another: 1 to 256 characters, without lone surrogates", () => {
+  it("has 1 to 256 characters without lone surrogates, so that no store confuses two names", () => {
     for (const name of ["\ud800", "a\udfff", "\udc00\ud800", "", "x".repeat(257), 7, undefined])
       expect(() => checkName(name), JSON.stringify(name)).to.throw(TypeError, "a text of 1 to 256 characters");
     for (const name of ["__proto__", "constructor", "\u{1f600}", "\0", "x".repeat(256)])

@@ -164,7 +164,7 @@ describe("a session", () => {
     expect(await named(app, before)).to.equal("nobody");
   });
 
-  it("is gone after flush, with its cookie", async () => {
+  it("ends with its cookie after flush", async () => {
     await using app = await start();
     const cookie = cookieOf(await app.post("/name/Ada"));
 
@@ -185,7 +185,7 @@ describe("a session", () => {
     expect(await named(app, cookie)).to.equal("Ada");
   });
 
-  it("is not brought back by a slow request that ends after the sign-out", async () => {
+  it("is not restored by a slow request that ends after the sign-out", async () => {
     const begun = new Gate();
     const goOn = new Gate();
     const slow = Route.post("/slow", async (ctx: Context) => {
@@ -206,7 +206,7 @@ describe("a session", () => {
     expect(await named(app, cookie)).to.equal("nobody");
   });
 
-  it("goes on in the first of two sign-ins at the same time; the second one has its own values alone", async () => {
+  it("continues in the first of two sign-ins at the same time; the second one has its own values alone", async () => {
     const waits = [new Gate(), new Gate()];
     let begun = 0;
     const bothBegan = new Gate();

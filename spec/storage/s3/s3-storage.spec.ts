@@ -105,7 +105,7 @@ describe("S3Storage", function () {
     expect(server.openUploads()).to.deep.equal([]);
   });
 
-  it("has stored an upload in parts whose completion was done, although its answer was lost", async () => {
+  it("has stored an upload in parts that was completed, although the response was lost", async () => {
     const storage = storageOf();
     let lost = 0;
     server.intercept = ({ method, url = "" }, response) => {
@@ -125,7 +125,7 @@ describe("S3Storage", function () {
     expect(server.requests.filter((each) => each.startsWith("DELETE "))).to.deep.equal([]);
   });
 
-  it("fails where the service has forgotten an upload that was not completed", async () => {
+  it("fails if the service has forgotten an upload that was not completed", async () => {
     const storage = storageOf({ client: { maxAttempts: 1 } });
     await storage.put("forgotten", "another content");
     server.intercept = ({ method, url = "" }, response) => {
@@ -138,7 +138,7 @@ describe("S3Storage", function () {
     expect((await storage.stat("forgotten"))?.size).to.equal("another content".length);
   });
 
-  it("says what a 403 may mean, for a missing object and at the start", async () => {
+  it("explains a 403, for a missing object and at the start", async () => {
     const storage = storageOf();
     server.intercept = (_, response) => {
       response.writeHead(403).end();
@@ -211,7 +211,7 @@ describe("S3Storage", function () {
     expect((await storage.stat("new"))?.type).to.equal("image/png");
   });
 
-  it("refuses a URL whose time is over", async () => {
+  it("refuses an expired URL", async () => {
     const clock = new FakeClock(Date.now() - 120_000);
     const storage = storageOf({ clock });
     await storage.put("a", "text");
@@ -228,7 +228,7 @@ describe("S3Storage", function () {
       .with.property("code", "E_STORAGE_PUBLIC_BASE");
   });
 
-  it("marks public files for the service only where it is asked", async () => {
+  it("marks public files for the service only with the option acl", async () => {
     const seen: unknown[] = [];
     server.intercept = ({ headers }) => {
       seen.push(headers["x-amz-acl"]);
@@ -242,7 +242,7 @@ describe("S3Storage", function () {
     expect(seen).to.deep.equal([undefined, "public-read", undefined]);
   });
 
-  it("waits for a silent service only for its time, and names no key", async () => {
+  it("waits for a silent service only until its timeout, and names no key", async () => {
     const silent = createServer(() => {});
     silent.listen(0, "127.0.0.1");
     await once(silent, "listening");
@@ -303,7 +303,7 @@ describe("S3Storage", function () {
     }
   });
 
-  it("leaves nothing when a download is broken off", async () => {
+  it("reads a file again after an aborted download", async () => {
     const storage = storageOf();
     await storage.put("large", chunks(16, MIB));
     const { body } = await storage.get("large");

@@ -54,7 +54,7 @@ describe("S3Storage on OpenStack Swift", function () {
     expect((await storage.bytes("parts", 11 * MIB)).equals(Buffer.concat(parts))).to.equal(true);
   });
 
-  it("signs URLs that the service accepts, and refuses when a byte of them differs", async () => {
+  it("signs URLs that the service accepts, and refuses if a byte of them differs", async () => {
     await storage.put("signed", "content");
     const url = await storage.signedUrl("signed", { expiresMs: 60_000 });
     const signature = /X-Amz-Signature=([0-9a-f])/;

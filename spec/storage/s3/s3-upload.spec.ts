@@ -34,7 +34,7 @@ async function numbersOf(steps: number): Promise<readonly unknown[]> {
 
 describe("an upload in parts", function () {
   this.timeout(60_000);
-  it("gives each part its own number, whenever the service answers", async () => {
+  it("gives each part its own number, in whichever order the service responds", async () => {
     for (let steps = 0; steps < 40; steps++) expect(await numbersOf(steps), `${steps} steps`).to.deep.equal([1, 2, 3]);
   });
 });

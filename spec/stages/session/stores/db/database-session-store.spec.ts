@@ -204,7 +204,7 @@ for (const { name, program, start, driver } of ENGINES) {
       await obeysSessionStore(new TakingTurns(one, two));
     });
 
-    it("are large, and in every script", async () => {
+    it("may be large, and in every script", async () => {
       await using db = await startedOn(driver(server));
       const store = new DatabaseSessionStore(db);
       const [key, values] = [newKey(), new Map([["große 🧺", JSON.stringify("ж".repeat(100_000))]])];
@@ -263,7 +263,7 @@ for (const { name, program, start, driver } of ENGINES) {
       expect(await named(one, moved)).to.equal("nobody");
     });
 
-    it("are swept in steps, and those whose time is left stay", async () => {
+    it("are swept in steps, and unexpired ones stay", async () => {
       await using db = await startedOn(driver(server));
       await db.run("delete from framework_sessions");
       const store = new DatabaseSessionStore(db);
@@ -363,7 +363,7 @@ describe("sessions in a database in memory", function () {
     expect(await named(app, cookie)).to.equal("nobody");
   });
 
-  it("are swept by the writes of the store, step by step while many are over", async () => {
+  it("are swept by the writes of the store, step by step while many have expired", async () => {
     const db = await startedOn(sqlite(":memory:"));
     const sessions = new DatabaseSessionStore(db);
     for (let count = 0; count < 450; count++) await sessions.create(newKey(), new Map(), at(0));
@@ -377,7 +377,7 @@ describe("sessions in a database in memory", function () {
     await until(async () => (await db.sessions()) === 3);
   });
 
-  it("are not a reason for a failed write when the sweep fails", async () => {
+  it("are still written if the sweep fails", async () => {
     const db = await startedOn(sqlite(":memory:"));
     const sessions = new DatabaseSessionStore(db);
     await sessions.create(newKey(), new Map(), at(0));
@@ -445,7 +445,7 @@ describe("sessions in a database in memory", function () {
     });
   });
 
-  it("are not a leak in logs, spans, metrics and answers, also when statements fail", async () => {
+  it("are not shown in logs, spans, metrics and responses, also if statements fail", async () => {
     const db = shopOn(sqlite(":memory:"), { slowQueryMs: 0 });
     const builder = Application.create()
       .provide(provide(SessionShop).useValue(db))
@@ -485,7 +485,7 @@ describe("sessions in a database that fails", function () {
         .routes(routes(db).merge(new Routes(more))),
     );
 
-  it("are a 503, and come back with it", async () => {
+  it("are a 503 during the failure, and work again after it", async () => {
     await using app = await start();
     const cookie = cookieOf(await app.post("/name/Ada"));
     await server.kill();

@@ -111,7 +111,7 @@ describe("sessions in Redis", function () {
     expect(await commandsDuring(() => app.post("/login", { headers: { cookie } }))).to.deep.equal(["evalsha"]);
   });
 
-  it("cost none where nothing is read, and for a missing or forged cookie", async () => {
+  it("cost no round trip if nothing is read, and for a missing or forged cookie", async () => {
     await using app = await start();
     const cookie = cookieOf(await app.post("/name/Ada"));
 
@@ -133,7 +133,7 @@ describe("sessions in Redis", function () {
     expect(keys.join() + JSON.stringify(hash)).not.to.include(id);
   });
 
-  it("are a 503 where another program has changed the record or put it under another key, until they end", async () => {
+  it("are a 503 after another program has changed the record or put it under another key, until they end", async () => {
     await using app = await start();
     const ways: readonly (readonly [string, (key: string) => Promise<unknown>])[] = [
       ["a text", async (key) => [await client.del(key), await client.set(key, "x")]],
@@ -194,7 +194,7 @@ describe("sessions in Redis", function () {
     expect(await named(app, cookieOf(answers[9] as Response))).to.equal("nobody");
   });
 
-  it("go on in one of twenty sign-ins at the same time", async () => {
+  it("continue in one of twenty sign-ins at the same time", async () => {
     await using app = await start();
     const before = cookieOf(await app.post("/name/Ada"));
     const signIn = async () => cookieOf(await app.post("/sign-in", { headers: { cookie: before } }));
@@ -301,7 +301,7 @@ describe("sessions in Redis", function () {
     await expectProblem(await response, { status: 503 });
   });
 
-  it("are a 503 while Redis does not answer", async () => {
+  it("are a 503 while Redis does not reply", async () => {
     await using own = await RedisServer.start();
     const cache = new RedisCache({ url: own.url, commandTimeoutMs: 500 });
     const builder = Application.create().session(new SessionConfig(KEY), new RedisSessionStore(cache)).routes(routes());

@@ -117,7 +117,7 @@ for (const [name, make] of Object.entries(DRIVERS)) {
       expect(headers.get("last-modified")).to.equal(new Date(START).toUTCString());
     });
 
-    it("answers ranges and conditions", async () => {
+    it("respects ranges and conditions", async () => {
       await using at = await stand();
       const { etag } = await at.storage.put("scans/7", "0123456789");
       const date = new Date(START).toUTCString();
@@ -158,7 +158,7 @@ for (const [name, make] of Object.entries(DRIVERS)) {
       }
     });
 
-    it("answers a range behind the end with 416, a wrong precondition with 412, and no file with 404", async () => {
+    it("is a 416 for a range behind the end, a 412 for a wrong precondition, and a 404 without a file", async () => {
       await using at = await stand();
       await at.storage.put("scans/7", "0123456789");
 
@@ -174,7 +174,7 @@ for (const [name, make] of Object.entries(DRIVERS)) {
         expect(headers.get("content-type")).to.equal("application/problem+json");
     });
 
-    it("answers HEAD with the head of GET", async () => {
+    it("has the head of GET for HEAD", async () => {
       await using at = await stand();
       await at.storage.put("scans/7", "0123456789", { type: "image/png" });
 
@@ -189,7 +189,7 @@ for (const [name, make] of Object.entries(DRIVERS)) {
       expect(await response.text()).to.equal("");
     });
 
-    it("of an empty file has no body", async () => {
+    it("has no body for an empty file", async () => {
       await using at = await stand();
       await at.storage.put("scans/7", "");
 
@@ -205,7 +205,7 @@ for (const [name, make] of Object.entries(DRIVERS)) {
 
   describe(`a signed URL of a ${name}`, function () {
     this.timeout(60_000);
-    it("gives the file until its deadline", async () => {
+    it("serves the file until its deadline", async () => {
       await using at = await stand();
       await at.storage.put("scans/ä b", "text");
       const path = pathOf(await at.storage.signedUrl("scans/ä b", { expiresMs: 60_000, name: "a.txt" }));
@@ -240,7 +240,7 @@ for (const [name, make] of Object.entries(DRIVERS)) {
         expect((await at.app.get(changed)).status, changed).to.equal(403);
     });
 
-    it("is not needed for a public file, and a private one is not told apart from a missing one", async () => {
+    it("is not needed for a public file, and a private file gives the same 404 as a missing one", async () => {
       await using at = await stand();
       await at.storage.put("private", "x");
       await at.storage.put("logo.png", "x", { type: "image/png", visibility: "public" });
@@ -281,7 +281,7 @@ for (const [name, make] of Object.entries(DRIVERS)) {
 
   describe(`an upload to a ${name}`, function () {
     this.timeout(60_000);
-    it("leaves nothing when the client leaves in the middle", async () => {
+    it("leaves nothing behind if the client leaves in the middle", async () => {
       await using at = await stand();
       const { port } = new URL(at.app.url);
       const socket = connect(Number(port), "127.0.0.1");
