@@ -31,6 +31,7 @@ import {
   type NewJob,
 } from "../job-store.js";
 import type { WorkerSettings } from "../job-engine.js";
+import { currentCommitScope } from "../../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../../runtime/clock.js";
 import { BullAdmin } from "./bull-admin.js";
@@ -119,7 +120,7 @@ export class BullJobs implements JobEngine {
       queues: this.#queues,
       clock: this.clock,
       rows: this.rows,
-      wakeRelay: () => this.relay?.wake(),
+      wakeRelay: () => this.wakeRelay(),
     });
     await this.relay?.start();
   }
@@ -164,7 +165,7 @@ export class BullJobs implements JobEngine {
   async tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
     if (this.rows !== undefined) {
       const isFirst = await this.rows.tick(schedule, due, job);
-      if (isFirst) this.relay?.wake();
+      if (isFirst) this.wakeRelay();
       return isFirst;
     }
     if (((await this.lastTick(schedule)) ?? -Infinity) >= due) return false;
@@ -198,7 +199,7 @@ export class BullJobs implements JobEngine {
 
   async retry(id: string): Promise<boolean> {
     if ((await this.rows?.retry(id)) === true) {
-      this.relay?.wake();
+      this.wakeRelay();
       return true;
     }
     for (const queue of await this.getQueues().all()) {
@@ -219,6 +220,13 @@ export class BullJobs implements JobEngine {
       all.dead += getCount("failed");
     }
     return { waiting: capCount(all.waiting), running: capCount(all.running), dead: capCount(all.dead) };
+  }
+
+  /** Before the commit the relay would not see the rows of a transaction. */
+  private wakeRelay(): void {
+    const scope = currentCommitScope();
+    if (scope === undefined) this.relay?.wake();
+    else scope.afterCommit(() => this.relay?.wake());
   }
 
   private run<T>(commands: (redis: Redis) => Promise<T>, limitMs?: number): Promise<T> {

@@ -46,7 +46,7 @@ export class Relay {
     this.wake();
   }
 
-  /** Called when a row may have been committed, in the transaction of a dispatch, which the relay must not inherit. */
+  /** Called when a row was committed. The relay must not inherit the context of the caller. */
   readonly wake = AsyncResource.bind((): void => {
     this.isWoken = true;
     this.moving ??= this.moveAll();
@@ -69,8 +69,9 @@ export class Relay {
         this.isWoken = false;
         // A full batch means that more rows may wait.
         if ((await this.moveSome()) === BATCH) this.isWoken = true;
+        // Within the loop, because a row may be committed meanwhile.
+        if (!this.isWoken) await this.completeMoved();
       }
-      await this.completeMoved();
     } catch (error) {
       log.warn("jobs not moved", { error });
     }
