@@ -23,8 +23,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPT
 /** Options of a route for the CSRF stage. An endpoint and a `Route` have these options. */
 export interface RouteOptions {
   /**
-   * `"exempt"`: the CSRF stage lets requests without its token pass. Only for a handler that checks a signature over `ctx.bytes()`, as that of
-   * a webhook does. The start-up log and `application.graph()` name such routes.
+   * `"exempt"`: the CSRF stage lets requests without its token pass. Only for a handler that checks a signature over `ctx.bytes()`, as that
+   * of a webhook does. The start-up log and `application.graph()` name such routes.
    */
   readonly csrf?: "exempt";
   /**

@@ -164,7 +164,7 @@ export class Routes {
   /** The routes that were merged after the middleware of their collection was given. @internal */
   uncovered(): readonly RouteDescriptor[] {
     return this.members.flatMap((member, at) => {
-      if (this.ownMiddleware.some(({ memberCount: reach }) => at >= reach))
+      if (this.ownMiddleware.some(({ memberCount }) => at >= memberCount))
         return member.flatten().map(({ descriptor }) => descriptor);
       return member instanceof Routes ? member.uncovered() : [];
     });
@@ -180,7 +180,7 @@ export class Routes {
   /** Each route below its prefixes and with all middleware around it, in the order of declaration. @internal */
   flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     return this.members.flatMap((member, at) => {
-      const own = this.ownMiddleware.filter(({ memberCount: reach }) => at < reach).map(({ input }) => input);
+      const own = this.ownMiddleware.filter(({ memberCount }) => at < memberCount).map(({ input }) => input);
       return member.flatten(prefix, [...outer, ...own]);
     });
   }

@@ -1,6 +1,6 @@
 /**
- * Converts a thrown error with a status into the response, and logs it. The error boundary does this for the application, and a stage does it
- * for code of the application that it calls itself. An unhandled error is thrown again, for the stage that catches all of them.
+ * Converts a thrown error with a status into the response, and logs it. The error boundary does this for the application, and a stage does
+ * it for code of the application that it calls itself. An unhandled error is thrown again, for the stage that catches all of them.
  */
 import {
   ClientGoneError,

@@ -78,9 +78,9 @@ class EventStream extends IterableStream {
     super(source);
     this.signal = ctx.abortSignal;
     this.signal.addEventListener("abort", this.stop);
-    const { isDraining: closing, drainListeners: whenDrained } = ctx.connection.registry;
-    whenDrained.add(this.stop);
-    if (this.signal.aborted || closing) this.stop();
+    const { isDraining, drainListeners } = ctx.connection.registry;
+    drainListeners.add(this.stop);
+    if (this.signal.aborted || isDraining) this.stop();
     this.scheduleHeartbeat();
   }
 

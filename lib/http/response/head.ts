@@ -17,8 +17,8 @@ import type { GivenHeaders } from "./response-head.js";
 // - Node checks each character of every header line. Lines that consist of checked pieces need no check.
 // - Node writes head and body as two pieces. A small text is appended to the head, and both go out in one write.
 //
-// Node's getters do not see headers that are written in this way. On a server of the framework `OwnResponse` reads them from the text. On
-// other servers Node writes the head of a response that has listeners.
+// Node's getters do not see headers that are written in this way. On a server of the framework `FrameworkResponse` reads them from the
+// text. On other servers Node writes the head of a response that has listeners.
 //
 // Node also writes the head of a response with methods of another origin, or with a length that Node checks. Methods that were put on
 // Node's own class before this file was loaded are not recognised: such an `end` does not see a small body.
@@ -27,7 +27,7 @@ import type { GivenHeaders } from "./response-head.js";
 const MAX_JOINED_BYTES = 8192;
 
 // Node's own methods, only for comparison.
-const [nodesWriteHead, nodesWrite, nodesEnd] = ["writeHead", "write", "end"].map((name): unknown =>
+const [nodeWriteHead, nodeWrite, nodeEnd] = ["writeHead", "write", "end"].map((name): unknown =>
   Reflect.get(ServerResponse.prototype, name),
 );
 
@@ -49,7 +49,7 @@ const NODE_HEADERS = new Set(
   "connection content-disposition content-length date expect keep-alive trailer transfer-encoding upgrade".split(" "),
 );
 
-/** Publishes each response that is out; observers read its headers. */
+/** Publishes each response that is sent; observers read its headers. */
 const finishChannel = channel("http.server.response.finish");
 
 /** Whether a listener waits for the end of a response, and may then read its headers or listen to its request. */
@@ -176,13 +176,13 @@ export function endResponse(raw: ServerResponse, body: string | Uint8Array | und
 
 /** Sends a head that is written, before the first chunk of its body. */
 export function flushHead(raw: ServerResponse): void {
-  if (isWrittenInUtf8(raw)) raw.write(Buffer.alloc(0));
+  if (hasNonAsciiHead(raw)) raw.write(Buffer.alloc(0));
   else raw.flushHeaders();
 }
 
 /** Ends a response whose head is written, and perhaps sent. */
 export function endWithBody(raw: ServerResponse, body: string | Uint8Array): void {
-  raw.end(typeof body === "string" && isWrittenInUtf8(raw) ? Buffer.from(body) : body);
+  raw.end(typeof body === "string" && hasNonAsciiHead(raw) ? Buffer.from(body) : body);
 }
 
 const NOT_ASCII = /[\u0080-\uffff]/;
@@ -191,14 +191,14 @@ const NOT_ASCII = /[\u0080-\uffff]/;
  * Whether a composed head has characters beyond ASCII. Node writes such a head in UTF-8 if the head is flushed alone or sent with a text,
  * because Node joins the two. Before bytes Node writes the head in Latin-1.
  */
-function isWrittenInUtf8({ _header: head }: ServerResponse & Composed): boolean {
+function hasNonAsciiHead({ _header: head }: ServerResponse & Composed): boolean {
   return typeof head === "string" && NOT_ASCII.test(head);
 }
 
 function appendToHead(raw: ServerResponse, body: string, length: number): boolean {
   if (!isUnpatched(raw) || raw.chunkedEncoding || typeof raw._header !== "string") return false;
   if (length === body.length) return replaceHead(raw, raw._header + body);
-  if (isWrittenInUtf8(raw) || !replaceHead(raw, raw._header + body)) return false;
+  if (hasNonAsciiHead(raw) || !replaceHead(raw, raw._header + body)) return false;
   // At the end Node would write the text in Latin-1.
   raw.flushHeaders();
   return true;
@@ -219,9 +219,9 @@ function isUnpatched(raw: ServerResponse): raw is ServerResponse & Composed {
   const prototype: unknown = Object.getPrototypeOf(raw);
   return (
     (prototype === FrameworkResponse.prototype || prototype === ServerResponse.prototype) &&
-    raw.writeHead === nodesWriteHead &&
-    raw.write === nodesWrite &&
-    raw.end === nodesEnd &&
+    raw.writeHead === nodeWriteHead &&
+    raw.write === nodeWrite &&
+    raw.end === nodeEnd &&
     !raw.strictContentLength
   );
 }

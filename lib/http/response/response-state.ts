@@ -166,7 +166,7 @@ export abstract class ResponseState {
     this.mirroredType = inferredType;
   }
 
-  // --- the phase, and who writes ---
+  // --- the phase and the writer ---
 
   /** Computed, because only Node knows whether the head is sent: the application may have written it by hand. @internal */
   get phase(): Phase {
@@ -272,7 +272,7 @@ function toBuffer(bytes: Uint8Array): Buffer {
 function discard(before: unknown, after: unknown): void {
   if (!isStream(before)) return;
   if (isStream(after)) {
-    follow(before, after);
+    destroyTogether(before, after);
   } else {
     before.once("error", () => {});
     before.destroy();
@@ -283,7 +283,7 @@ function discard(before: unknown, after: unknown): void {
  * A stream that replaces another one nearly always reads from it. When the new stream closes, the old one is destroyed, which `pipe` does
  * not do.
  */
-function follow(before: Readable, after: Readable): void {
+function destroyTogether(before: Readable, after: Readable): void {
   before.once("error", (error) => after.destroy(error));
   after.once("close", () => before.destroy());
 }

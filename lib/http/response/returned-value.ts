@@ -183,9 +183,9 @@ function waitForFirstChunk(ctx: Context, stream: Readable): void | Promise<void>
   if (stream.readableLength > 0 || ctx.headIsSent || isEventStream(ctx)) return undefined;
   if (decidesType) return waitForFirstValue(ctx, stream);
   // The handler has returned in time, so no deadline counts during the wait.
-  const { activeTimeout: timeKeeper } = ctx;
+  const { activeTimeout } = ctx;
   ctx.activeTimeout = stream;
-  return waitForStart(ctx, stream, FIRST_CHUNK_MS).finally(() => (ctx.activeTimeout = timeKeeper));
+  return waitForStart(ctx, stream, FIRST_CHUNK_MS).finally(() => (ctx.activeTimeout = activeTimeout));
 }
 
 /**

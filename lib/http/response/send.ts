@@ -1,7 +1,7 @@
 /**
- * Sends the response: converts the state of the context into a head and bytes. The last-resort handler calls it once for each request, after
- * every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged and ends the connection, so
- * that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
+ * Sends the response: converts the state of the context into a head and bytes. The last-resort handler calls it once for each request,
+ * after every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged and ends the connection,
+ * so that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
