@@ -1,6 +1,6 @@
 /**
- * `@Handles(job)` above a method: the method runs the jobs of that name. It takes the payload, and the `JobContext` if it wants one. The
- * class is a provider or a controller of any module; `build()` finds its methods, and refuses two methods for one job.
+ * `@Handles(job)` above a method: the method runs the jobs of that name. Its parameters are the payload and the `JobContext`, and it may
+ * omit them. The class is a provider or a controller of any module. `build()` finds its methods, and refuses two methods for one job.
  *
  * @example
  * @Injectable()

@@ -1,6 +1,6 @@
 /**
  * A job as a value: its name, the schema of its payload and its defaults, in one constant. `@Handles` ties it to a method, and
- * `jobs.dispatch` sends one. The payload is JSON, so a `Date` arrives as a text unless the schema makes a `Date` of it.
+ * `jobs.dispatch` sends one. The payload is JSON, so a `Date` arrives as a text unless the schema converts it to a `Date`.
  *
  * Not for work whose result the caller waits for: call a method.
  *
@@ -18,7 +18,10 @@ import { type BackoffFunction, checkBackoff, type JobBackoff } from "./retry-del
 
 /** How many jobs of one key run at once, in all processes together. */
 export interface JobConcurrency<Input = never> {
-  /** Returns the key of a payload, 1 to 200 characters. It is called at the dispatch. Jobs of one name with one key count together. */
+  /**
+   * Returns the key of a payload, 1 to 200 characters. The function is called at the dispatch. Jobs of one name with one key count
+   * together.
+   */
   readonly key: (payload: Input) => string;
   /** The maximum number of them that run at once, from 1 to 100. Jobs that are claimed ahead count as well. */
   readonly limit: number;

@@ -173,8 +173,8 @@ export class Jobs extends Subsystem {
   }
 
   /**
-   * The jobs of a queue, without their payloads: those that run, those that wait in the order in which they will run, and the dead letters,
-   * the latest first.
+   * The jobs of a queue, without their payloads: the running jobs, the waiting jobs in the order in which they will run, and the dead
+   * letters, the latest first.
    *
    * @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME`
    */

@@ -36,11 +36,11 @@ export async function readPayload({ name, schema }: AnyJob, text: string): Promi
   }
   // A dispatch without a payload is stored as null, which the schema of an optional payload refuses.
   if (schema === undefined) return value ?? undefined;
-  const isAbsent = value === null && (await accepts(schema, undefined)) && !(await accepts(schema, null));
+  const isAbsent = value === null && (await isAccepted(schema, undefined)) && !(await isAccepted(schema, null));
   return runCheck(name, () => validate(schema, isAbsent ? undefined : value));
 }
 
-function accepts(schema: NonNullable<AnyJob["schema"]>, value: unknown): Promise<boolean> {
+function isAccepted(schema: NonNullable<AnyJob["schema"]>, value: unknown): Promise<boolean> {
   return validate(schema, value).then(
     () => true,
     () => false,

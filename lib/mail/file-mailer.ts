@@ -15,7 +15,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { MailUnavailableError } from "./mail-error.js";
 import type { MailMessage } from "./mail-message.js";
-import { acceptedByAll, type MailResult } from "./mail-result.js";
+import { toAcceptedResult, type MailResult } from "./mail-result.js";
 import { Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
 
 export interface FileMailerOptions extends MailerOptions {
@@ -65,7 +65,7 @@ export class FileMailer extends Mailer {
     } catch (error) {
       throw new MailUnavailableError(`the mail was not written to ${this.folder}: ${getCode(error)}`);
     }
-    return acceptedByAll(messageId, recipients);
+    return toAcceptedResult(messageId, recipients);
   }
 
   private async write(name: string, bytes: Uint8Array): Promise<void> {

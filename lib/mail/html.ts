@@ -2,7 +2,7 @@
  * The HTML of a mail as a tagged template. Each value is escaped, so text of a user stays text. A value must be the text of an element,
  * or stand in an attribute with quotes. A link must be http, https, mailto, tel or cid.
  *
- * Not for pages of the application: their stage has documents of its own.
+ * Not for pages of the application, whose stage renders their documents.
  *
  * @example
  * html`<p>Hello ${this.data.name}</p>

@@ -23,7 +23,7 @@ export class MailContentError extends FrameworkError {
   }
 }
 
-/** The mail server refused the mail for every recipient and for good. `result` says for which and why. */
+/** The mail server permanently refused the mail for every recipient. `result` has the recipients and the codes. */
 export class MailRefusedError extends FrameworkError {
   /** Not enumerable, so that no log shows the addresses. */
   declare readonly result: MailResult;

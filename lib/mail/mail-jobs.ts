@@ -2,8 +2,8 @@
  * Queued mails as jobs: `mailQueue(jobs)` is the option `queue` of a mailer, and `mailJobs([…])` is the provider that sends the mails, in
  * each process that runs jobs. Inside a transaction a mail exists only if the transaction commits.
  *
- * A job is retried while no recipient has the mail. As soon as some have it, the others get a job of their own, with the same Message-ID;
- * the first job waits until the queue has accepted that job. A mail that the server refuses for good goes to the dead letters.
+ * A job is retried while no recipient has the mail. As soon as some have it, a further job sends it to the others, with the same
+ * Message-ID; the first job waits until the queue has accepted that job. A mail that the server refuses for good goes to the dead letters.
  *
  * @example
  * providers: [

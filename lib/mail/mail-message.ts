@@ -10,7 +10,7 @@ import { MailHtml } from "./html.js";
 import { MailContentError } from "./mail-error.js";
 import { MAX_BODY_BYTES, MAX_HEADERS, MAX_HEADER_VALUE, MAX_SUBJECT } from "./mail-limits.js";
 import { getMailName, type Mail, type OutgoingMail } from "./mail.js";
-import { messageBytes, type MailContent } from "./mime.js";
+import { encodeMessage, type MailContent } from "./mime.js";
 
 /** A mail for a transport: the addresses of the envelope, and the bytes. */
 export interface MailMessage extends MailContent {
@@ -36,7 +36,7 @@ export async function createMessage(outgoing: OutgoingMail, options: MessageOpti
     ...content,
     name: getMailName(outgoing.mail),
     recipients: outgoing.recipients,
-    bytes: messageBytes(content),
+    bytes: encodeMessage(content),
   });
 }
 

@@ -22,7 +22,7 @@ import type { MailMessage } from "./mail-message.js";
 import type { MailRecord } from "./mail-records.js";
 import type { MailClass } from "./mail.js";
 import { Mailer } from "./mailer.js";
-import { frameDocument, FRAME_POLICY, indexPage, mailPage, PAGE_POLICY } from "./preview-page.js";
+import { renderFrameDocument, FRAME_POLICY, renderIndexPage, renderMailPage, PAGE_POLICY } from "./preview-page.js";
 
 const MAX_RECORDED = 50;
 const RECIPIENT = { name: "Recipient", address: "recipient@example.org" };
@@ -45,28 +45,30 @@ export function mailPreviews(path: string, mails: readonly MailClass[], build: P
 
     @Get("/")
     index(): Reply {
-      return page(indexPage(path, mails, this.shown.recorded));
+      return createPage(renderIndexPage(path, mails, this.shown.recorded));
     }
 
     @Get("/preview/{mail}/{example}")
     async example({ params, signal }: Context<"mail" | "example">): Promise<Reply> {
       const base = `${path}/preview/${encodeURIComponent(params.mail)}/${encodeURIComponent(params.example)}`;
-      return page(mailPage(path, base, await this.shown.example(params.mail, params.example, signal)));
+      return createPage(renderMailPage(path, base, await this.shown.example(params.mail, params.example, signal)));
     }
 
     @Get("/preview/{mail}/{example}/html")
     async exampleFrame({ params, signal }: Context<"mail" | "example">): Promise<Reply> {
-      return frame(await this.shown.example(params.mail, params.example, signal));
+      return createFrame(await this.shown.example(params.mail, params.example, signal));
     }
 
     @Get("/sent/{id}")
     sent({ params }: Context<"id">): Reply {
-      return page(mailPage(path, `${path}/sent/${encodeURIComponent(params.id)}`, this.shown.sent(params.id)));
+      return createPage(
+        renderMailPage(path, `${path}/sent/${encodeURIComponent(params.id)}`, this.shown.sent(params.id)),
+      );
     }
 
     @Get("/sent/{id}/html")
     sentFrame({ params }: Context<"id">): Reply {
-      return frame(this.shown.sent(params.id));
+      return createFrame(this.shown.sent(params.id));
     }
   }
 
@@ -102,13 +104,13 @@ class ShownMails {
   }
 }
 
-function page(body: string): Reply {
+function createPage(body: string): Reply {
   return Reply.html(body).header("Content-Security-Policy", PAGE_POLICY).header("Cache-Control", "no-store");
 }
 
 /** The stage of security headers leaves the two headers alone, so that the page may show the frame. */
-function frame(message: MailMessage): Reply {
-  return Reply.html(frameDocument(message))
+function createFrame(message: MailMessage): Reply {
+  return Reply.html(renderFrameDocument(message))
     .header("Content-Security-Policy", FRAME_POLICY)
     .header("X-Frame-Options", "SAMEORIGIN")
     .header("Cache-Control", "no-store");

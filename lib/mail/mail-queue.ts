@@ -1,12 +1,12 @@
 /**
- * Mails that are sent later, by a job: the port that `mailer.queue` writes to, and the JSON of a queued mail. The queue keeps the name of
- * the class, the data and the addresses; the process that sends the mail makes its content. So a queued mail needs data that JSON can hold.
+ * Mails that are sent later, by a job: the port that `mailer.queue` writes to, and the JSON of a queued mail. The queue stores the name of
+ * the class, the data and the addresses; the process that sends the mail creates its content. So the data of a queued mail must be JSON.
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { MailAddress, Mailbox } from "./address.js";
 import { getMailName, OutgoingMail, type Mail, type MailClass, type QueuedMailState } from "./mail.js";
 
-/** Keeps mails until they are sent. The option `queue` of a mailer is one. */
+/** Stores mails until they are sent. The option `queue` of a mailer is one. */
 export interface MailQueue {
   /** Inside a transaction the mail exists only if the transaction commits. */
   add(mail: QueuedMailData): Promise<void>;

@@ -3,14 +3,14 @@
 /** A recipient whose mail was refused. */
 export interface RefusedRecipient {
   readonly address: string;
-  /** The code of the reply (RFC 5321 section 4.2), for example 550; 0 if the mail was not handed over at all. */
+  /** The code of the reply (RFC 5321 section 4.2), for example 550; 0 if the server received no mail. */
   readonly status: number;
   /** The mail may be sent to this recipient again later. A code of 500 or above is never temporary. */
   readonly isTemporary: boolean;
 }
 
 /**
- * The addresses of To, Cc and Bcc, each in exactly one list. `accepted` means that the server has taken the mail over, not that it has
+ * The addresses of To, Cc and Bcc, each in exactly one list. `accepted` means that the server has accepted the mail, not that the mail has
  * arrived.
  */
 export interface MailResult {
@@ -22,6 +22,6 @@ export interface MailResult {
   readonly unknown: readonly string[];
 }
 
-export function acceptedByAll(messageId: string, recipients: readonly string[]): MailResult {
+export function toAcceptedResult(messageId: string, recipients: readonly string[]): MailResult {
   return Object.freeze({ messageId, accepted: Object.freeze([...recipients]), rejected: [], unknown: [] });
 }

@@ -1,6 +1,6 @@
 /**
- * A kind of mail: a class with typed data that makes the subject, the text and the HTML from `this.data`. A mail depends on its data alone,
- * so it can be previewed with example data, and created again in another process by a job.
+ * A kind of mail: a class with typed data that derives the subject, the text and the HTML from `this.data`. A mail depends on its data
+ * alone, so it can be previewed with example data, and created again in another process by a job.
  *
  * @example
  * export class Welcome extends Mail<{ name: string; link: string }> {
@@ -72,7 +72,7 @@ export interface MailAddresses extends MailOptions {
   readonly to: MailAddress | readonly MailAddress[];
 }
 
-/** A class of mails. `previews` are examples by name, with data of their own. */
+/** A class of mails. `previews` are examples by name, each with its data. */
 export interface MailClass<M extends Mail<unknown> = Mail<unknown>> {
   new (data: never): M;
   readonly name: string;
@@ -87,7 +87,7 @@ export interface QueuedMailState {
   readonly only?: readonly string[];
 }
 
-/** A mail with its recipients. `mail.to(…)` makes it. */
+/** A mail with its recipients. `mail.to(…)` creates it. */
 export class OutgoingMail<M extends Mail<unknown> = Mail<unknown>> {
   readonly to: readonly Mailbox[];
   readonly cc: readonly Mailbox[];

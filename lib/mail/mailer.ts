@@ -82,7 +82,7 @@ export abstract class Mailer extends Subsystem {
     this.clock = options.clock ?? new SystemClock();
     this.timeoutMs = checkWholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS);
     this.maxBytes = checkWholeNumber("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES, 2 ** 30);
-    this.from = options.from === undefined ? undefined : setupMailbox(options.from);
+    this.from = options.from === undefined ? undefined : readSender(options.from);
   }
 
   /** Hands the message over. It settles soon after `signal` aborts, and rejects only if no recipient may have got the mail. */
@@ -255,7 +255,7 @@ function tooLate(timeoutMs: number): MailUnavailableError {
   return new MailUnavailableError(`the mail was not sent in ${timeoutMs} ms`, "E_MAIL_TIMEOUT");
 }
 
-function setupMailbox(from: MailAddress): Mailbox {
+function readSender(from: MailAddress): Mailbox {
   try {
     return readMailbox(from, "from");
   } catch (error) {

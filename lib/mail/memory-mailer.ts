@@ -15,7 +15,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import type { MailMessage } from "./mail-message.js";
 import type { MailRecord, MailRecords } from "./mail-records.js";
-import { acceptedByAll, type MailResult } from "./mail-result.js";
+import { toAcceptedResult, type MailResult } from "./mail-result.js";
 import type { Mail, MailClass, OutgoingMail } from "./mail.js";
 import { afterCommit, Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
 
@@ -59,12 +59,12 @@ export class MemoryMailer extends Mailer {
     this.mails.clear();
   }
 
-  /** The last mail of the class that was sent. @throws AssertionError that says what was sent or queued instead */
+  /** The last mail of the class that was sent. @throws AssertionError with the mails that were sent or queued instead */
   expectSent<M extends Mail<unknown>>(kind: MailClass<M>, expected: ExpectedMail = {}): MailRecord<M> {
     return this.expectRecord("sent", kind, expected);
   }
 
-  /** The last mail of the class that was queued. @throws AssertionError that says what was sent or queued instead */
+  /** The last mail of the class that was queued. @throws AssertionError with the mails that were sent or queued instead */
   expectQueued<M extends Mail<unknown>>(kind: MailClass<M>, expected: ExpectedMail = {}): MailRecord<M> {
     return this.expectRecord("queued", kind, expected);
   }
@@ -80,7 +80,7 @@ export class MemoryMailer extends Mailer {
   override stop(): void {}
 
   protected override deliver({ messageId, recipients }: MailMessage): Promise<MailResult> {
-    return Promise.resolve(acceptedByAll(messageId, recipients));
+    return Promise.resolve(toAcceptedResult(messageId, recipients));
   }
 
   protected override async enqueue(mail: OutgoingMail): Promise<{ readonly messageId: string }> {

@@ -31,28 +31,28 @@ interface MimePart {
   readonly body: string;
 }
 
-export function messageBytes(content: MailContent): Uint8Array {
-  const { headers, body } = rootPart(content);
-  const lines = [...messageHeaders(content), "MIME-Version: 1.0", ...headers, "", body];
+export function encodeMessage(content: MailContent): Uint8Array {
+  const { headers, body } = createRootPart(content);
+  const lines = [...formatHeaders(content), "MIME-Version: 1.0", ...headers, "", body];
   return Buffer.from(`${lines.join("\r\n")}${body.endsWith("\r\n") ? "" : "\r\n"}`, "latin1");
 }
 
-function messageHeaders(content: MailContent): readonly string[] {
+function formatHeaders(content: MailContent): readonly string[] {
   const { date, messageId, from, replyTo, to, cc, subject, headers } = content;
   return [
     `Date: ${date.toUTCString().replace("GMT", "+0000")}`,
     `Message-ID: ${messageId}`,
-    addressLine("From", [from]),
-    ...(replyTo === undefined ? [] : [addressLine("Reply-To", [replyTo])]),
+    formatAddresses("From", [from]),
+    ...(replyTo === undefined ? [] : [formatAddresses("Reply-To", [replyTo])]),
     // A mail with hidden recipients only has no To header.
-    ...(to.length === 0 ? [] : [addressLine("To", to)]),
-    ...(cc.length === 0 ? [] : [addressLine("Cc", cc)]),
+    ...(to.length === 0 ? [] : [formatAddresses("To", to)]),
+    ...(cc.length === 0 ? [] : [formatAddresses("Cc", cc)]),
     formatHeader("Subject", subject),
     ...headers.map(([name, value]) => formatHeader(name, value)),
   ];
 }
 
-function addressLine(name: string, mailboxes: readonly Mailbox[]): string {
+function formatAddresses(name: string, mailboxes: readonly Mailbox[]): string {
   const parts = mailboxes.flatMap((mailbox, at) => {
     const comma = at < mailboxes.length - 1 ? "," : "";
     if (mailbox.name === undefined) return [`${mailbox.address}${comma}`];
@@ -61,22 +61,22 @@ function addressLine(name: string, mailboxes: readonly Mailbox[]): string {
   return foldLine(name, parts);
 }
 
-function rootPart({ messageId, text, html, attachments }: MailContent): MimePart {
+function createRootPart({ messageId, text, html, attachments }: MailContent): MimePart {
   // The id is random, and quoted-printable and base64 have no "=_".
   const boundary = (kind: string): string => `=_${kind}_${messageId.slice(1, messageId.indexOf("@"))}`;
   const images = attachments.filter(({ contentId }) => contentId !== undefined && html !== undefined);
   const files = attachments.filter((file) => !images.includes(file));
-  let root = textPart("plain", text);
+  let root = createTextPart("plain", text);
   if (html !== undefined) {
-    const markup = textPart("html", html);
+    const markup = createTextPart("html", html);
     const related =
-      images.length === 0 ? markup : container("related", boundary("r"), [markup, ...images.map(filePart)]);
-    root = container("alternative", boundary("a"), [root, related]);
+      images.length === 0 ? markup : createContainer("related", boundary("r"), [markup, ...images.map(createFilePart)]);
+    root = createContainer("alternative", boundary("a"), [root, related]);
   }
-  return files.length === 0 ? root : container("mixed", boundary("m"), [root, ...files.map(filePart)]);
+  return files.length === 0 ? root : createContainer("mixed", boundary("m"), [root, ...files.map(createFilePart)]);
 }
 
-function container(kind: string, boundary: string, parts: readonly MimePart[]): MimePart {
+function createContainer(kind: string, boundary: string, parts: readonly MimePart[]): MimePart {
   const sections = parts.map(({ headers, body }) => [`--${boundary}`, ...headers, "", body].join("\r\n"));
   return {
     headers: [`Content-Type: multipart/${kind};\r\n boundary="${boundary}"`],
@@ -84,45 +84,45 @@ function container(kind: string, boundary: string, parts: readonly MimePart[]): 
   };
 }
 
-function textPart(kind: string, text: string): MimePart {
+function createTextPart(kind: string, text: string): MimePart {
   return {
     headers: [`Content-Type: text/${kind}; charset=utf-8`, "Content-Transfer-Encoding: quoted-printable"],
     body: encodeQuotedPrintable(text),
   };
 }
 
-function filePart({ name, type, contentId, content }: MailFile): MimePart {
+function createFilePart({ name, type, contentId, content }: MailFile): MimePart {
   const disposition = contentId === undefined ? "attachment" : "inline";
   return {
     headers: [
-      `Content-Type: ${type};\r\n name="${plainName(name)}"`,
+      `Content-Type: ${type};\r\n name="${toPlainName(name)}"`,
       "Content-Transfer-Encoding: base64",
-      `Content-Disposition: ${disposition};\r\n ${fileName(name)}`,
+      `Content-Disposition: ${disposition};\r\n ${formatFileName(name)}`,
       ...(contentId === undefined ? [] : [`Content-ID: <${contentId}>`]),
     ],
-    body: base64Lines(content),
+    body: encodeBase64Lines(content),
   };
 }
 
 /** RFC 2183, and RFC 2231 for a name with other characters. */
-function fileName(name: string): string {
+function formatFileName(name: string): string {
   if (/^[A-Za-z0-9 ._()-]+$/.test(name)) return `filename="${name}"`;
   const encoded = encodeURIComponent(Buffer.from(name).toString());
   return `filename*=UTF-8''${encoded.replaceAll(/['()*]/g, (character) => `%${character.charCodeAt(0).toString(16)}`)}`;
 }
 
 /** For programs that do not read `filename*`: the name in ASCII, with its extension. */
-function plainName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9 ._()-]/gu, plainCharacter);
+function toPlainName(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9 ._()-]/gu, toPlainCharacter);
 }
 
 /** One character stands for 18 others, and a line has a limit. */
-function plainCharacter(character: string): string {
+function toPlainCharacter(character: string): string {
   const letters = character.normalize("NFKD").replaceAll(/\p{Mark}/gu, "");
   return letters.slice(0, 3).replaceAll(/[^A-Za-z0-9 ._()-]/gu, "_");
 }
 
-function base64Lines(content: Uint8Array): string {
+function encodeBase64Lines(content: Uint8Array): string {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("base64");
   return text.replaceAll(/.{76}(?=.)/g, "$&\r\n");
 }

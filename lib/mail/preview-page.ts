@@ -1,5 +1,5 @@
 /**
- * The documents of the preview page. Every text of a mail is escaped in them; the HTML of a mail is a document of its own, for a frame.
+ * The documents of the preview page. Every text of a mail is escaped in them; the HTML of a mail is a separate document, for a frame.
  *
  * Internal: `mailPreviews` responds with them.
  */
@@ -28,7 +28,7 @@ export const PAGE_POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'
 export const FRAME_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
-export function indexPage(path: string, mails: readonly MailClass[], records: readonly MailRecord[]): string {
+export function renderIndexPage(path: string, mails: readonly MailClass[], records: readonly MailRecord[]): string {
   return renderDocument(
     "Mails",
     html`<h1>Mails</h1>
@@ -38,11 +38,11 @@ export function indexPage(path: string, mails: readonly MailClass[], records: re
         ${mails.map((each) => renderPreviews(path, each))}
       </ul>
       <h2>Sent in this run</h2>
-      ${records.length === 0 ? html`<p>No mail was sent or queued yet.</p>` : recordTable(path, records)}`,
+      ${records.length === 0 ? html`<p>No mail was sent or queued yet.</p>` : renderRecords(path, records)}`,
   );
 }
 
-export function mailPage(path: string, base: string, message: MailMessage): string {
+export function renderMailPage(path: string, base: string, message: MailMessage): string {
   const source = Buffer.from(message.bytes).toString("latin1");
   return renderDocument(
     message.subject,
@@ -50,13 +50,13 @@ export function mailPage(path: string, base: string, message: MailMessage): stri
       <h1>${message.subject}</h1>
       <h2>Headers</h2>
       <table>
-        ${headerRows(message)}
+        ${renderHeaderRows(message)}
       </table>
       ${
         message.html === undefined
           ? html`<h2>HTML</h2>
               <p>This mail has no HTML.</p>`
-          : htmlFrame(base)
+          : renderFrame(base)
       }
       <h2>Text</h2>
       <pre tabindex="0">${message.text}</pre>
@@ -66,13 +66,13 @@ export function mailPage(path: string, base: string, message: MailMessage): stri
 }
 
 /** The HTML of the mail alone. Its images have become part of it, since the policy of the frame forbids loading. */
-export function frameDocument({ html: markup = "", attachments }: MailMessage): string {
+export function renderFrameDocument({ html: markup = "", attachments }: MailMessage): string {
   return attachments.reduce((text, file) => {
-    return file.contentId === undefined ? text : text.replaceAll(`cid:${file.contentId}`, () => dataUrl(file));
+    return file.contentId === undefined ? text : text.replaceAll(`cid:${file.contentId}`, () => toDataUrl(file));
   }, markup);
 }
 
-function htmlFrame(base: string): MailHtml {
+function renderFrame(base: string): MailHtml {
   return html`<h2>HTML</h2>
     <iframe sandbox="" title="HTML of the mail" src="${`${base}/html`}"></iframe>`;
 }
@@ -92,7 +92,7 @@ function renderPreviews(path: string, kind: MailClass): MailHtml {
   return html`<li>${kind.name}: ${list}</li>`;
 }
 
-function recordTable(path: string, records: readonly MailRecord[]): MailHtml {
+function renderRecords(path: string, records: readonly MailRecord[]): MailHtml {
   const rows = records.toReversed().map(({ name, subject, state, recipients, date, messageId }) => {
     const link = `${path}/sent/${encodeURIComponent(messageId.slice(1, -1))}`;
     return html`<tr>
@@ -116,7 +116,7 @@ function recordTable(path: string, records: readonly MailRecord[]): MailHtml {
   </table>`;
 }
 
-function headerRows(message: MailMessage): readonly MailHtml[] {
+function renderHeaderRows(message: MailMessage): readonly MailHtml[] {
   const { messageId, date, from, replyTo, to, cc, recipients, headers, attachments } = message;
   const shown = new Set([...to, ...cc].map(({ address }) => address));
   const hidden = recipients.filter((address) => !shown.has(address));
@@ -147,7 +147,7 @@ function formatMailbox({ name, address }: Mailbox): string {
   return name === undefined ? address : `${name} <${address}>`;
 }
 
-function dataUrl({ type, content }: MailFile): string {
+function toDataUrl({ type, content }: MailFile): string {
   return `data:${type};base64,${Buffer.from(content).toString("base64")}`;
 }
 

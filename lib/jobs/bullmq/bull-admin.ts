@@ -131,13 +131,13 @@ export class BullAdmin implements JobAdmin {
     return {
       ...started,
       maxAttempts: data.m,
-      dueAt: state === "waiting" ? ((await this.delayedUntil(queueName, id)) ?? timestamp) : undefined,
+      dueAt: state === "waiting" ? ((await this.readDueTime(queueName, id)) ?? timestamp) : undefined,
       reason: state === "dead" ? failedReason : undefined,
       diedAt: state === "dead" ? finishedOn : undefined,
     };
   }
 
-  private async delayedUntil(name: string, id: string): Promise<number | undefined> {
+  private async readDueTime(name: string, id: string): Promise<number | undefined> {
     const queue = await this.tools.queue(name);
     const score = await this.tools.run((redis) => redis.zscore(queue.toKey("delayed"), id));
     return score === null ? undefined : Math.trunc(Number(score) / SCORES_PER_MS);

@@ -52,16 +52,16 @@ export class BullConnection {
   }
 
   /** @throws UnavailableError `E_JOBS_REDIS` after some seconds without a connection */
-  async ready(): Promise<Redis> {
+  async waitForClient(): Promise<Redis> {
     const { client } = this;
     if (this.isReady()) return client;
-    if (!this.isClosed) await within(this.clock, COMMAND_LIMIT_MS, this.nextReady());
+    if (!this.isClosed) await within(this.clock, COMMAND_LIMIT_MS, this.waitForReady());
     if (this.isReady()) return client;
     throw unavailable(this.lastError);
   }
 
   /** All waiting dispatches share one promise. With a listener for each dispatch, Node would warn of a leak. */
-  private nextReady(): Promise<unknown> {
+  private waitForReady(): Promise<unknown> {
     this.opening ??= once(this.client, "ready")
       .catch(() => {})
       .finally(() => (this.opening = undefined));
@@ -74,7 +74,7 @@ export class BullConnection {
    * @throws UnavailableError `E_JOBS_REDIS`
    */
   async run<T>(commands: (client: Redis) => Promise<T>, limitMs = COMMAND_LIMIT_MS): Promise<T> {
-    const client = this.isReady() ? this.client : await this.ready();
+    const client = this.isReady() ? this.client : await this.waitForClient();
     let result: T | typeof OVERDUE;
     try {
       result = await within(this.clock, limitMs, commands(client));

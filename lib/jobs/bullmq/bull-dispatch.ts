@@ -114,6 +114,6 @@ export class BullDispatch {
   }
 
   private async getKeyTools({ queue }: NewJob): Promise<KeyTools> {
-    return { queue: await this.tools.queues.get(queue), redis: await this.tools.connection.ready() };
+    return { queue: await this.tools.queues.get(queue), redis: await this.tools.connection.waitForClient() };
   }
 }

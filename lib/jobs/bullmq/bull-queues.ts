@@ -1,4 +1,4 @@
-/** The queues of one `BullJobs`. Their names are a set in Redis, which tells other processes of new queues. */
+/** The queues of one `BullJobs`. Their names are a set in Redis, where other processes find new queues. */
 import type { Queue } from "bullmq";
 import type { Clock } from "../../runtime/clock.js";
 import type { BullConnection } from "./bull-connection.js";
@@ -31,7 +31,7 @@ export class BullQueues {
     const now = clock.monotonic();
     const named = this.namedAt.get(name);
     if (queue !== undefined && named !== undefined && now - named <= NAME_REFRESH_MS) return queue;
-    const redis = await this.connection.ready();
+    const redis = await this.connection.waitForClient();
     if (queue === undefined) {
       queue = new this.bullmq.Queue<BullData>(name, { connection: redis, prefix });
       // The connection reports its errors. Without a listener BullMQ writes them to the console.

@@ -1,6 +1,6 @@
 /**
- * `@Every(schedule)` above a method: the method runs at each tick of the schedule, in one of the processes. It takes the tick and the
- * `JobContext` if it wants them. It is `@Handles` for the job that a tick dispatches.
+ * `@Every(schedule)` above a method: the method runs at each tick of the schedule, in one of the processes. Its parameters are the tick and
+ * the `JobContext`, and it may omit them. `@Every` is `@Handles` for the job that a tick dispatches.
  *
  * @example
  * const sweep = schedule("links.sweep", "0 3 * * *", { timeZone: "Europe/Berlin" });

@@ -53,7 +53,7 @@ export class SmtpMailer extends Mailer {
     }
   }
 
-  /** Mails on their way have 3 seconds to end. */
+  /** Mails that are being sent have 3 seconds to finish. */
   override stop(): Promise<void> {
     return this.#pool.stop(Math.min(STOP_LIMIT_MS, this.timeoutMs));
   }
@@ -125,7 +125,7 @@ function isShutdown({ accepted, rejected }: SmtpOutcome): boolean {
   return accepted.length === 0 && rejected.length > 0 && rejected.every(({ status }) => status === 421);
 }
 
-/** A mail on its way, over several attempts. */
+/** The delivery of one mail over several attempts. */
 class MailDelivery {
   remaining: readonly string[];
   private readonly accepted: string[] = [];

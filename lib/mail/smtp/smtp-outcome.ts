@@ -2,7 +2,7 @@
  * The outcome of one attempt for each recipient: from the end of the attempt, and from the replies to the single recipients.
  *
  * A reply decides. Without a reply, the mail did not arrive if its content was not yet sent; afterwards it may have arrived (RFC 5321
- * section 4.2.5: a server takes a mail over when it accepts the end of the content).
+ * section 4.2.5: a server takes responsibility for a mail when it accepts the end of the content).
  *
  * Internal: `SmtpSession` calls it.
  */
@@ -23,7 +23,7 @@ export interface SmtpAttempt {
   readonly failed: { readonly error: unknown } | undefined;
   /** The content was sent to its end. */
   readonly isWhole: boolean;
-  /** The client's own list of replies to the recipients. */
+  /** The list of replies to the recipients, as the client records it. */
   readonly envelope: unknown;
 }
 
@@ -32,21 +32,21 @@ const TOO_LARGE = 552;
 
 export function toOutcome({ recipients, failed, isWhole, envelope }: SmtpAttempt, settings: SmtpSettings): SmtpOutcome {
   const refusals = readRefusals(envelope);
-  const rejected = recipients.flatMap((address) => refusedRecipient(address, refusals.get(address)));
+  const rejected = recipients.flatMap((address) => toRefused(address, refusals.get(address)));
   const others = recipients.filter((address) => !refusals.has(address));
   if (failed === undefined) return { accepted: others, rejected, unknown: [], failure: undefined };
   const { code, status } = readClientError(failed.error);
   const isReply = code === "EENVELOPE" || code === "EMESSAGE";
   if (isReply) {
     const final = status === 0 ? TOO_LARGE : status;
-    const all = recipients.flatMap((address) => refusedRecipient(address, refusals.get(address) ?? final));
+    const all = recipients.flatMap((address) => toRefused(address, refusals.get(address) ?? final));
     return { accepted: [], rejected: all, unknown: [], failure: undefined };
   }
   if (isWhole) return { accepted: [], rejected, unknown: others, failure: undefined };
   return { accepted: [], rejected: [], unknown: [], failure: toConnectFailure(failed.error, settings) };
 }
 
-function refusedRecipient(address: string, status: number | undefined): readonly RefusedRecipient[] {
+function toRefused(address: string, status: number | undefined): readonly RefusedRecipient[] {
   return status === undefined ? [] : [{ address, status, isTemporary: isTemporaryStatus(status) }];
 }
 

@@ -28,7 +28,7 @@ const Client = requirePeer(PEER) as typeof SmtpClient;
 const MAX_REPLY_BYTES = 65_536;
 const CHUNK_BYTES = 65_536;
 const QUIT_LIMIT_MS = 1000;
-/** The time limit of the client. The mailer has limits of its own, which follow its clock. */
+/** The time limit of the client. The mailer has shorter limits, which follow its clock. */
 const CLIENT_TIMEOUT_MS = 120_000;
 
 export class SmtpSession {
@@ -52,12 +52,12 @@ export class SmtpSession {
 
   /** Connects, and logs in. @throws SmtpFailure; the reason of the signal */
   static async open(settings: SmtpSettings, clock: Clock, signal: AbortSignal): Promise<SmtpSession> {
-    const session = new SmtpSession(new Client(clientOptions(settings)), settings, clock);
+    const session = new SmtpSession(new Client(toClientOptions(settings)), settings, clock);
     const limit = new AbortController();
     const late = new SmtpFailure(`the mail server ${settings.host}:${settings.port} does not respond`, true);
     const timer = clock.setTimeout(() => limit.abort(late), settings.connectTimeoutMs);
     try {
-      await session.within(AbortSignal.any([signal, limit.signal]), () => session.connect());
+      await session.runWithin(AbortSignal.any([signal, limit.signal]), () => session.connect());
       return session;
     } catch (error) {
       session.close();
@@ -74,7 +74,7 @@ export class SmtpSession {
   /** Tests with RSET whether the server still responds. @throws SmtpFailure; the reason of the signal */
   async check(signal: AbortSignal): Promise<void> {
     try {
-      await this.within(signal, () => this.command((done) => this.client.reset(done)));
+      await this.runWithin(signal, () => this.command((done) => this.client.reset(done)));
     } catch (error) {
       this.close();
       throw signal.aborted ? error : toConnectFailure(error, this.settings);
@@ -92,7 +92,7 @@ export class SmtpSession {
     const envelope = { from: from.address, to: [...recipients], size: bytes.length };
     let failed: { readonly error: unknown } | undefined;
     try {
-      await this.within(signal, () => this.command((done) => this.client.send(envelope, content, done)));
+      await this.runWithin(signal, () => this.command((done) => this.client.send(envelope, content, done)));
     } catch (error) {
       failed = { error };
       content.destroy();
@@ -141,7 +141,7 @@ export class SmtpSession {
   }
 
   /** Settles as `work` does; when the signal aborts, it closes the connection and rejects with the reason. */
-  private async within(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
+  private async runWithin(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
     signal.throwIfAborted();
     let aborted: (() => void) | undefined;
     const abort = new Promise<never>((_resolve, reject) => {
@@ -164,7 +164,7 @@ export class SmtpSession {
   }
 }
 
-function clientOptions({ host, port, security, tls, clientName }: SmtpSettings): object {
+function toClientOptions({ host, port, security, tls, clientName }: SmtpSettings): object {
   return {
     host,
     port,

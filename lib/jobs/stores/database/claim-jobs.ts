@@ -13,20 +13,20 @@ const SMALL =
     ", ",
   );
 const COLUMNS = ["payload", ...SMALL].join(", ");
-/** The package of PostgreSQL reads the name and type of each column anew for each result, which takes longer than all their values. */
+/** The package of PostgreSQL reads the name and type of each column again for each result, which takes longer than reading the values. */
 const PACKED = `job.payload, json_build_array(${SMALL.map((name) => `job.${name}`).join(", ")})::text AS packed`;
 
 export async function claimJobs(sql: JobSql, request: ClaimRequest): Promise<readonly ClaimedJob[]> {
-  return (await claimedRows(sql, request)).map(claimedJob);
+  return (await claimRows(sql, request)).map(toClaimedJob);
 }
 
-/** A job on its way to another queue: with its priority and its key, and without the delay that has passed. */
+/** A job that a relay moves to another queue: it has its priority and its key, and no delay, because the delay has passed. */
 export interface JobInTransit extends ClaimedJob, NewJob {}
 
 /** Like `claimJobs`, for a relay. */
 export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promise<readonly JobInTransit[]> {
-  return (await claimedRows(sql, request)).map((row) => ({
-    ...claimedJob(row),
+  return (await claimRows(sql, request)).map((row) => ({
+    ...toClaimedJob(row),
     priority: Number(row["priority"]),
     delayMs: 0,
     // The table holds only the hash of the key, which is a key as well.
@@ -35,7 +35,7 @@ export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promi
   }));
 }
 
-async function claimedRows(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
+async function claimRows(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
   const rows = sql.dialect === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
   // RETURNING gives the rows in no order.
   return rows.toSorted(compareClaimOrder);
@@ -52,10 +52,10 @@ async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly
   const update = `${tables}, picked AS MATERIALIZED (${picked}) UPDATE framework_jobs job SET ${changes} FROM picked WHERE job.id = picked.id RETURNING ${PACKED}, (SELECT pg_relation_size('framework_jobs')) AS table_bytes${sql.planMark}`;
   const { rows } = await sql.run(update, [...parameters, request.worker]);
   sql.recordSize(rows[0]?.["table_bytes"]);
-  return rows.map(unpacked);
+  return rows.map(unpackRow);
 }
 
-function unpacked({ payload, packed }: JobRow): JobRow {
+function unpackRow({ payload, packed }: JobRow): JobRow {
   // `PACKED` writes the values in this form.
   const values = JSON.parse(String(packed)) as readonly unknown[];
   const row: Record<string, unknown> = { payload };
@@ -101,7 +101,7 @@ function compareClaimOrder(one: JobRow, other: JobRow): number {
   return priority || due || (String(one["id"]) < String(other["id"]) ? -1 : 1);
 }
 
-function claimedJob(row: JobRow): ClaimedJob {
+function toClaimedJob(row: JobRow): ClaimedJob {
   return {
     id: String(row["id"]),
     name: String(row["name"]),

@@ -122,8 +122,8 @@ async function changeRows(
 }
 
 /**
- * Two binds however many claims there are: the server parses and plans the text once. The planner must not count the claims, which the inner
- * selects hide: for hundreds it would rather read the whole table.
+ * The condition has two binds for any number of claims, so the server parses and plans the text once. The inner selects hide the number of
+ * claims from the planner, which would read the whole table for hundreds of claims.
  */
 const POSTGRES_CLAIMS =
   "WHERE worker IS NOT NULL AND (id, token) IN (SELECT claim.id, claim.token FROM unnest(string_to_array((SELECT CAST(? AS text)), ','), CAST(string_to_array((SELECT CAST(? AS text)), ',') AS bigint[])) AS claim (id, token))";

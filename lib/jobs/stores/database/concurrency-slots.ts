@@ -55,7 +55,7 @@ export class ConcurrencySlots {
 
   /** Wakes the first blocked job of each key that has no other job which could run. */
   async wakeForgotten(): Promise<void> {
-    const { rows } = await this.sql.run(forgottenKeys(this.sql));
+    const { rows } = await this.sql.run(selectForgottenKeys(this.sql));
     const keys = rows.map((row) => ({ key: String(row["concurrency_key"]), limit: 1 }));
     await this.withRetries(() => this.wake(keys));
   }
@@ -157,7 +157,7 @@ function listSlots({ key, limit }: ConcurrencyKey): readonly string[] {
 }
 
 /** Selects the keys that have only blocked jobs. The statement walks from key to key in the index, and does not read each job. */
-function forgottenKeys({ dialect, now }: JobSql): string {
+function selectForgottenKeys({ dialect, now }: JobSql): string {
   if (dialect === "mysql")
     return `SELECT concurrency_key FROM framework_jobs WHERE concurrency_key IS NOT NULL GROUP BY concurrency_key HAVING MAX(due) >= ${BLOCKED} AND MIN(due) > ${now} LIMIT ${MAX_KEYS}`;
   const next = "SELECT MIN(concurrency_key) FROM framework_jobs WHERE concurrency_key IS NOT NULL";

@@ -97,16 +97,16 @@ async function listJobs(sql: JobSql, { queue, states, name, limit }: JobList): P
             `SELECT * FROM (SELECT ${from} ${order} LIMIT ${MAX_SEARCHED}) AS part WHERE name = ? ${order} ${rest}`,
             [queue, name],
           );
-    found.push(...rows.map((row) => listedJob(row, state)));
+    found.push(...rows.map((row) => toListedJob(row, state)));
   }
   return found;
 }
 
 async function showJob(sql: JobSql, id: string): Promise<ShownJob | undefined> {
   const live = (await sql.run(`SELECT ${LIVE}, ${SHOWN} FROM framework_jobs WHERE id = ?`, [id])).rows[0];
-  if (live !== undefined) return shownJob(live, live["worker"] === null ? "waiting" : "running");
+  if (live !== undefined) return toShownJob(live, live["worker"] === null ? "waiting" : "running");
   const dead = (await sql.run(`SELECT ${DEAD}, ${SHOWN} FROM framework_dead_jobs WHERE id = ?`, [id])).rows[0];
-  return dead === undefined ? undefined : shownJob(dead, "dead");
+  return dead === undefined ? undefined : toShownJob(dead, "dead");
 }
 
 async function cancelJob(sql: JobSql, id: string): Promise<Cancellation> {
@@ -127,7 +127,7 @@ async function purgeDead(sql: JobSql, { olderThanMs, keep, limit }: DeadLetterPu
   const conditions: string[] = [];
   const parameters: string[] = [];
   if (olderThanMs !== undefined) conditions.push(`died_at < (SELECT ${sql.now} - ${literal(olderThanMs)})`);
-  const first = keep === undefined ? undefined : await latestToPurge(sql, keep);
+  const first = keep === undefined ? undefined : await findLatestToPurge(sql, keep);
   if (first !== undefined) {
     const { diedAt, id } = first;
     conditions.push(`(died_at < ${literal(diedAt)} OR (died_at = ${literal(diedAt)} AND id <= ?))`);
@@ -140,13 +140,13 @@ async function purgeDead(sql: JobSql, { olderThanMs, keep, limit }: DeadLetterPu
 }
 
 /** The latest dead letter that is not among the `keep` latest ones. */
-async function latestToPurge(sql: JobSql, keep: number) {
+async function findLatestToPurge(sql: JobSql, keep: number) {
   const latest = `SELECT died_at, id FROM framework_dead_jobs ORDER BY died_at DESC, id DESC LIMIT 1 OFFSET ${literal(keep)}`;
   const [row] = (await sql.run(latest)).rows;
   return row === undefined ? undefined : { diedAt: Number(row["died_at"]), id: String(row["id"]) };
 }
 
-function listedJob(row: JobRow, state: JobState): ListedJob {
+function toListedJob(row: JobRow, state: JobState): ListedJob {
   return {
     id: String(row["id"]),
     name: String(row["name"]),
@@ -161,10 +161,10 @@ function listedJob(row: JobRow, state: JobState): ListedJob {
   };
 }
 
-function shownJob(row: JobRow, state: JobState): ShownJob {
+function toShownJob(row: JobRow, state: JobState): ShownJob {
   const requestId = row["request_id"];
   return {
-    ...listedJob(row, state),
+    ...toListedJob(row, state),
     payload: String(row["payload"]),
     requestId: typeof requestId === "string" ? requestId : undefined,
   };

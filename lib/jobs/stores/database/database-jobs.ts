@@ -50,8 +50,8 @@ const MAX_RETRIES = 4;
 
 export interface DatabaseJobsOptions {
   /**
-   * Only on PostgreSQL: `NOTIFY` tells the workers of other processes of committed jobs at once. It takes one further connection for each
-   * worker process. The workers poll as well. `false` unless set.
+   * Only on PostgreSQL: `NOTIFY` wakes the workers of other processes at once when jobs are committed. It needs one further connection for
+   * each worker process. The workers poll as well. `false` unless set.
    */
   readonly notify?: boolean;
 }

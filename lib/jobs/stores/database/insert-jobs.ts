@@ -54,7 +54,7 @@ async function insertPlain(sql: JobSql, jobs: readonly NewJob[]): Promise<void> 
   });
 }
 
-/** Divides the jobs among statements. They differ only in ids, payloads, traces and concurrency keys. */
+/** Divides the jobs among statements. The jobs of one statement differ only in ids, payloads, traces and concurrency keys. */
 function splitJobs(jobs: readonly NewJob[]): readonly (readonly NewJob[])[] {
   const parts: NewJob[][] = [];
   let part: NewJob[] = [];
@@ -94,8 +94,8 @@ async function insertRows(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
 }
 
 /**
- * A few binds for all jobs: the text is always the same, so the server parses it once, and it reads what the jobs have in common once. The
- * payloads are JSON, and stand in their list as they are.
+ * A few binds carry all jobs. The text of the statement is always the same, so the server parses it once, and it reads the common values of
+ * the jobs once. The payloads are JSON, and stand in their list unchanged.
  */
 async function insertAlike(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
   const [first] = jobs;
@@ -113,12 +113,12 @@ async function insertAlike(sql: JobSql, jobs: readonly NewJob[]): Promise<void> 
       joinValues(jobs, ({ id }) => id),
       `[${joinValues(jobs, ({ payload }) => payload)}]`,
       joinValues(jobs, ({ traceparent }) => traceparent),
-      joinValues(jobs, concurrencyHash),
+      joinValues(jobs, hashConcurrencyKey),
     ],
   );
 }
 
-/** An empty place stands for null. */
+/** Joins the values with commas. An empty value stands for null. */
 function joinValues(jobs: readonly NewJob[], pick: (job: NewJob) => string | undefined): string {
   return jobs.map(pick).join(",");
 }
@@ -142,7 +142,7 @@ async function insertKeyed(sql: JobSql, job: NewJob): Promise<Dispatched> {
 }
 
 async function replaceWaiting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
-  const insert = `INSERT INTO framework_jobs (${COLUMNS}) SELECT ${buildValues(sql, job)} ${boundSource(sql)}`;
+  const insert = `INSERT INTO framework_jobs (${COLUMNS}) SELECT ${buildValues(sql, job)} ${getBoundSource(sql)}`;
   const binds = listBinds(job, hash);
   if (sql.dialect === "mysql") return replaceOnMysql(sql, { job, insert, binds, hash });
   const changes = REPLACED.map((column) => `${column} = excluded.${column}`).join(", ");
@@ -152,7 +152,7 @@ async function replaceWaiting(sql: JobSql, job: NewJob, hash: string): Promise<D
     `${insert} WHERE true ON CONFLICT (wait_key) WHERE wait_key IS NOT NULL DO UPDATE SET ${changes}, due = ${earlier} RETURNING id`,
     binds,
   );
-  return dispatchedAs(job, String(rows[0]?.["id"]), "replaced");
+  return toDispatched(job, String(rows[0]?.["id"]), "replaced");
 }
 
 interface MysqlReplacement {
@@ -169,13 +169,13 @@ function replaceOnMysql(sql: JobSql, { job, insert, binds, hash }: MysqlReplacem
     const replace = `${insert} ON DUPLICATE KEY UPDATE ${changes}, due = LEAST(due, VALUES(due))`;
     await insertBounded(sql, replace, binds);
     const { rows } = await sql.run("SELECT id FROM framework_jobs WHERE wait_key = ? FOR UPDATE", [hash]);
-    return dispatchedAs(job, String(rows[0]?.["id"]), "replaced");
+    return toDispatched(job, String(rows[0]?.["id"]), "replaced");
   });
 }
 
 async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
   const isMysql = sql.dialect === "mysql";
-  const values = `SELECT ${buildValues(sql, job)} ${boundSource(sql)}`;
+  const values = `SELECT ${buildValues(sql, job)} ${getBoundSource(sql)}`;
   const isNew = "WHERE NOT EXISTS (SELECT 1 FROM framework_jobs WHERE job_key = ?)";
   const insert = isMysql
     ? `INSERT IGNORE INTO framework_jobs (${COLUMNS}) ${values} ${isNew}`
@@ -187,7 +187,7 @@ async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dis
     if (isMysql ? affected > 0 : typeof added[0]?.["id"] === "string") return { outcome: "created", id: job.id };
     const { rows } = await sql.run(`SELECT id FROM framework_jobs WHERE job_key = ?${latest}`, [hash]);
     const [row] = rows;
-    if (row !== undefined) return dispatchedAs(job, String(row["id"]), "kept");
+    if (row !== undefined) return toDispatched(job, String(row["id"]), "kept");
     // The other job was completed between the two statements.
   }
   throw keysTooFast(job.name);
@@ -216,11 +216,11 @@ function insertBounded(sql: JobSql, insert: string, parameters: readonly (string
 }
 
 /** On PostgreSQL the row of an insert is selected from `bound`, so that the server sets the bound before it inserts. */
-function boundSource({ dialect }: JobSql): string {
+function getBoundSource({ dialect }: JobSql): string {
   return { postgres: "FROM bound", mysql: "FROM DUAL", sqlite: "FROM (SELECT 1)" }[dialect];
 }
 
-function dispatchedAs(job: NewJob, id: string, outcome: "replaced" | "kept"): Dispatched {
+function toDispatched(job: NewJob, id: string, outcome: "replaced" | "kept"): Dispatched {
   return { outcome: id === job.id ? "created" : outcome, id };
 }
 
@@ -234,10 +234,10 @@ function buildValues({ dialect, now }: JobSql, { priority, maxAttempts, concurre
 function listBinds(job: NewJob, hash: string | null = null): readonly (string | null)[] {
   const { id, name, queue, payload, requestId = null, traceparent = null, tracestate = null, unique } = job;
   const hold = unique === "until-done" ? hash : null;
-  const bound = concurrencyHash(job) ?? null;
+  const bound = hashConcurrencyKey(job) ?? null;
   return [id, name, queue, payload, requestId, traceparent, tracestate, hash, hash, hold, bound];
 }
 
-function concurrencyHash({ name, concurrency }: NewJob): string | undefined {
+function hashConcurrencyKey({ name, concurrency }: NewJob): string | undefined {
   return concurrency === undefined ? undefined : hashKey(name, concurrency.key);
 }

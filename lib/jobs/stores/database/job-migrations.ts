@@ -2,7 +2,7 @@
  * The tables of `DatabaseJobs`. Running and waiting jobs share one table, in which few rows stay; dead jobs leave it. A job waits while its
  * `worker` is null.
  */
-import { type JobDialect, rawStatement, type RawStatement } from "./job-sql.js";
+import { type JobDialect, toRawStatement, type RawStatement } from "./job-sql.js";
 
 interface ColumnTypes {
   readonly id: string;
@@ -141,7 +141,7 @@ function migration(name: string, tables: (dialect: JobDialect) => readonly strin
   return Object.freeze({
     name,
     async up(db: MigratedDatabase): Promise<void> {
-      for (const statement of tables(getDialect(db))) await db.executeQuery(rawStatement(statement));
+      for (const statement of tables(getDialect(db))) await db.executeQuery(toRawStatement(statement));
     },
   });
 }

@@ -1,8 +1,8 @@
 /**
  * Statements of the queue in the SQL of one engine. They run in the transaction of the caller, if there is one. Texts are always binds;
- * numbers that this program has checked stand in the text, because PostgreSQL cannot tell the type of a bind in a list of columns.
+ * numbers that this program has checked stand in the text, because PostgreSQL cannot infer the type of a bind in a list of columns.
  *
- * Times are milliseconds by the clock of the database, so that the clocks of several machines need not agree. A test passes its own clock.
+ * Times are milliseconds by the clock of the database, so that the clocks of several machines need not agree. A test replaces the clock.
  */
 import { FrameworkError } from "../../../errors/framework-error.js";
 import type { Clock } from "../../../runtime/clock.js";
@@ -91,15 +91,15 @@ export class JobSql {
 
   /** @param sql with `?` for each bind, and no other question mark */
   async run(sql: string, parameters: readonly (string | null)[] = []): Promise<JobRows> {
-    const text = this.dialect === "postgres" ? numbered(sql) : sql;
-    const { rows, numAffectedRows = 0n } = await this.query.executeQuery(rawStatement(text, parameters));
+    const text = this.dialect === "postgres" ? numberBinds(sql) : sql;
+    const { rows, numAffectedRows = 0n } = await this.query.executeQuery(toRawStatement(text, parameters));
     // Each statement names its columns.
     return { rows: rows as JobRows["rows"], affected: Number(numAffectedRows) };
   }
 }
 
 /** A statement for Kysely. */
-export function rawStatement(sql: string, parameters: readonly unknown[] = []): RawStatement {
+export function toRawStatement(sql: string, parameters: readonly unknown[] = []): RawStatement {
   return {
     query: { kind: "RawNode", sqlFragments: [sql], parameters: [] },
     queryId: { queryId: "framework_jobs" },
@@ -130,7 +130,7 @@ export function isFailure(error: unknown, kind: string): boolean {
   return error instanceof FrameworkError && "kind" in error && error.kind === kind;
 }
 
-function numbered(sql: string): string {
+function numberBinds(sql: string): string {
   let count = 0;
   return sql.replaceAll("?", () => `$${(count += 1)}`);
 }

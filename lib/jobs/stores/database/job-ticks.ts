@@ -25,27 +25,27 @@ export function recordTick(sql: JobSql, { schedule, due, job }: Tick): Promise<b
     const { affected } = await sql.run(insertTick(sql, literal(due)), [schedule, schedule]);
     if (affected === 0) return false;
     if (job !== undefined) await insertJobs(sql, [job]);
-    const others = `due < ${literal(due - TICK_RETENTION_MS)} OR due > ${latest(sql)}`;
+    const others = `due < ${literal(due - TICK_RETENTION_MS)} OR due > ${selectLatest(sql)}`;
     await sql.run(`DELETE FROM framework_job_ticks WHERE name = ? AND (${others})`, [schedule]);
     return true;
   });
 }
 
 export async function readLastTick(sql: JobSql, schedule: string): Promise<number | undefined> {
-  const recorded = `SELECT MAX(due) AS due FROM framework_job_ticks WHERE name = ? AND due <= ${latest(sql)}`;
+  const recorded = `SELECT MAX(due) AS due FROM framework_job_ticks WHERE name = ? AND due <= ${selectLatest(sql)}`;
   const { rows } = await sql.run(recorded, [schedule]);
   const due = rows[0]?.["due"];
   return due === null || due === undefined ? undefined : Number(due);
 }
 
 /** The time of the last tick that counts. It is a subquery, so that PostgreSQL reads the clock once and finds the time in the index. */
-function latest({ now }: JobSql): string {
+function selectLatest({ now }: JobSql): string {
   return `(SELECT ${now} + ${MAX_AHEAD_MS})`;
 }
 
 function insertTick(sql: JobSql, due: string): string {
   const { dialect } = sql;
-  const later = `SELECT 1 FROM framework_job_ticks WHERE name = ? AND due >= ${due} AND due <= ${latest(sql)}`;
+  const later = `SELECT 1 FROM framework_job_ticks WHERE name = ? AND due >= ${due} AND due <= ${selectLatest(sql)}`;
   if (dialect === "mysql")
     return `INSERT IGNORE INTO framework_job_ticks (name, due) SELECT ?, ${due} FROM DUAL WHERE NOT EXISTS (${later})`;
   const name = dialect === "postgres" ? "CAST(? AS text)" : "?";

@@ -57,16 +57,16 @@ export class MysqlRanges {
   }
 }
 
-function select(kind: number): string {
+function buildSelect(kind: number): string {
   return `SELECT queue, priority, due, ${kind} AS kind ${FROM}`;
 }
 
 function buildStatement(sql: RangeReader, known: readonly JobRange[], queues: readonly string[] | undefined): SqlPart {
   const heads = known.map(
-    ({ priority }) => `(${select(KINDS.known)} queue = ? AND priority = ${priority} ORDER BY due, id LIMIT 1)`,
+    ({ priority }) => `(${buildSelect(KINDS.known)} queue = ? AND priority = ${priority} ORDER BY due, id LIMIT 1)`,
   );
-  const others = otherRanges(known, queues);
-  const fresh = `(${select(KINDS.fresh)} (${others.text}) ORDER BY queue, priority, due, id LIMIT 1)`;
+  const others = buildOtherRanges(known, queues);
+  const fresh = `(${buildSelect(KINDS.fresh)} (${others.text}) ORDER BY queue, priority, due, id LIMIT 1)`;
   const clock = `(SELECT '' AS queue, 0 AS priority, ${sql.now} AS due, ${KINDS.clock} AS kind)`;
   return {
     text: [...heads, fresh, PAUSED, clock].join(" UNION ALL "),
@@ -75,19 +75,19 @@ function buildStatement(sql: RangeReader, known: readonly JobRange[], queues: re
 }
 
 /** A condition for the pairs that are not known, as ranges of the index. */
-function otherRanges(known: readonly JobRange[], queues: readonly string[] | undefined): SqlPart {
-  const names = [...new Set(queues ?? known.map(({ queue }) => queue))].toSorted(byBytes);
+function buildOtherRanges(known: readonly JobRange[], queues: readonly string[] | undefined): SqlPart {
+  const names = [...new Set(queues ?? known.map(({ queue }) => queue))].toSorted(compareBytes);
   const within = names.map((name) => {
     const priorities = known.filter(({ queue }) => queue === name).map(({ priority }) => priority);
     const others = priorities.length === 0 ? "" : ` AND priority NOT IN (${priorities.join(", ")})`;
     return { text: `(queue = ?${others})`, parameters: [name] };
   });
-  const between = queues === undefined ? gaps(names) : [];
+  const between = queues === undefined ? buildGaps(names) : [];
   const all = [...within, ...between];
   return { text: all.map(({ text }) => text).join(" OR "), parameters: all.flatMap(({ parameters }) => parameters) };
 }
 
-function gaps(names: readonly string[]): readonly SqlPart[] {
+function buildGaps(names: readonly string[]): readonly SqlPart[] {
   const [first] = names;
   if (first === undefined) return [{ text: "queue > ''", parameters: [] }];
   const after = names.map((name, at) => {
@@ -99,7 +99,7 @@ function gaps(names: readonly string[]): readonly SqlPart[] {
 }
 
 /** As the collation of the column compares. */
-function byBytes(one: string, other: string): number {
+function compareBytes(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }
 

@@ -1,4 +1,4 @@
-/** The operators' port of `MemoryJobs`. */
+/** The operators' port of `MemoryJobs`, and the lists that both read. */
 import type { Clock } from "../../../runtime/clock.js";
 import type {
   Cancellation,
@@ -10,6 +10,7 @@ import type {
   PausedQueue,
   ShownJob,
 } from "../../job-admin.js";
+import type { UnhandledJobs } from "../../job-store.js";
 import { comesBefore, type StoredJob, type WaitingJobs } from "./memory-waiting.js";
 
 export class MemoryAdmin implements JobAdmin {
@@ -26,14 +27,14 @@ export class MemoryAdmin implements JobAdmin {
       (job) => job.queue === queue && (name === undefined || job.name === name),
     );
     return states
-      .flatMap((state) => ordered(ofQueue, state))
+      .flatMap((state) => orderJobs(ofQueue, state))
       .slice(0, limit)
-      .map(listedJob);
+      .map(toListedJob);
   }
 
   async show(id: string): Promise<ShownJob | undefined> {
     const job = this.jobs.get(id);
-    return job === undefined ? undefined : { ...listedJob(job), payload: job.payload, requestId: job.requestId };
+    return job === undefined ? undefined : { ...toListedJob(job), payload: job.payload, requestId: job.requestId };
   }
 
   async cancel(id: string): Promise<Cancellation> {
@@ -68,7 +69,7 @@ export class MemoryAdmin implements JobAdmin {
 
   async purge({ olderThanMs = Infinity, keep = Infinity, limit }: DeadLetterPurge): Promise<number> {
     const now = this.clock.now();
-    const dead = ordered([...this.jobs.values()], "dead");
+    const dead = orderJobs([...this.jobs.values()], "dead");
     const old = dead.filter(({ diedAt }, index) => index >= keep || diedAt < now - olderThanMs);
     const removed = old.toReversed().slice(0, limit);
     for (const { id } of removed) this.jobs.delete(id);
@@ -76,13 +77,25 @@ export class MemoryAdmin implements JobAdmin {
   }
 }
 
-function ordered(jobs: readonly StoredJob[], state: JobState): readonly StoredJob[] {
+export function countUnhandled(all: Iterable<StoredJob>): readonly UnhandledJobs[] {
+  const found = new Map<string, UnhandledJobs>();
+  for (const { state, name, queue, unhandledSince: since } of all) {
+    if (state !== "waiting" || since === undefined) continue;
+    const key = `${name} ${queue}`;
+    const { jobs, since: first } = found.get(key) ?? { jobs: 0, since };
+    found.set(key, { name, queue, jobs: jobs + 1, since: Math.min(first, since) });
+  }
+  return [...found.values()];
+}
+
+/** The jobs in the state: dead letters with the latest first, other jobs in the order of their claims. */
+export function orderJobs(jobs: readonly StoredJob[], state: JobState): readonly StoredJob[] {
   const some = jobs.filter((job) => job.state === state);
   if (state !== "dead") return some.toSorted((one, other) => (comesBefore(one, other) ? -1 : 1));
   return some.toSorted((one, other) => other.diedAt - one.diedAt || (one.id < other.id ? 1 : -1));
 }
 
-function listedJob(job: StoredJob): ListedJob {
+function toListedJob(job: StoredJob): ListedJob {
   const { id, name, queue, state, priority, attempt, maxAttempts } = job;
   const listed = { id, name, queue, state, priority, attempt, maxAttempts };
   return {

@@ -12,7 +12,7 @@ import type { SubsystemHost } from "../../../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../../../runtime/clock.js";
 import { MAX_AHEAD_MS } from "../database/job-ticks.js";
 import { checkWholeNumber } from "../../job.js";
-import { MemoryAdmin } from "./memory-admin.js";
+import { countUnhandled, MemoryAdmin, orderJobs } from "./memory-admin.js";
 import type { JobAdmin } from "../../job-admin.js";
 import { MemorySlots, type StoredJob, toWaiting, WaitingJobs } from "./memory-waiting.js";
 import { MemoryWorkers } from "./memory-workers.js";
@@ -133,14 +133,7 @@ export class MemoryJobs implements JobStore {
   }
 
   async unhandled(): Promise<readonly UnhandledJobs[]> {
-    const found = new Map<string, UnhandledJobs>();
-    for (const { state, name, queue, unhandledSince: since } of this.jobs.values()) {
-      if (state !== "waiting" || since === undefined) continue;
-      const key = `${name} ${queue}`;
-      const { jobs, since: first } = found.get(key) ?? { jobs: 0, since };
-      found.set(key, { name, queue, jobs: jobs + 1, since: Math.min(first, since) });
-    }
-    return [...found.values()];
+    return countUnhandled(this.jobs.values());
   }
 
   async renew(claims: readonly JobClaim[], leaseMs: number): Promise<readonly JobClaim[]> {
@@ -167,7 +160,7 @@ export class MemoryJobs implements JobStore {
     const reaped = lost.map((job) => this.reapJob(job, now));
     for (const job of all.filter((each) => this.isUnhandled(each, now))) {
       this.deadLetter(job, UNHANDLED);
-      reaped.push(reapedJob(job));
+      reaped.push(toReapedJob(job));
     }
     if (reaped.length > 0) this.wake();
     return reaped;
@@ -189,9 +182,7 @@ export class MemoryJobs implements JobStore {
   }
 
   async dead(limit: number): Promise<readonly DeadJob[]> {
-    const dead = [...this.jobs.values()].filter(({ state }) => state === "dead");
-    const latestFirst = dead.toSorted((one, other) => other.diedAt - one.diedAt || (one.id < other.id ? 1 : -1));
-    return latestFirst
+    return orderJobs([...this.jobs.values()], "dead")
       .slice(0, limit)
       .map(({ id, name, queue, attempt, reason, diedAt }) => ({ id, name, queue, attempt, reason, diedAt }));
   }
@@ -288,7 +279,7 @@ export class MemoryJobs implements JobStore {
       if (isLast) job.attempt -= 1;
       this.requeue(job, now);
     }
-    return { ...reapedJob(job), reason: WORKER_DIED };
+    return { ...toReapedJob(job), reason: WORKER_DIED };
   }
 
   private deadLetter(job: StoredJob, reason: string): void {
@@ -316,10 +307,10 @@ export class MemoryJobs implements JobStore {
   }
 }
 
-function reapedJob({ id, name, queue, attempt, state, reason }: StoredJob): ReapedJob {
+function toReapedJob({ id, name, queue, attempt, state, reason }: StoredJob): ReapedJob {
   return { id, name, queue, attempt, isDead: state === "dead", reason };
 }
 
 function full(maxJobs: number): UnavailableError {
-  return new UnavailableError(`The queue in memory holds its most jobs, ${maxJobs}.`, { code: "E_JOBS_FULL" });
+  return new UnavailableError(`The queue in memory has its maximum of ${maxJobs} jobs.`, { code: "E_JOBS_FULL" });
 }

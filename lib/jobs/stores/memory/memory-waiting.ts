@@ -36,7 +36,7 @@ export class WaitingJobs {
     this.jobs = this.jobs.filter((each) => each !== job);
   }
 
-  /** Removes the first jobs that `accepts` takes, at most `limit`. */
+  /** Removes and returns the first jobs that `accepts` allows, at most `limit`. */
   take(limit: number, accepts: (job: StoredJob) => boolean): readonly StoredJob[] {
     const taken = new Set<StoredJob>();
     for (const job of this.jobs) {
