@@ -196,7 +196,7 @@ describe("the message of a mail", () => {
 describe("a mail", function () {
   this.timeout(60_000);
   for (const bad of ["a\r\nBcc: eve@example.org", "a\nb", "a\rb", "a\u0000b", "a\u001bb", "a\u2028b"])
-    it(`with ${JSON.stringify(bad)} in its subject, a header or the name of a file`, async () => {
+    it(`is refused with ${JSON.stringify(bad)} in its subject, a header or the name of a file`, async () => {
       expect(await codeOf(new Sample({ subject: bad }))).to.equal("E_MAIL_HEADER");
       expect(await codeOf(new Sample({ headers: { "X-A": bad } }))).to.equal("E_MAIL_HEADER");
       expect(await codeOf(new Sample({ headers: { [bad]: "a" } }))).to.equal("E_MAIL_HEADER");

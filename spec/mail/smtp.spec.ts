@@ -33,7 +33,7 @@ class Note extends Mail<{ text?: string; file?: Uint8Array }> {
   }
 }
 
-/** The time of these mailers passes faster than a busy machine answers, so no limit may come first. */
+/** The time of these mailers passes faster than a busy machine responds, so no limit may come first. */
 const PATIENT = { timeoutMs: 2_000_000_000, connectTimeoutMs: 2_000_000_000 };
 
 const note = () => new Note({}).to(TO);
@@ -601,7 +601,7 @@ describe("the options of a mail server", () => {
     { clientName: "a b" },
   ];
   for (const options of wrong)
-    it(`are not ${JSON.stringify(options)}`, () => {
+    it(`are refused if they are ${JSON.stringify(options)}`, () => {
       expect(errorOf(() => mailerOn(25, options))).to.have.property("code", "E_MAIL_OPTION");
     });
 

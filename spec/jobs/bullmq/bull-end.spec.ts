@@ -15,7 +15,7 @@ describe("a process that works on jobs in BullMQ", function () {
     ["after Redis was killed", (server: RedisServer) => server.kill()],
     ["while Redis is halted", (server: RedisServer) => server.halt()],
   ] as const) {
-    it(`leaves no connection and no timer when it has ended ${what}`, async () => {
+    it(`leaves no connection and no timer when it has stopped ${what}`, async () => {
       await using server = await RedisServer.start();
       await using child = await Child.start("../jobs/bullmq/end-process.js", { REDIS: server.url });
       await child.says("works");

@@ -22,7 +22,7 @@ class Counter {
   }
 }
 
-/** A look that must find nothing waits a moment; a condition is looked at until it holds. */
+/** A check that must find no job waits a moment. A condition is checked until it is true. */
 const aMoment = (ms: number) => new Promise((resolve) => setTimeout(resolve, Math.min(ms, 200)));
 
 describe("BullJobs", function () {

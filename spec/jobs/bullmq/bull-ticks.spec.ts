@@ -10,7 +10,7 @@ import { rejectionOf } from "../../support/rejection-of.js";
 import { needRedis, RedisServer } from "../../support/redis-server.js";
 import { until } from "../../support/until.js";
 
-/** The job of a tick. The spec itself looks at the clock, not the process. */
+/** The job of a tick. The spec itself reads the clock, not the process. */
 const sweep = job<ScheduledTick>("links.sweep");
 const DUE = Date.parse("2026-01-01T03:00Z");
 const YEAR_MS = 31_536_000_000;

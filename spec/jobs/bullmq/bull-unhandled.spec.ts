@@ -99,7 +99,7 @@ describe("a job name without a handler in a process over BullMQ", function () {
   });
 
   for (const where of ["without a database", "with a database"])
-    it(`keeps the ticks of new schedules and the calls of new queued listeners uncounted, ${where}`, async () => {
+    it(`keeps the ticks of new schedules and the calls of new queued listeners waiting without losing attempts, ${where}`, async () => {
       await using folder = await temporaryFolder();
       await using database = await jobsDatabase(sqlite(folder.file("jobs.db")), new SystemClock());
       await makeTables(database);

@@ -74,7 +74,7 @@ describe("a job that BullMQ claims", () => {
   ] as const;
 
   for (const [when, ageMs, extended, runs] of cases)
-    it(`${runs === 1 ? "runs" : "does not run"} if its claim was answered ${when}`, async () => {
+    it(`${runs === 1 ? "runs" : "does not run"} if the response to its claim came ${when}`, async () => {
       const handler = new Handler();
       const run = await runOf(handler);
 

@@ -1,4 +1,4 @@
-/** The relay over a table whose statements are carried out while their answers are lost. */
+/** The relay over a table whose statements are carried out while their responses are lost. */
 import { DatabaseJobs } from "@stagecraft/framework/jobs";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { FakeClock } from "@stagecraft/framework/testing";
@@ -8,7 +8,7 @@ import type { ClaimRequest, JobClaim, NewJob } from "../../../lib/jobs/job-store
 import { temporaryFolder } from "../../db/shop-database.js";
 import { jobsDatabase, makeTables, passSlowly } from "../jobs-database.js";
 
-/** Loses the answers of the next claims and of the next completions. */
+/** Loses the responses to the next claims and of the next completions. */
 class LossyRows extends DatabaseJobs {
   lostClaims = 0;
   lostCompletions = 0;
@@ -47,7 +47,7 @@ describe("the relay of BullJobs", function () {
     ["claims", "lostClaims"],
     ["completions", "lostCompletions"],
   ] as const) {
-    it(`moves each row once and in seconds when the answers to its ${title} are lost`, async () => {
+    it(`moves each row once and in seconds when the responses to its ${title} are lost`, async () => {
       await using folder = await temporaryFolder();
       const clock = new FakeClock();
       await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), clock);

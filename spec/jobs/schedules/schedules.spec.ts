@@ -129,7 +129,7 @@ async function begin(store: MemoryJobs, clock: FakeClock, handler: object): Prom
 
 describe("the times of a schedule", () => {
   for (const [what, cron, timeZone, from, expected] of TIMES) {
-    it(`${what}: ${cron} in ${timeZone}`, () => {
+    it(`match ${what}: ${cron} in ${timeZone}`, () => {
       expect(ticks(schedule("s", cron, { timeZone }), from, expected.length)).to.deep.equal(expected);
     });
   }
@@ -155,7 +155,7 @@ describe("the times of a schedule", () => {
     ["an unknown option", "0 3 * * *", { timezone: "UTC" }, "E_OPTION"],
   ];
   for (const [what, cron, options, code] of refused) {
-    it(`refuse ${what}`, () => {
+    it(`are refused for ${what}`, () => {
       expect(errorOf(() => schedule("s", cron, options))).to.include({ code });
     });
   }

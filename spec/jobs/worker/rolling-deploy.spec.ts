@@ -35,7 +35,7 @@ const fresh: readonly (readonly [what: string, job: Job<undefined>])[] = [
 
 describe("a rolling deploy", () => {
   for (const [what, added] of fresh)
-    it(`keeps ${what} that the older process claims for the newer one, and the claim is no attempt`, async () => {
+    it(`keeps ${what} that the older process claims for the newer one, and does not count the claim as an attempt`, async () => {
       const clock = new FakeClock();
       const store = new MemoryJobs({ clock });
       const attempts: number[] = [];

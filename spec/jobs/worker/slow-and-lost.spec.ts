@@ -1,4 +1,4 @@
-/** Workers behind a proxy: answers of the server that are lost after its commit, and round trips of 100 ms. */
+/** Workers behind a proxy: responses of the server that are lost after its commit, and round trips of 100 ms. */
 import { SystemClock } from "@stagecraft/framework";
 import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { mysql } from "@stagecraft/framework/db/mysql";

@@ -164,5 +164,5 @@ describe("DatabaseJobs that notify", function () {
 
 const START_MS = new FakeClock().now();
 const STEP_MS = 20;
-/** The time of these databases may pass faster than a busy machine answers. */
+/** The time of these databases may pass faster than a busy machine responds. */
 const PATIENT = { waitMs: 2_000_000_000, connectMs: 2_000_000_000 };
