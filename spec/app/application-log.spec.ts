@@ -109,14 +109,14 @@ describe("an application that provides a LogSink", () => {
   });
 
   it("writes to the sink the events that its own filter selects", async () => {
-    const [most, least] = [new CaptureSink(), new CaptureSink()];
+    const [wide, narrow] = [new CaptureSink(), new CaptureSink()];
     const shopOnly = new Filter(new Map([["shop", "DEBUG"]]));
 
-    await visit(shop(provide(LogSink).useValue(most), provide(Filter).useValue(shopOnly)));
-    await visit(shop(provide(LogSink).useValue(least), provide(Filter).useValue(Filter.upTo("WARN"))));
+    await visit(shop(provide(LogSink).useValue(wide), provide(Filter).useValue(shopOnly)));
+    await visit(shop(provide(LogSink).useValue(narrow), provide(Filter).useValue(Filter.upTo("WARN"))));
 
-    expect(messages(most)).to.deep.equal(["logged", "logged in detail", "logged later"]);
-    expect(messages(least)).to.deep.equal(["logged later"]);
+    expect(messages(wide)).to.deep.equal(["logged", "logged in detail", "logged later"]);
+    expect(messages(narrow)).to.deep.equal(["logged later"]);
   });
 
   it("does not share the sink with another application of the process", async () => {
@@ -216,10 +216,10 @@ describe("an application that provides a LogSink", () => {
         lines.push("closed");
       }
     }
-    let begun = 0;
+    let started = 0;
     const hanging = [
-      Route.get("/never", () => (begun++, new Promise(() => {}))),
-      Route.get("/by-hand", (ctx: Context) => void (begun++, (ctx.respond = false))),
+      Route.get("/never", () => (started++, new Promise(() => {}))),
+      Route.get("/by-hand", (ctx: Context) => void (started++, (ctx.respond = false))),
     ];
     const application = Application.create()
       .routes(new Routes(hanging))
@@ -230,11 +230,11 @@ describe("an application that provides a LogSink", () => {
       .build();
     const { server } = await listening(net.createServer());
     const running = await application.serve(server);
-    const answers = ["/never", "/by-hand"].map((path) => fetch(running.url + path).catch(() => "cut"));
-    await until(() => begun === 2);
+    const results = ["/never", "/by-hand"].map((path) => fetch(running.url + path).catch(() => "cut"));
+    await until(() => started === 2);
     await running.stop();
 
-    expect(await Promise.all(answers)).to.deep.equal(["cut", "cut"]);
+    expect(await Promise.all(results)).to.deep.equal(["cut", "cut"]);
     const ended = ["GET /never 499", "GET /by-hand 499"];
     const ending = ["draining", "listener stopped", "drain deadline reached", ...ended];
     expect(lines).to.have.members([...ending, "connections destroyed", "stopped", "closed"]);

@@ -68,7 +68,7 @@ function describeOnce(): string {
   return JSON.stringify(Application.create(CountModule).build().graph());
 }
 
-function nothing(): void {}
+function noop(): void {}
 
 describe("Application", () => {
   describe("on a listener of the caller", () => {
@@ -81,11 +81,11 @@ describe("Application", () => {
         const { server } = await listening(make());
         const running: Running = await Application.create(CountModule).lifecycle(PROMPT).build().serve(server);
 
-        const answer = await fetch(`${running.url}/count`);
+        const response = await fetch(`${running.url}/count`);
         const ready = await fetch(`${running.url}/up/ready`);
         await Promise.all([running.stop(), running.stop()]);
 
-        expect(await answer.text()).to.equal("1");
+        expect(await response.text()).to.equal("1");
         expect([ready.status, await ready.json()]).to.deep.equal([200, { state: "ready", ready: true }]);
         expect(server.listening).to.equal(false);
       });
@@ -213,40 +213,40 @@ describe("Application", () => {
     }
     @Module({ providers: [Second, First] })
     class Root {}
-    const [begun, goOn] = [new Gate(), new Gate()];
+    const [started, goOn] = [new Gate(), new Gate()];
     const routes = new Routes([
       Route.get("/", async () => {
-        begun.open();
+        started.open();
         await goOn.passed;
-        events.push("answered");
+        events.push("responded");
         return "";
       }),
     ]);
     await using app = await testApp(Application.create(Root).routes(routes));
 
     const asking = app.get("/");
-    await begun.passed;
+    await started.passed;
     const stopping = app.stop();
     goOn.open();
     await Promise.all([asking, stopping]);
 
-    expect(events).to.deep.equal(["answered", "second", "first"]);
+    expect(events).to.deep.equal(["responded", "second", "first"]);
   });
 
   it("leaves the health paths to the routes if health is off", async () => {
     const routes = new Routes([Route.get("/up/live", () => "of a route")]);
     await using app = await testApp(Application.create().routes(routes).healthPrefix("/up").health(false));
 
-    const answers = [await app.get("/up/live"), await app.get("/up/ready"), await app.get("/up")];
+    const responses = [await app.get("/up/live"), await app.get("/up/ready"), await app.get("/up")];
 
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 404, 404]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 404, 404]);
     expect(app.application.pipeline().find(({ slot }) => slot === "health")?.on).to.equal(false);
   });
 
   const limited: readonly (readonly [string, (limit: RateLimit) => ApplicationBuilder])[] = [
     ["as a stage", (limit) => Application.create().rateLimit(limit)],
     ["as a layer", (limit) => Application.create().layer(limit)],
-    ["on a route", (limit) => Application.create().routes(new Routes([Route.get("/", nothing).middleware(limit)]))],
+    ["on a route", (limit) => Application.create().routes(new Routes([Route.get("/", noop).middleware(limit)]))],
   ];
   for (const [where, build] of limited) {
     it(`starts, probes and stops the cache of a rate limit ${where}, also if no module provides it`, async () => {

@@ -38,7 +38,7 @@ function echo(events: string[], { leaves = false } = {}): ServerAttachment {
       socket.write(SWITCH);
       socket.on("end", () => socket.end()).resume();
       draining.addEventListener("abort", () => {
-        events.push("told");
+        events.push("draining");
         if (!leaves) socket.end("bye");
       });
     });
@@ -88,7 +88,7 @@ describe("an attachment", () => {
     client.socket.end();
     await running;
 
-    expect(events).to.deep.equal(["attached", "started", "told", "stopped"]);
+    expect(events).to.deep.equal(["attached", "started", "draining", "stopped"]);
   });
 
   it("leaves other requests to the application where it takes the listeners of the server away", async () => {
@@ -126,7 +126,7 @@ describe("an attachment", () => {
     await stopping;
 
     expect(received).to.equal(SWITCH);
-    expect([events, client.wasReset]).to.deep.equal([["told"], false]);
+    expect([events, client.wasReset]).to.deep.equal([["draining"], false]);
   });
 
   it("gets the server that was given to `serve()`", async () => {

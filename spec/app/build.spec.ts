@@ -25,7 +25,7 @@ class CountController {
 @Module({ controllers: [CountController] })
 class CountModule {}
 
-function nothing(): void {}
+function noop(): void {}
 
 function active(): number {
   return process.getActiveResourcesInfo().length;
@@ -109,11 +109,11 @@ describe("build()", () => {
   it("refuses rate limits that share buckets in a cache, as stage, layer or middleware", () => {
     const cache = new RedisCache();
     const hourly = RateLimit.perHour(10).redis(cache);
-    const group = new RouteGroup("/session", [Route.post("/", nothing), Route.delete("/", nothing)]);
+    const group = new RouteGroup("/session", [Route.post("/", noop), Route.delete("/", noop)]);
     const builder = Application.create()
       .rateLimit(RateLimit.perSecond(50).burst(100).redis(cache))
       .layer(RateLimit.perMinute(1).redis(cache, "other"), RateLimit.perMinute(1).redis(cache, "other"))
-      .routes(new Routes([group.middleware(hourly), Route.get("/", nothing).middleware(hourly)]));
+      .routes(new Routes([group.middleware(hourly), Route.get("/", noop).middleware(hourly)]));
 
     const diagnostics = startupErrorOf(() => builder.build()).diagnostics;
 
@@ -139,19 +139,19 @@ describe("build()", () => {
     const [cache, other] = [new RedisCache(), new RedisCache({ name: "other" })];
     const hourly = RateLimit.perHour(10).redis(cache);
     const limits = [hourly, RateLimit.perHour(10).redis(cache, "named"), RateLimit.perHour(10).redis(other)];
-    const routes = new Routes([Route.get("/", nothing).middleware(...limits)]);
+    const routes = new Routes([Route.get("/", noop).middleware(...limits)]);
 
     expect(() => Application.create().rateLimit(hourly).layer(hourly).routes(routes).build()).not.to.throw();
     expect(() => Application.create().rateLimit(RateLimit.perHour(5).redis(cache)).build()).not.to.throw();
   });
 
   it("creates no instance if there is a fault", () => {
-    let made = 0;
+    let created = 0;
 
     @Injectable()
     class Eager {
       constructor() {
-        made += 1;
+        created += 1;
       }
     }
 
@@ -160,7 +160,7 @@ describe("build()", () => {
 
     startupErrorOf(() => Application.create(EagerModule).port(-1).build());
 
-    expect(made).to.equal(0);
+    expect(created).to.equal(0);
   });
 
   it("reports the error of a stage with the name of its builder call", () => {

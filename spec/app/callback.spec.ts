@@ -117,10 +117,10 @@ describe("callback()", () => {
         small.say(expecting(5));
         await small.hear(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
         small.say("hello");
-        const answer = await small.hear(/hello$/);
+        const received = await small.hear(/hello$/);
 
         expect(refusal).to.match(refused);
-        expect(answer.match(/100 Continue/g)).to.have.length(1);
+        expect(received.match(/100 Continue/g)).to.have.length(1);
       });
     }
   });

@@ -217,7 +217,7 @@ describe("resolvePort", () => {
     ["APP_PORT before the code", { APP_PORT: "3" }, { asked: 4, configured: 5 }, 3],
     [".port(n) before .config(...)", {}, { asked: 4, configured: 5 }, 4],
     [".config(...) without .port(n)", {}, { configured: 5 }, 5],
-    ["3000 if nothing is set", {}, {}, 3000],
+    ["3000 if no port is set", {}, {}, 3000],
     ["the next variable if one is malformed", { ...all, FRAMEWORK_BACKEND_PORT: "http" }, {}, 2],
     ["the next variable if one is blank", { FRAMEWORK_BACKEND_PORT: " ", PORT: "", APP_PORT: "3" }, {}, 3],
     [".config(...) if all variables are malformed", { PORT: "65536", APP_PORT: " 3" }, { configured: 5 }, 5],

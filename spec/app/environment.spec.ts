@@ -149,7 +149,7 @@ describe("environment", () => {
     }
   });
 
-  it("leaves a variable unchanged that another one is made of", () => {
+  it("leaves a variable unchanged from which another variable is derived", () => {
     const port = variable.port();
     port.default(1).optional().secret();
 

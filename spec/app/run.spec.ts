@@ -95,7 +95,7 @@ describe("run(), if it cannot listen", () => {
     ],
   ];
   for (const [what, run, message] of rows) {
-    it(`names ${what} in one line and starts nothing`, async () => {
+    it(`names ${what} in one line and starts no subsystem`, async () => {
       const folder = mkdtempSync(join(tmpdir(), "stagecraft-"));
       chmodSync(folder, 0o555);
       using taken = await listening(net.createServer());
@@ -120,7 +120,7 @@ describe("run(), if it cannot listen", () => {
   });
 });
 
-describe("a start that fails after it began to listen", () => {
+describe("a start that fails after it has started to listen", () => {
   const rows = [
     ["before any subsystem", 0],
     ["after all subsystems", 1],

@@ -108,15 +108,15 @@ describe("the operations of a subsystem", () => {
         }
       });
 
-      const answer = await app.get("/");
+      const response = await app.get("/");
 
-      expect(await answer.text()).to.equal(outcome === "ok" ? "parcel" : "failed");
+      expect(await response.text()).to.equal(outcome === "ok" ? "parcel" : "failed");
       expect(app.resolve(Metrics).render()).to.include(
         `framework_subsystem_operation_duration_seconds_count{operation="take",outcome="${outcome}",subsystem="storage"} 1`,
       );
       const event = eventOf(app);
       expect(event).to.include('"level":"DEBUG"').and.to.include(`"operation":"take","outcome":"${outcome}"`);
-      expect(event).to.include(answer.headers.get("x-request-id"));
+      expect(event).to.include(response.headers.get("x-request-id"));
       expect(app.logs.lines().join()).not.to.include("parcel");
     });
   }

@@ -35,14 +35,14 @@ export class Recorded extends Subsystem {
 export class Probed extends Recorded {
   constructor(
     kind: SubsystemKind,
-    private readonly answer: (signal: AbortSignal) => unknown = () => undefined,
+    private readonly probeResult: (signal: AbortSignal) => unknown = () => undefined,
     name?: string,
   ) {
     super(kind, [], name === undefined ? {} : { name });
   }
 
   override probe(signal: AbortSignal): unknown {
-    return this.answer(signal);
+    return this.probeResult(signal);
   }
 }
 

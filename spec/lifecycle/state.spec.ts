@@ -75,9 +75,9 @@ describe("Lifecycle", () => {
   it("never goes back, for any sequence of calls", () => {
     const moves = fc.array(fc.constantFrom<Move>("markReady", "beginDrain", "markStopped"));
     fc.assert(
-      fc.property(moves, (told) => {
+      fc.property(moves, (sequence) => {
         const lifecycle = new Lifecycle();
-        for (const move of told) {
+        for (const move of sequence) {
           const before = ORDER.indexOf(lifecycle.state);
 
           codeOf(() => lifecycle[move]());

@@ -54,7 +54,7 @@ describe("an HTTP message in an event", () => {
     it(`is shown as method, path and status: ${name}`, async () => {
       const handle = (ctx: Context) => {
         ctx.status = 202;
-        ctx.set("X-Answer", SECRET);
+        ctx.set("X-Response", SECRET);
         log.info("seen", { value: pick(ctx) });
         return "text";
       };
@@ -62,7 +62,7 @@ describe("an HTTP message in an event", () => {
 
       const response = await app.get(TARGET, { headers: HEADERS });
 
-      expect(response.headers.get("x-answer")).to.equal(SECRET);
+      expect(response.headers.get("x-response")).to.equal(SECRET);
       expect(app.logs.transcript()).to.not.include(SECRET);
       const line = app.logs.lines().find((each) => each.includes('"seen"')) ?? "{}";
       expect(JSON.parse(line)).to.deep.nested.include({ "fields.value": shown });
@@ -77,14 +77,14 @@ describe("an HTTP message in an event", () => {
       shown = logged([ctx, ctx.request, ctx.response, ctx.req, ctx.res]);
     });
 
-    const answer = koa.callback();
+    const handle = koa.callback();
     await seenBy(
-      http.createServer((request, response) => void answer(request, response)),
+      http.createServer((request, response) => void handle(request, response)),
       () => {},
     );
 
-    const answered = { ...ASKED, status: 204 };
-    expect(shown).to.deep.equal([answered, ASKED, answered, ASKED, answered]);
+    const responded = { ...ASKED, status: 204 };
+    expect(shown).to.deep.equal([responded, ASKED, responded, ASKED, responded]);
   });
 
   it("is shown as method, path and status for a client's request and response", async () => {

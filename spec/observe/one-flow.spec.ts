@@ -77,11 +77,11 @@ const ways: Readonly<Record<string, (ctx: Context) => unknown>> = {
       const through = new PassThrough().on("data", () => log.info("seen"));
       pipeline(ctx.req, through, () => resolve(log.info("seen")));
     }),
-  "when the answer is finished": (ctx) => {
+  "when the response is finished": (ctx) => {
     ctx.res.once("finish", () => log.info("seen"));
     return "done";
   },
-  "when the answer is closed": (ctx) => {
+  "when the response is closed": (ctx) => {
     ctx.res.once("close", () => log.info("seen"));
     return "done";
   },
@@ -101,12 +101,12 @@ describe("the flow of a request", () => {
     it(`gives its fields to events that a handler emits ${way}`, async () => {
       const { app, lines } = await logged(handler);
 
-      const answer = await fetch(`${app.url}/links?token=canary`, { method: "POST", body: BODY });
-      await answer.arrayBuffer();
+      const response = await fetch(`${app.url}/links?token=canary`, { method: "POST", body: BODY });
+      await response.arrayBuffer();
       await until(() => lines().some(({ message }) => message === "seen"));
       await app.stop();
 
-      const id = answer.headers.get("x-request-id");
+      const id = response.headers.get("x-request-id");
       const seen = lines().filter(({ message }) => message === "seen");
       for (const line of seen) {
         expect(line.fields).to.include({ request_id: id, method: "POST", path: "/links", client_ip: "127.0.0.1" });
@@ -127,9 +127,9 @@ describe("the flow of a request", () => {
     await until(() => lines().some(({ message }) => message === "gone"));
 
     await app.stop();
-    const gone = lines().find(({ message }) => message === "gone");
-    expect(gone?.fields).to.include({ method: "GET", path: "/slow" });
-    expect(gone?.spans).to.deep.equal(["framework.request", "framework.request"]);
+    const line = lines().find(({ message }) => message === "gone");
+    expect(line?.fields).to.include({ method: "GET", path: "/slow" });
+    expect(line?.spans).to.deep.equal(["framework.request", "framework.request"]);
   });
 
   it("gives its fields to a body that ends because the client leaves", async () => {
@@ -152,7 +152,7 @@ describe("the flow of a request", () => {
 
   it("is entered once, with all stages on and a handler that awaits often", async () => {
     const { app } = await logged(async (ctx) => {
-      for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+      for (let count = 0; count < 10; count++) await Promise.resolve();
       return ctx.text();
     });
     const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });

@@ -123,11 +123,11 @@ describe("TraceContext", () => {
       ["members without a key and a value, which are not checked", "A==,b", "A==,b"],
     ];
 
-    for (const [title, sent, kept] of rows) {
-      it(`${kept === undefined ? "is dropped" : "is preserved"}: ${title}`, () => {
+    for (const [title, sent, expected] of rows) {
+      it(`${expected === undefined ? "is dropped" : "is preserved"}: ${title}`, () => {
         const trace = TraceContext.parse(PARENT, sent);
 
-        expect(trace?.tracestate).to.equal(kept);
+        expect(trace?.tracestate).to.equal(expected);
         expect(trace?.traceId).to.equal(TRACE);
       });
     }
@@ -259,12 +259,12 @@ describe("TraceContext", () => {
 
       fc.assert(
         fc.property(state, (sent) => {
-          const kept = TraceContext.parse(PARENT, sent)?.tracestate;
+          const expected = TraceContext.parse(PARENT, sent)?.tracestate;
 
           const trimmed = sent.replaceAll(/^[ \t]+|[ \t]+$/gu, "");
           const { length } = trimmed.split(",").filter((member) => /[^ ]/u.test(member));
-          const isKept = /^[ -~]{1,512}$/u.test(trimmed) && length >= 1 && length <= 32;
-          expect(kept).to.equal(isKept ? trimmed : undefined);
+          const isWithinLimits = /^[ -~]{1,512}$/u.test(trimmed) && length >= 1 && length <= 32;
+          expect(expected).to.equal(isWithinLimits ? trimmed : undefined);
         }),
         { numRuns: 500 },
       );

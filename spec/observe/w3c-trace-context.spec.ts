@@ -183,32 +183,32 @@ const TRACEPARENTS: readonly (readonly [string, string, string, Continued])[] = 
 ];
 
 const LONG = "x".repeat(256);
-const TRACESTATES: readonly (readonly [string, string, string, "kept" | "dropped"])[] = [
-  ["3.1", "the first example", "congo=t61rcWkgMzE", "kept"],
-  ["3.1", "after one hop", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "kept"],
-  ["3.1", "after two hops", "congo=ucfJifl5GOE,rojo=00f067aa0ba902b7", "kept"],
-  ["3.3.2 Examples", "one tracing system", "rojo=00f067aa0ba902b7", "kept"],
-  ["list", "the simple example", "vendorname1=opaqueValue1,vendorname2=opaqueValue2", "kept"],
-  ["list", "spaces around members", "a=1 , b=2", "kept"],
-  ["list", "32 members", Array.from({ length: 32 }, (_, index) => `v${index}=${index}`).join(","), "kept"],
+const TRACESTATES: readonly (readonly [string, string, string, "preserved" | "dropped"])[] = [
+  ["3.1", "the first example", "congo=t61rcWkgMzE", "preserved"],
+  ["3.1", "after one hop", "rojo=00f067aa0ba902b7,congo=t61rcWkgMzE", "preserved"],
+  ["3.1", "after two hops", "congo=ucfJifl5GOE,rojo=00f067aa0ba902b7", "preserved"],
+  ["3.3.2 Examples", "one tracing system", "rojo=00f067aa0ba902b7", "preserved"],
+  ["list", "the simple example", "vendorname1=opaqueValue1,vendorname2=opaqueValue2", "preserved"],
+  ["list", "spaces around members", "a=1 , b=2", "preserved"],
+  ["list", "32 members", Array.from({ length: 32 }, (_, index) => `v${index}=${index}`).join(","), "preserved"],
   ["list", "33 members", Array.from({ length: 33 }, (_, index) => `v${index}=${index}`).join(","), "dropped"],
-  ["header field values", "empty members", "a=1,,b=2,", "kept"],
-  ["header field values", "members of spaces", "a=1, ,b=2", "kept"],
+  ["header field values", "empty members", "a=1,,b=2,", "preserved"],
+  ["header field values", "members of spaces", "a=1, ,b=2", "preserved"],
   ["header field values, narrower: no tab", "tabs around members", "a=1\t,\tb=2", "dropped"],
-  ["key", "every character of a key", "abcdefghijklmnopqrstuvwxyz0123456789_-*/@=1", "kept"],
-  ["key", "a key that starts with a digit", "0a=1", "kept"],
-  ["key", "a tenant at a system", "tenant@system=1", "kept"],
-  ["key", "256 characters", `${LONG}=1`, "kept"],
-  ["value", "every character of a value", "a= !\"#$%&'()*+-./0123456789:;<>?@AZ[\\]^_`az{|}~", "kept"],
-  ["value", "256 characters", `a=${LONG}`, "kept"],
+  ["key", "every character of a key", "abcdefghijklmnopqrstuvwxyz0123456789_-*/@=1", "preserved"],
+  ["key", "a key that starts with a digit", "0a=1", "preserved"],
+  ["key", "a tenant at a system", "tenant@system=1", "preserved"],
+  ["key", "256 characters", `${LONG}=1`, "preserved"],
+  ["value", "every character of a value", "a= !\"#$%&'()*+-./0123456789:;<>?@AZ[\\]^_`az{|}~", "preserved"],
+  ["value", "256 characters", `a=${LONG}`, "preserved"],
   ["value", "a control character", "a=\u0001", "dropped"],
   ["value", "DEL", "a=\u007f", "dropped"],
   ["value", "a character outside ASCII", "a=\u00e9", "dropped"],
-  ["limits", "512 characters", `a=${LONG},b=${"y".repeat(251)}`, "kept"],
+  ["limits", "512 characters", `a=${LONG},b=${"y".repeat(251)}`, "preserved"],
   ["limits, narrower: no more than 512", "513 characters", `a=${LONG},b=${"y".repeat(252)}`, "dropped"],
-  ["combined header value, wider: not checked", "a key twice", "congo=2,rojo=1,congo=1", "kept"],
-  ["key, wider: not checked", "a key in upper case", "CONGO=1", "kept"],
-  ["list-members, wider: not checked", "a member without a value", "congo", "kept"],
+  ["combined header value, wider: not checked", "a key twice", "congo=2,rojo=1,congo=1", "preserved"],
+  ["key, wider: not checked", "a key in upper case", "CONGO=1", "preserved"],
+  ["list-members, wider: not checked", "a member without a value", "congo", "preserved"],
 ];
 
 const PARENT = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -228,7 +228,7 @@ describe("W3C Trace Context", () => {
       const trace = TraceContext.parse(PARENT, tracestate);
 
       expect(trace?.traceId).to.equal("4bf92f3577b34da6a3ce929d0e0e4736");
-      expect(trace?.tracestate).to.equal(expected === "kept" ? tracestate : undefined);
+      expect(trace?.tracestate).to.equal(expected === "preserved" ? tracestate : undefined);
     });
   }
 

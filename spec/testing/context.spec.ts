@@ -45,7 +45,7 @@ describe("context", () => {
     ["bytes", { body: new Uint8Array([104, 105]) }, (ctx) => ctx.text(), "hi"],
     ["a stream", { body: Readable.from(["h", "i"]) }, (ctx) => ctx.text(), "hi"],
     ["a Blob", { body: new Blob(["hi"]) }, (ctx) => ctx.text(), "hi"],
-    ["nothing", {}, (ctx) => ctx.text(), ""],
+    ["no body", {}, (ctx) => ctx.text(), ""],
   ];
   for (const [name, options, read, expected] of bodies) {
     it(`reads ${name} as a body, twice`, async () => {

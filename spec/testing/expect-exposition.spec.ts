@@ -5,7 +5,7 @@ const histogram = (...lines: readonly string[]) => ["# TYPE h histogram", ...lin
 
 describe("expectExposition", () => {
   const good: readonly (readonly [string, string])[] = [
-    ["nothing", ""],
+    ["an empty page", ""],
     ["a metric without samples", "# TYPE a counter\n"],
     ["help", "# HELP a Some \\\\ and \\n.\n# TYPE a gauge\na -1.5\n"],
     ["labels with every escape", '# TYPE a counter\na{x="\\\\\\"\\n{},="} 1\n'],

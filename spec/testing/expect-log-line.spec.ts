@@ -16,7 +16,7 @@ describe("expectLogLine", () => {
     ["a message", line("", '"message":"a \\"b\\" {c:1}",')],
     ["spans", line("", '"spans":["a","b"],')],
     ["fields of every kind", withFields('"a":1,"b":-1.5e+3,"c":true,"d":null,"e":"x","f":[1,{"y":1,"z":[]}],"g":{}')],
-    ["keys that look like numbers", withFields('"10":1,"9":1,"a":1')],
+    ["keys in the form of numbers", withFields('"10":1,"9":1,"a":1')],
     ["an integer that a double cannot hold", withFields('"a":123456789012345678901234567890')],
     ["redacted values", withFields('"password":"[redacted]","z":{"api-key":"[redacted]"}')],
   ];

@@ -33,7 +33,7 @@ const reads = [
   }),
 ];
 
-const everything = (...routes: readonly Route[]): ApplicationBuilder =>
+const withEveryStage = (...routes: readonly Route[]): ApplicationBuilder =>
   withObservability(Application.create())
     .routes(new Routes(routes))
     .compression()
@@ -42,7 +42,7 @@ const everything = (...routes: readonly Route[]): ApplicationBuilder =>
 
 describe("expectNoLeak", () => {
   it("finds no leak with every stage on", async () => {
-    await using app = await testApp(everything(...reads));
+    await using app = await testApp(withEveryStage(...reads));
 
     await expectNoLeak(app, CANARY);
 
@@ -126,7 +126,7 @@ describe("expectNoLeak", () => {
   ];
   for (const [name, handler, message] of leaks) {
     it(`finds ${name}`, async () => {
-      await using app = await testApp(everything(Route.post("/leak", handler)));
+      await using app = await testApp(withEveryStage(Route.post("/leak", handler)));
 
       const error = await rejectionOf(expectNoLeak(app, CANARY));
 
@@ -143,7 +143,7 @@ describe("expectNoLeak", () => {
         .run(() => Promise.reject(error))
         .catch(() => "failed");
     });
-    await using app = await testApp(everything(route));
+    await using app = await testApp(withEveryStage(route));
 
     await expectNoLeak(app, CANARY);
   });
@@ -152,7 +152,7 @@ describe("expectNoLeak", () => {
     const metrics = new Metrics();
     const count = (ctx: Context) => metrics.increment("agents_total", { agent: ctx.get("user-agent") });
     await using app = await testApp(
-      everything(
+      withEveryStage(
         Route.get("/leak", count),
         Route.get("/metrics", () => metrics.response()),
       ),
@@ -164,7 +164,7 @@ describe("expectNoLeak", () => {
   });
 
   it("finds the canary of an earlier request of the test", async () => {
-    await using app = await testApp(everything(Route.get("/login", (ctx) => log.info(ctx.querystring))));
+    await using app = await testApp(withEveryStage(Route.get("/login", (ctx) => log.info(ctx.querystring))));
     await app.get("/login?password=mysecretpassword");
 
     const error = await rejectionOf(expectNoLeak(app, "mysecretpassword"));
@@ -173,7 +173,7 @@ describe("expectNoLeak", () => {
   });
 
   it("fails if there is no text to search", async () => {
-    await using app = await testApp(everything(...reads));
+    await using app = await testApp(withEveryStage(...reads));
     await app.stop();
 
     expect((await rejectionOf(expectNoLeak(app, CANARY))).message).to.include("no request got a response");

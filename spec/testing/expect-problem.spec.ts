@@ -5,9 +5,10 @@ import { expectProblem, type ExpectedProblem } from "../../lib/testing/expect-pr
 import { rejectionOf } from "../support/rejection-of.js";
 
 const TYPE = "application/problem+json";
-const answer = (body: string, status = 404, type = TYPE) =>
+const createResponse = (body: string, status = 404, type = TYPE) =>
   new Response(body, { status, headers: { "content-type": type } });
-const problem = (options: ConstructorParameters<typeof Problem>[1] = {}) => answer(new Problem(404, options).text());
+const problem = (options: ConstructorParameters<typeof Problem>[1] = {}) =>
+  createResponse(new Problem(404, options).text());
 
 describe("expectProblem", () => {
   const good: readonly (readonly [string, Response, ExpectedProblem])[] = [
@@ -17,7 +18,7 @@ describe("expectProblem", () => {
     ["a detail that matches", problem({ detail: "no link 7" }), { status: 404, detail: /7$/ }],
     ["no detail", problem(), { status: 404, detail: null }],
     ["extensions", problem({ extensions: { b: [1], a: { x: 1 } } }), { status: 404, extensions: { a: { x: 1 } } }],
-    ["no slug", answer(new Problem(418).text(), 418), { status: 418, slug: "about:blank" }],
+    ["no slug", createResponse(new Problem(418).text(), 418), { status: 418, slug: "about:blank" }],
   ];
   for (const [name, response, expected] of good) {
     it(`accepts ${name}, and leaves the body readable`, async () => {
@@ -30,14 +31,19 @@ describe("expectProblem", () => {
   const text = new Problem(404, { detail: "seen" }).text();
   const bad: readonly (readonly [string, Response, ExpectedProblem, string])[] = [
     ["another status", problem(), { status: 403 }, "the status is 404, not 403"],
-    ["another media type", answer(text, 404, "application/json"), { status: 404 }, '"application/json"'],
-    ["a media type with a charset", answer(text, 404, `${TYPE}; charset=utf-8`), { status: 404 }, "charset"],
+    ["another media type", createResponse(text, 404, "application/json"), { status: 404 }, '"application/json"'],
+    ["a media type with a charset", createResponse(text, 404, `${TYPE}; charset=utf-8`), { status: 404 }, "charset"],
     ["another slug", problem(), { status: 404, slug: "gone" }, '"urn:framework:problem:not-found"'],
     ["another title", problem(), { status: 404, title: "Gone" }, '"Resource not found"'],
-    ["another detail", answer(text), { status: 404, detail: "expected" }, 'the detail is "seen", not "expected"'],
-    ["a detail that does not match", answer(text), { status: 404, detail: /expected/ }, '"seen"'],
+    [
+      "another detail",
+      createResponse(text),
+      { status: 404, detail: "expected" },
+      'the detail is "seen", not "expected"',
+    ],
+    ["a detail that does not match", createResponse(text), { status: 404, detail: /expected/ }, '"seen"'],
     ["a missing detail", problem(), { status: 404, detail: /./ }, "undefined"],
-    ["an unexpected detail", answer(text), { status: 404, detail: null }, '"seen"'],
+    ["an unexpected detail", createResponse(text), { status: 404, detail: null }, '"seen"'],
     [
       "another extension",
       problem({ extensions: { a: 1 } }),
@@ -45,18 +51,23 @@ describe("expectProblem", () => {
       "the extension a is 1",
     ],
     ["a missing extension", problem(), { status: 404, extensions: { a: 2 } }, "the extension a is undefined"],
-    ["a body that is not JSON", answer("<h1>", 404), { status: 404 }, '"<h1>"'],
-    ["an empty body", answer("", 404), { status: 404 }, "not JSON"],
-    ["a list", answer("[]", 404), { status: 404 }, "lacks a type"],
-    ["a document without a title", answer('{"type":"about:blank","status":404}'), { status: 404 }, "lacks"],
+    ["a body that is not JSON", createResponse("<h1>", 404), { status: 404 }, '"<h1>"'],
+    ["an empty body", createResponse("", 404), { status: 404 }, "not JSON"],
+    ["a list", createResponse("[]", 404), { status: 404 }, "lacks a type"],
+    ["a document without a title", createResponse('{"type":"about:blank","status":404}'), { status: 404 }, "lacks"],
     [
       "a document of another status",
-      answer(new Problem(400).text()),
+      createResponse(new Problem(400).text()),
       { status: 404 },
       "the member status is 400, not 404",
     ],
-    ["members out of order", answer('{"title":"x","type":"y","status":404}'), { status: 404 }, "order"],
-    ["extensions out of order", answer('{"type":"y","title":"x","status":404,"b":1,"a":1}'), { status: 404 }, "order"],
+    ["members out of order", createResponse('{"title":"x","type":"y","status":404}'), { status: 404 }, "order"],
+    [
+      "extensions out of order",
+      createResponse('{"type":"y","title":"x","status":404,"b":1,"a":1}'),
+      { status: 404 },
+      "order",
+    ],
   ];
   for (const [name, response, expected, message] of bad) {
     it(`rejects ${name}, naming the actual response`, async () => {

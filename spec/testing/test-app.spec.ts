@@ -44,7 +44,7 @@ class GreetingController {
   async show({ params }: Context<"name">) {
     log.info("asked");
     await new Promise((resolve) => setImmediate(resolve));
-    log.info("answered", { name: params.name });
+    log.info("found", { name: params.name });
     return this.greetings.for(params.name);
   }
 }
@@ -110,7 +110,7 @@ describe("testApp", () => {
       return events(app);
     });
 
-    expect(seen).to.include.members(["asked", "answered"]);
+    expect(seen).to.include.members(["asked", "found"]);
     expect(outside).to.deep.equal([]);
   });
 
@@ -120,8 +120,8 @@ describe("testApp", () => {
 
     await one.get("/greetings/ada");
 
-    expect(events(one)).to.include("answered");
-    expect(events(two)).not.to.include("answered");
+    expect(events(one)).to.include("found");
+    expect(events(two)).not.to.include("found");
   });
 
   it("stamps the log lines by a fake clock, those of the start included", async () => {
@@ -184,11 +184,11 @@ describe("app.stop", () => {
   });
 
   it("lets a request in flight finish", async () => {
-    const [asked, answer] = [new Gate(), new Gate<string>()];
+    const [asked, reply] = [new Gate(), new Gate<string>()];
     const builder = serving(
       Route.get("/", () => {
         asked.open();
-        return answer.passed;
+        return reply.passed;
       }),
     );
     const app = await testApp(builder);
@@ -196,7 +196,7 @@ describe("app.stop", () => {
     await asked.passed;
 
     const stopping = app.stop();
-    answer.open("late");
+    reply.open("late");
 
     expect(await (await response).text()).to.equal("late");
     await stopping;

@@ -198,15 +198,15 @@ describe("the client of a test application", () => {
 
   describe("raw", () => {
     it("returns the received bytes when the connection closes", async () => {
-      const answer = await app.raw("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+      const received = await app.raw("GET /nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
 
-      expect(answer.toString()).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
+      expect(received.toString()).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
     });
 
     it("returns the received bytes after a silence", async () => {
-      const answer = await app.raw("GET /redirect HTTP/1.1\r\nHost: x\r\n\r\n", { quietMs: 20 });
+      const received = await app.raw("GET /redirect HTTP/1.1\r\nHost: x\r\n\r\n", { quietMs: 20 });
 
-      expect(answer.toString()).to.match(/^HTTP\/1\.1 302 /);
+      expect(received.toString()).to.match(/^HTTP\/1\.1 302 /);
     });
 
     it("returns the bytes that arrive in a process that was stopped for longer than the limit", async () => {
@@ -217,9 +217,9 @@ describe("the client of a test application", () => {
     });
 
     it("returns no bytes if none arrive within the limit", async () => {
-      const answer = await app.raw("GET / HT", { limitMs: 30 });
+      const received = await app.raw("GET / HT", { limitMs: 30 });
 
-      expect(answer).to.have.lengthOf(0);
+      expect(received).to.have.lengthOf(0);
     });
   });
 });

@@ -14,12 +14,12 @@ const log = tracing.target("shop::links");
 describe("tracing", () => {
   describe("a target", () => {
     it("drops events and runs spans if there is no subscriber", () => {
-      const answer = log.span("quiet", { a: 1 }).run(() => {
+      const result = log.span("quiet", { a: 1 }).run(() => {
         log.error("lost");
         return tracing.currentSpan();
       });
 
-      expect(answer).to.equal(undefined);
+      expect(result).to.equal(undefined);
     });
 
     for (const level of ["trace", "debug", "info", "warn", "error"] as const) {
@@ -77,14 +77,14 @@ describe("tracing", () => {
       });
     }
 
-    for (const [owner, surround] of [
+    for (const [filter, surround] of [
       [
         "every layer",
         'tracing.withSubscriber(tracing.registry().filter({ maxLevel: () => "INFO" }).with(layer), measure);',
       ],
       ["its target", 'installLogging("warn,shop=info", layer); measure();'],
     ] as const) {
-      it(`allocates nothing for an event below the level of ${owner}`, async () => {
+      it(`does not allocate for an event below the level of ${filter}`, async () => {
         const { stdout } = await runProgram(`
           const { tracing } = await load("entries/observe-tracing.js");
           const { installLogging } = await load("entries/observe.js");

@@ -109,7 +109,7 @@ describe("the filter of installLogging", () => {
     ["empty, default parses: the default", "", "warn", "WARN", []],
     ["blank, default parses: the default", " \t", "warn", "WARN", []],
     ["set and parses: the variable", "debug", "warn", "DEBUG", []],
-    ["set and parses, default does not: the variable, and nothing is said", "debug", "!", "DEBUG", []],
+    ["set and parses, default does not: the variable, and no warning", "debug", "!", "DEBUG", []],
     ["set, does not parse: warning, then the default", "a=b", "warn", "WARN", ["RUST_LOG"]],
     ["unset, default does not parse: warning, then info", undefined, "a=b", "INFO", ["default"]],
     ["neither parses: two warnings, then info", "a=b", "c=d", "INFO", ["RUST_LOG", "default"]],

@@ -96,8 +96,13 @@ describe("the JSON log", () => {
         target.span(odd).run(() => target.info(odd, { [odd]: odd }));
       });
 
-      const kept = JSON.parse(JSON.stringify(odd)) as string;
-      expect(line).to.deep.include({ message: kept, target: kept, spans: [kept], fields: { [kept]: kept } });
+      const wellFormed = JSON.parse(JSON.stringify(odd)) as string;
+      expect(line).to.deep.include({
+        message: wellFormed,
+        target: wellFormed,
+        spans: [wellFormed],
+        fields: { [wellFormed]: wellFormed },
+      });
     });
 
     it("takes the message from the fields if the event has none", () => {
@@ -428,8 +433,8 @@ describe("the JSON log", () => {
       const writer = new FieldWriter(() => false);
       const { root } = writer.keyCache;
 
-      for (let turn = 0; turn < 200; turn++) {
-        writer.line({ dictionary: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${turn}-${at}`, at])) });
+      for (let round = 0; round < 200; round++) {
+        writer.line({ dictionary: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${round}-${at}`, at])) });
       }
 
       expect(writer.keyCache.root).to.equal(root);
@@ -465,9 +470,9 @@ describe("the JSON log", () => {
       const layer = new JsonLog(sink);
       tracing.withSubscriber(tracing.registry().with(layer), () =>
         log.span("span", { ssn: 1 }).run(() => {
-          for (let turn = 0; turn < 3; turn++) {
+          for (let round = 0; round < 3; round++) {
             log.info("m", { iban: "DE1" });
-            if (turn === 1) layer.alsoRedact("iban", "ssn");
+            if (round === 1) layer.alsoRedact("iban", "ssn");
           }
         }),
       );
@@ -582,8 +587,8 @@ describe("the JSON log", () => {
   describe("a sink", () => {
     it("loses only this line if it throws", () => {
       const sink = new FailingSink();
-      const kept = new CaptureSink();
-      const registry = tracing.registry().with(new JsonLog(sink)).with(new JsonLog(kept));
+      const otherSink = new CaptureSink();
+      const registry = tracing.registry().with(new JsonLog(sink)).with(new JsonLog(otherSink));
 
       tracing.withSubscriber(registry, () => {
         log.info("first");
@@ -591,7 +596,7 @@ describe("the JSON log", () => {
       });
 
       expect(sink.tried).to.equal(2);
-      expect(kept.lines()).to.have.lengthOf(2);
+      expect(otherSink.lines()).to.have.lengthOf(2);
     });
 
     it("does not make a direct call of the layer fail if it throws", () => {
@@ -642,7 +647,7 @@ class RejectingSink extends LogSink {
   // TypeScript accepts a method that returns a promise here, so applications will have it.
   // oxlint-disable-next-line typescript/no-misused-promises
   override async writeLine(): Promise<void> {
-    throw new Error("network gone");
+    throw new Error("no network");
   }
 }
 

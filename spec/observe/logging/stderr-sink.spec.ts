@@ -87,9 +87,9 @@ describe("the sink at standard error", function () {
       sink.writeLine("first");
       // A signal listener alone does not keep a process.
       const alive = setInterval(() => {}, 1000);
-      const gone = new Promise((resolve) => process.once("SIGUSR2", resolve));
+      const readerClosed = new Promise((resolve) => process.once("SIGUSR2", resolve));
       process.stdout.write("ready");
-      await gone;
+      await readerClosed;
       clearInterval(alive);
       for (let i = 0; i < 1000; i++) sink.writeLine("into the void");
       process.stdout.write(" alive");
@@ -193,15 +193,15 @@ describe("the sink at standard error", function () {
       const sink = new StderrSink(end);
 
       const waited = timeOf(() => sink.writeLine("x".repeat(100_000)));
-      for (let turn = 0; turn < 3; turn++) sink.writeLine("without a reader");
+      for (let count = 0; count < 3; count++) sink.writeLine("without a reader");
       pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
-      const begun = drain(pipe);
+      const firstPart = drain(pipe);
       sink.writeLine("next");
       sink.writeLine("last");
       closeSync(end);
       return {
         waited,
-        lines: Buffer.concat([begun, drain(pipe)])
+        lines: Buffer.concat([firstPart, drain(pipe)])
           .toString()
           .split("\n"),
       };

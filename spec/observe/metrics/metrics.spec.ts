@@ -553,12 +553,12 @@ describe("Metrics", () => {
 
     it("holds for series that a caller keeps and counts on directly", () => {
       const metrics = new Metrics({ maxSeries: 1 });
-      const kept = metrics.counter("a", { x: 1 });
+      const series = metrics.counter("a", { x: 1 });
       const lost = metrics.counter("a", { x: 2 });
       metrics.histogram("w", { x: 1 }).observe(1);
       const unseen = metrics.histogram("w", { x: 2 });
 
-      kept.value += 1;
+      series.value += 1;
       lost.value += 1;
       unseen.observe(1);
       unseen.observe(1);

@@ -55,12 +55,12 @@ describe("a scrape", () => {
   ] as const) {
     it(`comes in slices for ${SETS} ${what}, and the event loop runs before each slice`, async () => {
       const sizes: number[] = [];
-      const turns: number[] = [];
-      let turn = 0;
-      let isOver = false;
+      const iterations: number[] = [];
+      let iteration = 0;
+      let hasEnded = false;
       const count = (): void => {
-        turn++;
-        if (!isOver) setImmediate(count);
+        iteration++;
+        if (!hasEnded) setImmediate(count);
       };
       setImmediate(count);
 
@@ -68,30 +68,30 @@ describe("a scrape", () => {
       // Chunks of a stream of text are bytes.
       for await (const chunk of body) {
         sizes.push((chunk as Buffer).length);
-        turns.push(turn);
+        iterations.push(iteration);
       }
-      isOver = true;
+      hasEnded = true;
 
       expect(sizes).to.have.length.of.at.least(slices);
       expect(Math.max(...sizes)).to.be.below(SLICE + 4096);
-      expect(turns).to.deep.equal([...new Set(turns)]);
+      expect(iterations).to.deep.equal([...new Set(iterations)]);
     });
   }
 
   it("shows each series with values of one moment, and no series that was added after its metric was written", async () => {
     const metrics = crowd();
     const body = streamed(metrics);
-    let isOver = false;
+    let hasEnded = false;
     const disturb = (): void => {
       for (let set = 0; set < 1000; set++) metrics.observe("h_seconds", { route: `/r/${set * 10}` }, 1e9);
       metrics.observe("h_seconds", { route: "/a-new-one" }, 1);
       metrics.increment("a_new_one");
-      if (!isOver) setImmediate(disturb);
+      if (!hasEnded) setImmediate(disturb);
     };
     setImmediate(disturb);
 
     const exposition = await text(body);
-    isOver = true;
+    hasEnded = true;
 
     // Every bucket row ends in the count of its series.
     expectExposition(exposition);

@@ -225,16 +225,16 @@ describe("an application with a Telemetry", () => {
     }
   });
 
-  for (const [path, answer, code] of [
+  for (const [path, expected, code] of [
     ["/links/7", 200, "UNSET"],
     ["/links/7/gone", 404, "UNSET"],
     ["/links/7/broken", 500, "ERROR"],
   ] as const) {
-    it(`gives the spans of an answer ${answer} the status ${code}`, async () => {
+    it(`gives the spans of a response ${expected} the status ${code}`, async () => {
       let status = 0;
       const run = await ObservedRun.of(async (url) => ({ status } = await fetch(url + path)));
 
-      expect(status).to.equal(answer);
+      expect(status).to.equal(expected);
       for (const request of run.requests) {
         const message = code === "ERROR" ? { message: "HTTP 500" } : {};
         expect(request.status).to.deep.equal({ code: `STATUS_CODE_${code}`, ...message });

@@ -14,7 +14,7 @@ function globals(): Record<string, string[]> {
 
 const collector = await Collector.start();
 // Node creates a global at the first use of `Response`.
-const answer = new Response();
+const response = new Response();
 const before = globals();
 
 const { Telemetry } = await import("../../../lib/entries/observe-otel.js");
@@ -24,12 +24,12 @@ const telemetry = Telemetry.builder("shop").endpoint(collector.endpoint).build()
 await tracing.withSubscriber(tracing.registry().with(telemetry.tracingLayer()), async () => {
   const log = tracing.target("shop::links");
   await log.span("import").run(async () => {
-    await telemetry.tracedFetch(() => Promise.resolve(answer))("http://127.0.0.1/");
+    await telemetry.tracedFetch(() => Promise.resolve(response))("http://127.0.0.1/");
   });
 });
 const used = globals();
 await telemetry.shutdown();
-const over = globals();
+const after = globals();
 collector.stop();
 
-console.log(JSON.stringify({ before, imported, used, over, spans: collector.spans.length }));
+console.log(JSON.stringify({ before, imported, used, after, spans: collector.spans.length }));

@@ -82,8 +82,8 @@ export class Collector {
     server.addService(
       { Export: { path: PATH, requestStream: false, responseStream: false, ...RAW } },
       {
-        Export: (call: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) =>
-          collector?.take(call.request, answer),
+        Export: (call: ServerUnaryCall<Buffer, Buffer>, respond: sendUnaryData<Buffer>) =>
+          collector?.take(call.request, respond),
       },
     );
     const port = await new Promise<number>((resolve, reject) => {
@@ -122,18 +122,18 @@ export class Collector {
     this.server.forceShutdown();
   }
 
-  private take(bytes: Buffer, answer: sendUnaryData<Buffer>): void {
+  private take(bytes: Buffer, respond: sendUnaryData<Buffer>): void {
     const refusal = this.refusals.shift();
-    if (refusal === undefined) this.answerAs(this.behaviour, bytes, answer);
-    else answer(errorOf(refusal));
+    if (refusal === undefined) this.respondAs(this.behaviour, bytes, respond);
+    else respond(errorOf(refusal));
     for (const resolve of this.waiting.splice(0)) resolve();
   }
 
-  private answerAs(behaviour: Behaviour, bytes: Buffer, answer: sendUnaryData<Buffer>): void {
+  private respondAs(behaviour: Behaviour, bytes: Buffer, respond: sendUnaryData<Buffer>): void {
     if (behaviour === "accept") this.requests.push(decode(bytes));
-    if (behaviour === "accept") answer(null, EMPTY_RESPONSE);
-    if (behaviour === "keep all but one") answer(null, ALL_BUT_ONE);
-    if (behaviour === "refuse") answer({ code: status.INTERNAL, details: "the disk is full" });
+    if (behaviour === "accept") respond(null, EMPTY_RESPONSE);
+    if (behaviour === "keep all but one") respond(null, ALL_BUT_ONE);
+    if (behaviour === "refuse") respond({ code: status.INTERNAL, details: "the disk is full" });
   }
 }
 
@@ -168,9 +168,9 @@ export function attributesOf({
 }
 
 function plain(value: Readonly<Record<string, unknown>>): unknown {
-  const [kind, held] = Object.entries(value)[0] ?? [];
-  if (kind === "intValue") return Number(held);
-  if (kind !== "arrayValue") return held;
+  const [kind, content] = Object.entries(value)[0] ?? [];
+  if (kind === "intValue") return Number(content);
+  if (kind !== "arrayValue") return content;
   // An array value has a member `values` of attribute values.
-  return (held as { values?: readonly Record<string, unknown>[] }).values?.map(plain) ?? [];
+  return (content as { values?: readonly Record<string, unknown>[] }).values?.map(plain) ?? [];
 }

@@ -12,7 +12,7 @@ describe("Delivery", () => {
     delivery = new Delivery(exporter, new DroppedSpans(undefined));
   });
 
-  const gone = new Error("gone");
+  const unreachable = new Error("unreachable");
 
   it("has no undelivered spans after a successful export", async () => {
     const sent = delivery.send(batch(1));
@@ -25,7 +25,7 @@ describe("Delivery", () => {
   it("adds up lost spans until an export succeeds", async () => {
     for (const spans of [2, 3]) {
       const sent = delivery.send(batch(spans));
-      exporter.settle(gone);
+      exporter.settle(unreachable);
       await sent;
     }
     const lost = delivery.undelivered;
@@ -33,7 +33,7 @@ describe("Delivery", () => {
     exporter.settle();
     await sent;
 
-    expect(lost).to.deep.equal({ spans: 5, cause: gone });
+    expect(lost).to.deep.equal({ spans: 5, cause: unreachable });
     expect(delivery.undelivered).to.equal(undefined);
   });
 
@@ -46,7 +46,7 @@ describe("Delivery", () => {
 
     delivery.abandon();
     const atOnce = dropped;
-    exporter.settle(gone);
+    exporter.settle(unreachable);
     exporter.settle();
     await Promise.all(sent);
 
@@ -54,15 +54,15 @@ describe("Delivery", () => {
   });
 
   for (const [order, outcomes] of Object.entries({
-    "before it": [gone, undefined],
-    "after it": [undefined, gone],
+    "before it": [unreachable, undefined],
+    "after it": [undefined, unreachable],
   })) {
     it(`keeps a lost batch although another batch, in flight at the same time, was delivered ${order}`, async () => {
       const sent = [delivery.send(batch(2)), delivery.send(batch(3))];
       for (const outcome of outcomes) exporter.settle(outcome);
       await Promise.all(sent);
 
-      expect(delivery.undelivered).to.deep.include({ cause: gone });
+      expect(delivery.undelivered).to.deep.include({ cause: unreachable });
     });
   }
 });

@@ -21,12 +21,12 @@ describe("a process with a Telemetry", function () {
   this.timeout(120_000);
 
   it("does not change globals, listeners and environment", async () => {
-    const { before, imported, used, over, spans } = JSON.parse(await child("child-globals.js"));
+    const { before, imported, used, after, spans } = JSON.parse(await child("child-globals.js"));
 
     expect(spans).to.equal(2);
     expect(imported).to.deep.equal(before);
     expect(used).to.deep.equal(before);
-    expect(over).to.deep.equal(before);
+    expect(after).to.deep.equal(before);
     expect(before.keys.filter((key: string) => key.includes("opentelemetry"))).to.deep.equal([]);
   });
 

@@ -121,13 +121,13 @@ describe("the spans of a request", () => {
   });
 
   it("are the parents of spans that start in a timer after the response", async () => {
-    const answered = new Gate();
+    const responded = new Gate();
     const done = new Gate();
 
     const collector = await served(
       () => {
         setTimeout(() => {
-          void answered.passed.then(() => {
+          void responded.passed.then(() => {
             log.span("late").run(() => {});
             done.open();
           });
@@ -136,7 +136,7 @@ describe("the spans of a request", () => {
       },
       async (url) => {
         await (await fetch(url)).text();
-        answered.open();
+        responded.open();
         await done.passed;
       },
     );
@@ -155,14 +155,14 @@ describe("the spans of a request", () => {
       async () => {
         reached.open();
         await draining.passed;
-        return "answered";
+        return "responded";
       },
       async (url, stop) => {
-        const answer = fetch(url);
+        const received = fetch(url);
         await reached.passed;
         const stopped = stop();
         draining.open();
-        expect(await (await answer).text()).to.equal("answered");
+        expect(await (await received).text()).to.equal("responded");
         await stopped;
       },
     );
@@ -170,7 +170,7 @@ describe("the spans of a request", () => {
     expect(statuses(collector)).to.deep.equal([UNSET, UNSET]);
   });
 
-  for (const [what, end, answer, message, status] of [
+  for (const [what, end, received, message, status] of [
     [
       "observes its signal",
       ({ signal }: Context) => Promise.reject(signal.reason),
@@ -186,25 +186,25 @@ describe("the spans of a request", () => {
       const collector = await served(
         (ctx) =>
           log.span("find").run(async () => {
-            log.span("look").run(() => {});
+            log.span("query").run(() => {});
             reached.open();
             await once(ctx.signal, "abort");
             return end(ctx);
           }),
         async (url, stop) => {
-          const answered = fetch(url).then(
+          const responded = fetch(url).then(
             (response) => response.status,
             () => undefined,
           );
           await reached.passed;
           await stop();
-          expect(await answered).to.equal(answer);
+          expect(await responded).to.equal(received);
         },
         (builder) => builder.catchPanic().lifecycle({ drainDeadlineMs: 50 }),
       );
 
       expect(statuses(collector)).to.deep.equal([status, status]);
-      expect(collector.span("look").traceId).to.equal(requestSpans(collector)[0]?.traceId);
+      expect(collector.span("query").traceId).to.equal(requestSpans(collector)[0]?.traceId);
       // A span that never ends is not exported.
       const finds = collector.spans.filter(({ name }) => name === "find");
       expect(finds.map((find) => find.status?.message)).to.deep.equal(message === undefined ? [] : [message]);
@@ -213,7 +213,7 @@ describe("the spans of a request", () => {
 
   it("are not created for health checks", async () => {
     const collector = await served(
-      () => "answered",
+      () => "responded",
       async (url) => {
         await fetch(`${url}/up/live`);
         await fetch(url);

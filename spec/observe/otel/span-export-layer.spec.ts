@@ -98,8 +98,8 @@ describe("SpanExportLayer", () => {
 
       const scopes = collector.requests.flatMap(({ resourceSpans }) => resourceSpans[0]?.scopeSpans ?? []);
       const placed = scopes.flatMap(({ scope, spans }) => spans.map(({ name }) => `${name} in ${scope.name}`));
-      const kept = targets.map((_, i) => (i < MAX_SCOPES ? `shop::${i}` : "framework"));
-      const twice = [...kept, ...kept].map((scope, i) => `import ${i} in ${scope}`);
+      const expectedScopes = targets.map((_, i) => (i < MAX_SCOPES ? `shop::${i}` : "framework"));
+      const twice = [...expectedScopes, ...expectedScopes].map((scope, i) => `import ${i} in ${scope}`);
       expect(placed).to.have.members(twice);
     });
 

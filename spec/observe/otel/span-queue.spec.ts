@@ -74,7 +74,7 @@ describe("SpanQueue", () => {
   it("counts the spans of a failed export as dropped, and continues", async () => {
     end(2);
     await clock.advanceAsync(BATCH_DELAY_MS);
-    exporter.settle(new Error("gone"));
+    exporter.settle(new Error("unreachable"));
     await clock.advanceAsync(0);
     end(1);
     await clock.advanceAsync(BATCH_DELAY_MS);
@@ -96,16 +96,16 @@ describe("SpanQueue", () => {
 
   it("sends all spans at shutdown, waits for them, and ignores later spans", async () => {
     end(2 * MAX_BATCH_SPANS + 1);
-    let isOver = false;
-    const over = queue.shutdown().then(() => (isOver = true));
+    let isShutDown = false;
+    const shutdown = queue.shutdown().then(() => (isShutDown = true));
     end(5);
     const { inFlight } = exporter;
     exporter.settle();
     exporter.settle();
     await turn();
-    const beforeTheLast = isOver;
-    exporter.settle(new Error("gone"));
-    await over;
+    const beforeTheLast = isShutDown;
+    exporter.settle(new Error("unreachable"));
+    await shutdown;
 
     expect(inFlight).to.equal(3);
     expect(beforeTheLast).to.equal(false);
@@ -117,12 +117,12 @@ describe("SpanQueue", () => {
   it("waits at shutdown for the batch in flight", async () => {
     end(1);
     await clock.advanceAsync(BATCH_DELAY_MS);
-    let isOver = false;
-    const over = queue.shutdown().then(() => (isOver = true));
+    let isShutDown = false;
+    const shutdown = queue.shutdown().then(() => (isShutDown = true));
     await turn();
-    const early = isOver;
+    const early = isShutDown;
     exporter.settle();
-    await over;
+    await shutdown;
 
     expect(early).to.equal(false);
     expect(exporter.batches).to.deep.equal([1]);
@@ -149,13 +149,13 @@ describe("SpanQueue", () => {
   it("warns once for each outage, with the number of spans and the cause", async () => {
     const events: LogEvent[] = [];
     const registry = tracing.registry().with({ onEvent: (event) => void events.push(event) });
-    const gone = new Error("gone");
+    const unreachable = new Error("unreachable");
     queue = tracing.withSubscriber(registry, () => {
       const counter = new DroppedSpans(undefined);
       return new SpanQueue(new Delivery(exporter, counter), counter, clock);
     });
 
-    for (const outcome of [gone, gone, undefined, gone]) {
+    for (const outcome of [unreachable, unreachable, undefined, unreachable]) {
       end(2);
       await clock.advanceAsync(BATCH_DELAY_MS);
       exporter.settle(outcome);
@@ -163,8 +163,8 @@ describe("SpanQueue", () => {
     }
 
     expect(events.map(({ level, target, message, fields }) => [level, target, message, fields])).to.deep.equal([
-      ["WARN", "framework::otel", "spans not delivered", { spans: 2, error: gone }],
-      ["WARN", "framework::otel", "spans not delivered", { spans: 2, error: gone }],
+      ["WARN", "framework::otel", "spans not delivered", { spans: 2, error: unreachable }],
+      ["WARN", "framework::otel", "spans not delivered", { spans: 2, error: unreachable }],
     ]);
   });
 
@@ -172,11 +172,11 @@ describe("SpanQueue", () => {
     for (let i = 0; i < 20; i++) {
       end(MAX_WAITING_SPANS);
       await clock.advanceAsync(0);
-      while (exporter.inFlight > 0) exporter.settle(new Error("gone"));
+      while (exporter.inFlight > 0) exporter.settle(new Error("unreachable"));
     }
     for (let i = 0; i < 40; i++) {
       await clock.advanceAsync(BATCH_DELAY_MS);
-      while (exporter.inFlight > 0) exporter.settle(new Error("gone"));
+      while (exporter.inFlight > 0) exporter.settle(new Error("unreachable"));
     }
 
     expect(dropped).to.equal(20 * MAX_WAITING_SPANS);

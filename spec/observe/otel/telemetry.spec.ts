@@ -226,8 +226,8 @@ describe("Telemetry", () => {
 
     for (const [behaviour, outcome, timeoutMs] of [
       ["accept", "the export succeeded", 30_000],
-      ["refuse", "the collector answered an error", 30_000],
-      ["ignore", "the collector did not answer", 2 * TIMEOUT],
+      ["refuse", "the collector responded with an error", 30_000],
+      ["ignore", "the collector did not respond", 2 * TIMEOUT],
     ] as const) {
       it(`closes the connection if ${outcome}`, async () => {
         collector.behaviour = behaviour;

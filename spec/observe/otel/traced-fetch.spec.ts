@@ -29,11 +29,11 @@ describe("tracedFetch", () => {
 
   beforeEach(async () => {
     status = 200;
-    const answering = createServer((request, response) => {
+    const server = createServer((request, response) => {
       seen = request.headers;
-      response.writeHead(status).end("answer");
+      response.writeHead(status).end("content");
     });
-    own = await listening(answering);
+    own = await listening(server);
     base = own.url;
   });
 
@@ -47,7 +47,7 @@ describe("tracedFetch", () => {
     });
 
     const span = collector.span("fetch");
-    expect(text).to.equal("answer");
+    expect(text).to.equal("content");
     expect(span.kind).to.equal("SPAN_KIND_CLIENT");
     expect(span.status).to.deep.equal({ code: "STATUS_CODE_UNSET" });
     expect(attributesOf(span)).to.deep.equal({ method: "GET", url: `${base}/links`, status: 200 });

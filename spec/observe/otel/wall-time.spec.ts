@@ -34,7 +34,7 @@ describe("WallTime", () => {
     const time = new WallTime(clock);
 
     const first = clock.errorOf(time);
-    for (let looks = 0; looks < 10; looks++) {
+    for (let reading = 0; reading < 10; reading++) {
       clock.elapsed += 7.1;
       time.anchor();
     }

@@ -39,7 +39,7 @@ class Marking implements Middleware {
 }
 
 const koa = (run: (ctx: Context, next: Next) => unknown): KoaMiddleware => run;
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const nextImmediate = () => new Promise<void>((resolve) => setImmediate(resolve));
 const isAsked = (ctx: Context) => ctx.get("x-refuse") !== "";
 
 /** Replaces a stream by its text, after `read` has collected it. */
@@ -56,8 +56,8 @@ function collecting(read: (body: Readable, keep: (chunk: Buffer) => void) => Pro
 
 describe("obeysLayerContract", () => {
   const good: readonly (readonly [string, LayerUnderTest, LayerContractOptions?])[] = [
-    ["a layer that does nothing", new Wrapping((inner) => inner)],
-    ["a Koa function that does nothing", koa((_ctx, next) => next())],
+    ["a layer without an effect", new Wrapping((inner) => inner)],
+    ["a Koa function without an effect", koa((_ctx, next) => next())],
     ["a middleware that sets a header after next", new Marking()],
     ["a Koa function that sets a default status before next", koa((ctx, next) => ((ctx.status = 200), next()))],
     [
@@ -272,7 +272,7 @@ describe("obeysLayerContract", () => {
       "a middleware that destroys the connection",
       koa(async (ctx, next) => {
         await next();
-        await turn();
+        await nextImmediate();
         ctx.req.socket.destroy();
       }),
       /gave no response/,
