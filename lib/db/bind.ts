@@ -1,6 +1,6 @@
 /**
  * Refuses binds that must not reach an engine. An array or a plain object may come from a JSON body that was not validated, and a driver
- * that turns it into SQL may widen a condition (`id = 1, 2`). `NaN` and an invalid Date come from a text that could not be parsed, and an
+ * that converts it to SQL may widen a condition (`id = 1, 2`). `NaN` and an invalid Date come from a text that could not be parsed, and an
  * engine that has no such value stores 0 or null.
  */
 import { FrameworkError } from "../errors/framework-error.js";

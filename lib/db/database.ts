@@ -83,7 +83,7 @@ export abstract class Database<Tables> extends Subsystem {
 
   private statements: Statements | undefined = undefined;
   private readonly requiredTables = new Map<string, RequiredTable>();
-  private readonly transactions = new Transactions(() => this.ready());
+  private readonly transactions = new Transactions(() => this.getStatements());
 
   /** Opens no connection. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_OPTION` */
   constructor(
@@ -96,11 +96,11 @@ export abstract class Database<Tables> extends Subsystem {
     if (!(driver instanceof DatabaseDriver)) throw missingDriverError(new.target.name);
     this.name = options.name ?? new.target.name;
     this.migrations = new Migrator(
-      () => this.ready(),
+      () => this.getStatements(),
       options.migrations ?? [],
       () => this.transactions.refuseSecondConnection(),
     );
-    this.query = createQueryBuilder(driver.dialect, this.sink(), options.plugins ?? []);
+    this.query = createQueryBuilder(driver.dialect, this.createSink(), options.plugins ?? []);
   }
 
   override prepare(host: SubsystemHost): void {
@@ -108,11 +108,11 @@ export abstract class Database<Tables> extends Subsystem {
   }
 
   override async start(): Promise<void> {
-    const { driver } = this.ready();
+    const { driver } = this.getStatements();
     try {
       await driver.start();
     } catch (error) {
-      throw this.ready().translateError(error);
+      throw this.getStatements().translateError(error);
     }
     try {
       if (!this.migrations.isEmpty)
@@ -135,9 +135,9 @@ export abstract class Database<Tables> extends Subsystem {
 
   override async probe(signal: AbortSignal): Promise<void> {
     try {
-      await this.ready().driver.probe(signal);
+      await this.getStatements().driver.probe(signal);
     } catch (error) {
-      throw this.ready().translateError(error, signal);
+      throw this.getStatements().translateError(error, signal);
     }
   }
 
@@ -218,7 +218,7 @@ export abstract class Database<Tables> extends Subsystem {
       hasPlugins
         ? <R>(parameters: readonly unknown[], read: (result: QueryResult<Row>) => R) =>
             this.query.executeQuery<Row>({ ...compiled, parameters }).then<R>(read)
-        : createPreparedRun(compiled, this.sink()),
+        : createPreparedRun(compiled, this.createSink()),
     );
   }
 
@@ -230,23 +230,23 @@ export abstract class Database<Tables> extends Subsystem {
     return this.execute(toRawStatement(text, binds), ({ rows }) => rows);
   }
 
-  /** @internal */
+  /** Outside of an application, as in a script, `prepare` is not called. @internal */
   getStatements(): Statements {
-    return this.ready();
+    return this.statements ?? this.useHost(createStandaloneHost(this.name));
   }
 
   /** Until the next call, all statements go to this driver, which is started already. @internal */
   replaceDriver(driver: DatabaseDriver): void {
-    const { host } = this.ready();
+    const { host } = this.getStatements();
     this.statements = new Statements(driver, host, this.options.slowQueryMs ?? driver.slowQueryMs);
   }
 
-  private sink(): StatementSink {
+  private createSink(): StatementSink {
     return { execute: (statement, read) => this.execute(statement, read) };
   }
 
   private execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): MaybePromise<R> {
-    const statements = this.ready();
+    const statements = this.getStatements();
     const level = this.transactions.findLevel();
     return statements.follow(
       statement,
@@ -254,11 +254,6 @@ export abstract class Database<Tables> extends Subsystem {
         ? new LoneQuery(statements, statement, read)
         : { start: () => level.query(statement), ended: read, failed: unchanged },
     );
-  }
-
-  /** Outside of an application, as in a script, `prepare` is not called. */
-  private ready(): Statements {
-    return this.statements ?? this.useHost(createStandaloneHost(this.name));
   }
 
   private useHost(host: SubsystemHost): Statements {

@@ -61,7 +61,7 @@ export interface DriverStatement extends Abortable {
   readonly sql: string;
   /** One may be a `JsonBind`, whose text is bound. */
   readonly parameters: readonly unknown[];
-  /** True if the statement certainly changes nothing. */
+  /** True if the statement certainly changes no row and no schema. */
   readonly isRead: boolean;
   /** True if only the first row of a read is wanted. A driver may return more rows. */
   readonly isOneRow?: boolean | undefined;

@@ -35,7 +35,7 @@ export interface ModuleOptions {
   readonly controllers?: readonly Class[];
   /** A class is short for a binding: `SqlLinks` is `provide(SqlLinks).useClass(SqlLinks)`. The last binding of a token wins. */
   readonly providers?: readonly (Class | Binding)[];
-  /** Tokens provided here or visible through an import. An imported module stands for everything that it exports. */
+  /** Tokens provided here or visible through an import. An imported module stands for all its exports. */
   readonly exports?: readonly InjectionToken[];
   /** Runs around every route of the module. Classes are built inside the module. */
   readonly middleware?: readonly (Class<Middleware> | Middleware | KoaMiddleware)[];
@@ -81,7 +81,7 @@ function toList<T>(given: readonly T[] = []): readonly T[] {
   return Array.isArray(given) ? given : [given as T];
 }
 
-/** The options of this class, not of its parents; `undefined` for anything that is not a module. */
+/** The options of this class, not of its parents; `undefined` for a value that is not a module. */
 export function findModuleDefinition(target: unknown): ModuleDefinition | undefined {
   return typeof target === "function" ? definitions.get(target) : undefined;
 }

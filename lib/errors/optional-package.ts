@@ -43,7 +43,7 @@ export function requirePeer({ entry, name, install, module = name }: Peer): unkn
 }
 
 /**
- * For the failure of an import: turns the failure into an error that names the package to install.
+ * For the failure of an import: converts it to an error that names the package to install.
  *
  * @param install the argument of `npm install`
  * @throws FrameworkError `E_PEER_MISSING`; any other failure of the import as it is

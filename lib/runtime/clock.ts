@@ -12,7 +12,7 @@
 export const MAX_TIMER_MS = 2_147_483_647;
 
 export interface Timer {
-  /** Does nothing if the timer was cancelled or has fired. */
+  /** Has no effect if the timer was cancelled or has fired. */
   cancel(): void;
 }
 

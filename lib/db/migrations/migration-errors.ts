@@ -7,7 +7,7 @@ import { MIGRATION_TABLE } from "./migration-records.js";
 export function editedError(name: string): FrameworkError {
   return new FrameworkError(
     `the migration ${name} was edited after it had run: its checksum is another one. Restore it, and write a new migration for the ` +
-      `change. If the edit changes nothing in the schema, call db.migrations.accept("${name}", "the reason"). db.migrations.show("${name}") ` +
+      `change. If the edit does not change the schema, call db.migrations.accept("${name}", "the reason"). db.migrations.show("${name}") ` +
       "lists what was executed.",
     { code: "E_DB_MIGRATION_EDITED" },
   );
@@ -16,7 +16,7 @@ export function editedError(name: string): FrameworkError {
 export function halfAppliedError(name: string, at = "", by = ""): FrameworkError {
   return new FrameworkError(
     `the migration ${name} started at ${at}${by === "" ? "" : `, in ${by},`} and did not end, so half of it may be applied. Compare the ` +
-      `schema with it. Then delete its row of ${MIGRATION_TABLE} if nothing of it is there, or set state to 'done' if all of it is.`,
+      `schema with it. Then delete its row of ${MIGRATION_TABLE} if no part of it is there, or set state to 'done' if all of it is.`,
     { code: "E_DB_MIGRATION_HALF" },
   );
 }

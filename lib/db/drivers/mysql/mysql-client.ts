@@ -190,7 +190,7 @@ interface JsonField {
 
 const JSON_TYPE = 245;
 
-/** The package would turn the integers above 2^53 - 1 in JSON into texts, on Node 22 and newer. */
+/** The package would convert the integers above 2^53 - 1 in JSON to texts, on Node 22 and newer. */
 function parseJsonColumns(result: unknown, fields: readonly unknown[] | undefined): unknown {
   if (!Array.isArray(result) || !Array.isArray(fields)) return result;
   // The package describes each column, and a row is an object by the names of the columns.

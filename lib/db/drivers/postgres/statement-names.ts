@@ -10,7 +10,7 @@ const USES_BEFORE_NAME = 2;
 const MAX_TEXT_LENGTH = 16_384;
 /**
  * The server prepares only texts with one statement. A text that seems to have several stays without a name, also if only a literal in it
- * looks like that.
+ * resembles a second one.
  */
 const MULTIPLE_STATEMENTS = /;\s*[^\s;]/;
 
