@@ -29,7 +29,7 @@ import { SecurityHeaders } from "../stages/security-headers/security-headers.js"
 import type { LifecycleOptions } from "../lifecycle/options.js";
 import { AccessLogLayer } from "../stages/access-log.js";
 import { Metrics } from "../observe/metrics/metrics.js";
-import { MetricsLayer } from "../stages/metrics.js";
+import { MetricsLayer, type MetricsLayerOptions } from "../stages/metrics.js";
 import { RequestIdLayer } from "../stages/request-id.js";
 import { TraceContextLayer } from "../stages/trace-context.js";
 import type { MiddlewareInput } from "../routing/middleware.js";
@@ -198,10 +198,13 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Counts and times requests, in the `Metrics` of the container. A given `registry` becomes the registry of the container. */
-  metrics(registry?: Metrics): this {
+  /**
+   * Counts and times requests, in the `Metrics` of the container. A given `registry` becomes the registry of the container. With
+   * `{ route: true }` both metrics have the template of the matched route as a label.
+   */
+  metrics(registry?: Metrics, options?: MetricsLayerOptions): this {
     const { needs, get } = this.plan.handle(Metrics, registry);
-    this.plan.addStage("metrics", ".metrics(…)", (resolve) => new MetricsLayer(get(resolve)), ...needs);
+    this.plan.addStage("metrics", ".metrics(…)", (resolve) => new MetricsLayer(get(resolve), options), ...needs);
     return this;
   }
 

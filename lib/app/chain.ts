@@ -49,7 +49,7 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   compression: "give no argument, or { threshold, brotliQuality, gzipLevel } with whole numbers in their ranges",
   securityHeaders: "give no argument, or a SecurityHeaders: new SecurityHeaders().withHsts()",
   cors: 'give the origins, and each option in its form: { origins: ["https://app.example"], methods: ["GET"], maxAge: 600 }',
-  metrics: "give no argument, or a Metrics",
+  metrics: "give no argument, or a Metrics and { route: true }",
   errorMapping: "give no argument, or an ErrorMapping: new ErrorMapping().using(mapper)",
   bodyLimit: "give whole numbers of bytes: .bodyLimit(2_097_152, { cap: 10_485_760 })",
   timeout: "give a whole number of milliseconds, and the status 408 or 503: .timeout(30_000, { status: 503 })",

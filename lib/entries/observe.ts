@@ -44,6 +44,6 @@ export type { LabelValue } from "../observe/metrics/labels.js";
 export { Metrics, type MetricsOptions } from "../observe/metrics/metrics.js";
 
 export { AccessLogLayer } from "../stages/access-log.js";
-export { MetricsLayer } from "../stages/metrics.js";
+export { MetricsLayer, type MetricsLayerOptions } from "../stages/metrics.js";
 export { RequestIdLayer } from "../stages/request-id.js";
 export { TraceContextLayer } from "../stages/trace-context.js";

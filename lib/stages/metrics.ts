@@ -5,11 +5,14 @@
  *
  * @example
  * builder.metrics();                                              // the container's registry
+ * builder.metrics(undefined, { route: true });                    // with a label for the template of the route
  * Route.get("/links/{id}", show).middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
  */
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
+import type { Labels } from "../observe/metrics/labels.js";
 import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics/metrics.js";
 import { MetricsError } from "../observe/errors.js";
 import { Observation } from "../observe/request-observation.js";
@@ -18,6 +21,19 @@ import type { Observer, ValueSeries } from "../observe/metrics/series.js";
 /** The maximum of methods, and of statuses per method, whose series are cached. Clients may invent methods, so there is a bound. */
 const MAX_CACHED_SERIES = 64;
 
+export interface MetricsLayerOptions {
+  /**
+   * `true`: both metrics have a label `route` with the template of the route that matched, prefixes included, or `none` where no route
+   * matched. Each route adds series: one for each of its methods and statuses, and one histogram for each method. Default: no such label.
+   */
+  readonly route?: boolean;
+}
+
+const NAMES: OptionNames<MetricsLayerOptions> = { route: true };
+
+/** The label of a request that no route matched. No template has this text, because templates begin with a slash. */
+const NO_ROUTE = "none";
+
 interface MethodSeries {
   /** By status. */
   readonly totals: Map<number, ValueSeries>;
@@ -25,16 +41,18 @@ interface MethodSeries {
 }
 
 export class MetricsLayer extends StageLayer {
-  private readonly methods = new Map<string, MethodSeries>();
+  /** The series by method, for each label `route`. */
+  private readonly routes = new Map<string | undefined, Map<string, MethodSeries>>();
 
-  /** @throws MetricsError `E_METRIC_LABEL` for a route that does not start with a slash */
+  /** @throws FrameworkError `E_OPTION` for an unknown option */
   constructor(
     private readonly metrics: Metrics,
-    private readonly route?: string,
+    private readonly options: MetricsLayerOptions = {},
+    private readonly template?: string,
   ) {
     super();
     if (!(metrics instanceof Metrics)) throw new TypeError(`${valueText(metrics)} is not a Metrics registry`);
-    if (route !== undefined && !route.startsWith("/")) throw createRouteError(route);
+    checkOptionNames(options, NAMES, "metrics");
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");
   }
@@ -45,7 +63,8 @@ export class MetricsLayer extends StageLayer {
    * @throws MetricsError `E_METRIC_LABEL` for a route that does not start with a slash
    */
   static labelled(metrics: Metrics, route: string): MetricsLayer {
-    return new MetricsLayer(metrics, route);
+    if (!route.startsWith("/")) throw createRouteError(route);
+    return new MetricsLayer(metrics, {}, route);
   }
 
   override wrap(inner: Run): Run {
@@ -53,30 +72,36 @@ export class MetricsLayer extends StageLayer {
   }
 
   /** @internal */
-  count(method: string, status: number, seconds: number): void {
-    const { totals, duration } = this.methods.get(method) ?? this.createMethodSeries(method);
-    const total = totals.get(status) ?? this.createTotal(totals, method, status);
+  count(ctx: Context, method: string, status: number, seconds: number): void {
+    const route = this.getRoute(ctx);
+    const { totals, duration } = this.routes.get(route)?.get(method) ?? this.createMethodSeries(route, method);
+    const total = totals.get(status) ?? this.createTotal(totals, status, { method, ...label(route) });
     total.value += 1;
     duration.observe(seconds);
   }
 
-  private createMethodSeries(method: string): MethodSeries {
-    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...this.getRouteLabel() });
+  private getRoute({ matchedRoute }: Context): string | undefined {
+    return this.options.route === true ? (matchedRoute?.path.template ?? NO_ROUTE) : this.template;
+  }
+
+  private createMethodSeries(route: string | undefined, method: string): MethodSeries {
+    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...label(route) });
     const series = { totals: new Map<number, ValueSeries>(), duration };
-    if (this.methods.size < MAX_CACHED_SERIES) this.methods.set(method, series);
+    const methods = this.routes.get(route) ?? new Map<string, MethodSeries>();
+    this.routes.set(route, methods);
+    if (methods.size < MAX_CACHED_SERIES) methods.set(method, series);
     return series;
   }
 
-  private createTotal(totals: Map<number, ValueSeries>, method: string, status: number): ValueSeries {
-    const labels = { method, status: String(status), ...this.getRouteLabel() };
-    const total = this.metrics.counter(HTTP_REQUESTS_TOTAL, labels);
+  private createTotal(totals: Map<number, ValueSeries>, status: number, labels: Labels): ValueSeries {
+    const total = this.metrics.counter(HTTP_REQUESTS_TOTAL, { ...labels, status: String(status) });
     if (totals.size < MAX_CACHED_SERIES) totals.set(status, total);
     return total;
   }
+}
 
-  private getRouteLabel(): Readonly<Record<string, string>> {
-    return this.route === undefined ? {} : { route: this.route };
-  }
+function label(route: string | undefined): { readonly route?: string } {
+  return route === undefined ? {} : { route };
 }
 
 function createRouteError(route: string): MetricsError {
@@ -96,6 +121,6 @@ class CountedRequest extends Observation {
   }
 
   protected override record(status: number): void {
-    this.layer.count(this.method, status, this.elapsed() / 1000);
+    this.layer.count(this.ctx, this.method, status, this.elapsed() / 1000);
   }
 }

@@ -17,6 +17,8 @@ import { MetricsLayer } from "../../lib/stages/metrics.js";
 import { expectExposition } from "../../lib/testing/expect-exposition.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
+import { RouteGroup } from "../../lib/routing/route-group.js";
+import { RateLimit } from "../../lib/stages/rate-limit/rate-limit.js";
 import { testApp } from "../../lib/testing/test-app.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
@@ -189,6 +191,58 @@ describe("MetricsLayer", () => {
     expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal(['http_requests_total{method="GET",status="200"} 1']);
   });
 
+  describe("with { route: true }", () => {
+    const routes = new Routes([
+      Route.get("/links/{id}", ({ params }: Context<"id">) =>
+        params.id === "0" ? Promise.reject(new NotFoundError("no")) : "a link",
+      ),
+      Route.post("/links/{id}", () => "changed"),
+    ]);
+    const application = (metrics: Metrics) =>
+      Application.create().routes(routes).metrics(metrics, { route: true }).rateLimit(RateLimit.perHour(6));
+
+    it("labels both metrics with the template of the route, and with none where no route matched or a stage refused", async () => {
+      const metrics = new Metrics();
+      await using app = await testApp(application(metrics));
+
+      for (const path of ["/links/7", "/links/8", "/links/0", "/nothing", "/elsewhere"]) await app.get(path);
+      for (let count = 0; count < 2; count++) await app.post("/links/7");
+
+      expect(samples(metrics, HTTP_REQUESTS_TOTAL)).to.deep.equal([
+        'http_requests_total{method="GET",route="/links/{id}",status="200"} 2',
+        'http_requests_total{method="GET",route="/links/{id}",status="404"} 1',
+        'http_requests_total{method="GET",route="none",status="404"} 2',
+        'http_requests_total{method="POST",route="/links/{id}",status="200"} 1',
+        'http_requests_total{method="POST",route="none",status="429"} 1',
+      ]);
+      expect(samples(metrics, `${HTTP_REQUEST_DURATION}_count`)).to.deep.equal([
+        'http_request_duration_seconds_count{method="GET",route="/links/{id}"} 3',
+        'http_request_duration_seconds_count{method="GET",route="none"} 2',
+        'http_request_duration_seconds_count{method="POST",route="/links/{id}"} 1',
+        'http_request_duration_seconds_count{method="POST",route="none"} 1',
+      ]);
+      expectExposition(metrics.render());
+    });
+
+    it("includes the prefixes of groups, and never the path of a request", async () => {
+      const metrics = new Metrics();
+      const grouped = new Routes([new RouteGroup("/admin", [Route.get("/users/{name}", () => "a user")])]);
+      await using app = await testApp(Application.create().routes(grouped).metrics(metrics, { route: true }));
+
+      await app.get("/admin/users/secret");
+
+      expect(metrics.render()).to.contain('route="/admin/users/{name}"').and.not.contain("secret");
+    });
+
+    it("refuses an unknown option when the application is built", () => {
+      // As a program without types would write it.
+      const options = { routes: true } as object;
+      const error = startupErrorOf(() => Application.create().metrics(new Metrics(), options).build());
+
+      expect(error.message).to.contain("routes");
+    });
+  });
+
   describe("labelled", () => {
     it("adds the route to both metrics", async () => {
       const metrics = new Metrics();
@@ -206,16 +260,11 @@ describe("MetricsLayer", () => {
 
     it("refuses a route without a leading slash", () => {
       for (const route of ["links", "", "*", "http://example.com/"]) {
-        for (const make of [
-          () => MetricsLayer.labelled(new Metrics(), route),
-          () => new MetricsLayer(new Metrics(), route),
-        ]) {
-          const error = errorOf(make);
+        const error = errorOf(() => MetricsLayer.labelled(new Metrics(), route));
 
-          expect(error).to.be.instanceOf(MetricsError);
-          expect(error).to.include({ code: "E_METRIC_LABEL" });
-          expect(error.message).to.contain(JSON.stringify(route));
-        }
+        expect(error).to.be.instanceOf(MetricsError);
+        expect(error).to.include({ code: "E_METRIC_LABEL" });
+        expect(error.message).to.contain(JSON.stringify(route));
       }
     });
 
