@@ -1,7 +1,7 @@
 /**
- * Makes a context of each request of Node and gives it to the chain. An application has one handler, and classes of its own for the
- * context and its Koa request and response. Their prototypes are `koa.context`, `koa.request` and `koa.response`: members that middleware
- * adds there are found, and in this application only.
+ * Creates a context for each request of Node and passes it to the chain. An application has one handler, and its own classes for the
+ * context and its Koa request and response. Their prototypes are `koa.context`, `koa.request` and `koa.response`, so members that
+ * middleware adds there exist in this application only.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
@@ -42,12 +42,12 @@ export class RequestHandler implements RequestListener {
     this.clock = shared.clock;
   }
 
-  /** From now on requests go to another chain. */
+  /** Sets the chain of all requests from now on. */
   setChain(chain: RequestChain): void {
     this.chain = chain;
   }
 
-  /** Reports unhandled errors to the function while there is no log subscriber. */
+  /** Calls `reportUnhandled` for unhandled errors while there is no log subscriber. */
   reportUnhandledTo(reportUnhandled: UnhandledErrorReporter): void {
     Object.assign(this.ContextClass.prototype, { reportUnhandled });
   }
@@ -64,7 +64,7 @@ export class RequestHandler implements RequestListener {
     if (!connection.isClosing) this.chain(new this.ContextClass(incoming, response, connection));
   }
 
-  /** For a server that may have sent `100 Continue`, or leave that to its listener. */
+  /** For a server of the caller, which may have sent `100 Continue` itself or leaves that to its listener. */
   handleRequestOrContinue(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
     const { headers, httpVersion } = incoming;
     const { stream } = response;
@@ -81,7 +81,7 @@ export class RequestHandler implements RequestListener {
   }
 }
 
-/** Node's private name in HTTP/1 for whether it has sent the `100`. Without it, the handler sends none. */
+/** Node's private flag of HTTP/1 for a `100` that it has sent. If Node has no such flag, the handler sends no `100`. */
 interface ResponseInternals {
   _sent100?: boolean;
   /** The stream of an HTTP/2 request. */
@@ -118,8 +118,8 @@ function prepareHttp2(incoming: IncomingMessage, response: ServerResponse, strea
 }
 
 /**
- * The answer is whole: the client need not send the rest of its body (RFC 9113 section 8.1). Node closes the stream of a body that was
- * not read. A body that was read in part would keep its stream open until it is read to the end.
+ * The response is complete, so the client need not send the rest of its body (RFC 9113 section 8.1). Node closes the stream of a body that
+ * was not read. A body that was read in part would keep its stream open until it is read to the end.
  */
 function releaseBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void {
   if (incoming.readableFlowing === null) return;
@@ -129,13 +129,13 @@ function releaseBody(incoming: IncomingMessage, stream: ServerHttp2Stream): void
 
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** The answer before a handler is set. */
+/** The chain before `setChain` is called. */
 function refuseAll(ctx: Context): void {
   ctx.raw.writeHead(503, { "Retry-After": "1", "Content-Length": "0" }).end();
   ctx.finish();
 }
 
-/** The first read of the body sends the `100`. A refusal before it is the only answer (RFC 9110 section 10.1.1). */
+/** Sends the `100` at the first read of the body. A refusal before that read is the only response (RFC 9110 section 10.1.1). */
 function sendContinueOnRead(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
   const read = incoming._read.bind(incoming);
   incoming._read = (size) => {
@@ -146,9 +146,9 @@ function sendContinueOnRead(incoming: IncomingMessage, response: ServerResponse 
   };
 }
 
-/** Other answers come first. Node would keep the 100 back, and write the head before it if the body is bytes. */
+/** Sends the `100` after the earlier responses of the connection. Node would delay it, and write the head before it if the body is bytes. */
 function writeContinueWhenCurrent(response: ServerResponse & ResponseInternals): void {
-  // Without this Node closes the connection behind an answer whose request body came without the 100.
+  // Without this flag Node closes the connection after a response whose request body arrived without the `100`.
   response._sent100 = true;
   response.once("socket", () => writeContinue(response));
 }
@@ -169,8 +169,8 @@ function createContextClass(shared: SharedContextValues): typeof Context {
   return ApplicationContext;
 }
 
-/** Members that were added to Koa's object before stay. */
+/** Keeps the members that were added to Koa's object before. */
 function copyAddedMembers<T extends object>(prototype: object, added: T): T {
-  // It has the members of Koa's object, and the members that were added to Koa's object.
+  // The prototype inherits the members of Koa's object, and has the added ones.
   return Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(added)) as T;
 }

@@ -48,7 +48,7 @@ export function attach(server: http.Server, listener: RequestListener, requiresH
   const accepts = (incoming: http.IncomingMessage, response: http.ServerResponse): boolean => {
     const fault = findFault(incoming, { requiresHost, maxLines: getMaxHeaderLines(server) });
     if (fault !== undefined) refusals.refuse(incoming.socket, fault, { replacedResponse: response });
-    // Nearly always the set is empty, and no function is called.
+    // The set is nearly always empty, and then no function is called.
     return refusals.refused.size === 0 || !refusals.has(incoming.socket);
   };
   server.on("request", (incoming, response) => {

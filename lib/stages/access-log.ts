@@ -1,7 +1,7 @@
 /**
  * Stage layer: writes exactly one log line per request, when the inner stages have decided the response, or when the client leaves before
  * that (499). Events of handlers inherit `request_id`, `method`, `path` and `client_ip` from the span of this stage. The line itself does
- * not belong to the span. It holds no body, no header and no query string.
+ * not belong to the span. It contains no body, no header and no query string.
  */
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";

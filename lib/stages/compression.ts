@@ -2,8 +2,8 @@
  * Stage layer: compresses bodies that become shorter by it, with `br` or `gzip`, as the client prefers. It sees the final body of each
  * response. A stream stays a stream, and each of its chunks is sent at once.
  *
- * Not for responses that contain a secret together with text that a client chose (the BREACH attack): send these with `Cache-Control:
- * no-transform`.
+ * Not for responses that contain a secret together with text that a client chose (the BREACH attack): send these with `no-transform` in
+ * `Cache-Control`.
  *
  * @example
  * builder.compression({ threshold: 2048 });

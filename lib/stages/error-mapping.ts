@@ -106,7 +106,7 @@ export class ErrorMapping extends StageLayer {
 /** Callers without types may return any value, and an async function may be passed as a mapper. */
 function checkReply(returned: unknown): Reply | undefined {
   if (returned === undefined || returned instanceof Reply) return returned;
-  // Its rejection would end the process.
+  // An unhandled rejection would end the process.
   if (isPromise(returned)) void markHandled(toPromise(returned));
   const kind = returned === null ? "null" : `a value of type ${typeof returned}`;
   const name = isPromise(returned) ? "a promise" : kind;
@@ -131,7 +131,7 @@ function getMediaType(ctx: Context): string {
   return String(type).split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** The types of bodies that can hold the text of an error. */
+/** Whether a body of this type can contain the text of an error. */
 function isTextOrJson(type: string): boolean {
   return type === "text/plain" || type === "application/json" || type.endsWith("+json");
 }

@@ -1,5 +1,5 @@
 /**
- * Stage of the page contracts: data, not behaviour. It puts the registry on each request, where the stage that writes pages reads it.
+ * Stage layer: sets the registry of the page contracts on each request, for the stage that writes pages. It adds data and no behaviour.
  */
 import { describeToken } from "../di/token.js";
 import { StageLayer, type Run } from "../http/middleware.js";
@@ -9,7 +9,7 @@ export class PageContractsLayer extends StageLayer {
   /** @throws TypeError for a value that is not a registry */
   constructor(private readonly registry: PageContractRegistry) {
     super();
-    // The registry's class is loaded by the entry point of the pages alone.
+    // Only the entry point of the pages loads the class of the registry.
     if (typeof (registry as Partial<PageContractRegistry> | undefined)?.register === "function") return;
     throw new TypeError(`${describeToken(registry)} is not a PageContracts`);
   }

@@ -135,7 +135,7 @@ function refuseTarget(ctx: Context, detail: string): false {
   return false;
 }
 
-/** Headers that say where the body ends or change the connection. */
+/** Headers that frame the body or control the connection. */
 const FRAMING: ReadonlySet<string> = new Set([
   "content-length",
   "transfer-encoding",

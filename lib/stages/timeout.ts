@@ -10,7 +10,7 @@
  * The time runs until the handler has returned, and includes reading the request body. A body that streams afterwards is not limited, even
  * if its first chunk comes late. On a route this time replaces that of the stage, whether it is shorter or longer.
  *
- * Not for work that keeps the processor busy: no timer runs meanwhile. The work of a handler goes on unless it listens to `ctx.signal`.
+ * Not for work that keeps the processor busy: no timer runs during it. The work of a handler goes on unless it listens to `ctx.signal`.
  *
  * @example
  * builder.timeout(30_000, { status: 503 });

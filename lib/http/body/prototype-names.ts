@@ -15,7 +15,7 @@ export function refusePrototypePath(path: readonly string[]): void {
 /** A JSON text without a match has no such name. An escape may stand for a letter of the name. */
 const SUSPICIOUS = /__proto__|constructor|\\u/;
 
-/** @throws BadRequestError for the value of a JSON text, if it holds such a name at any depth */
+/** @throws BadRequestError for the value of a JSON text, if it contains such a name at any depth */
 export function refusePrototypeNames(value: unknown, text: string): void {
   if (!SUSPICIOUS.test(text)) return;
   // Not by recursion: a client chooses the depth.

@@ -84,7 +84,7 @@ export type UploadFields = NestedFields<UploadValue>;
 
 /** The limits of a multipart form. */
 export interface UploadLimits {
-  /** The maximum of bytes of the whole body; 16 777 216 (16 MiB) unless set. A body limit of the application holds as well. Beyond: 413. */
+  /** The maximum of bytes of the whole body; 16 777 216 (16 MiB) unless set. A body limit of the application applies too. Beyond: 413. */
   readonly bytes?: number;
   /** The maximum of bytes of a file; 8 388 608 (8 MiB) unless set. Beyond: 413. */
   readonly fileBytes?: number;
@@ -92,9 +92,9 @@ export interface UploadLimits {
   readonly fieldBytes?: number;
   /** The maximum of parts, files and texts together; 32 unless set. Beyond: 413. */
   readonly parts?: number;
-  /** The longest time from the call to the last byte, in milliseconds; 30 000 unless set. Beyond: 408. */
+  /** The maximum time from the call to the last byte, in milliseconds; 30 000 unless set. Beyond: 408. */
   readonly timeoutMs?: number;
-  /** The longest time without a byte, in milliseconds; 10 000 unless set. Beyond: 408. */
+  /** The maximum time without a byte, in milliseconds; 10 000 unless set. Beyond: 408. */
   readonly idleMs?: number;
 }
 

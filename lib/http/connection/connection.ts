@@ -1,6 +1,6 @@
 /**
- * One client connection, and the requests in flight on it. The connection listens to its socket's `close` once, so that no request
- * pays for a listener of its own. `Connections` holds all connections of one server.
+ * One client connection, and the requests in flight on it. The connection listens to its socket's `close` once, so that no request pays for
+ * a listener of its own. `Connections` contains all connections of one server.
  */
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -112,7 +112,7 @@ export function hasNoPendingResponse(socket: Socket): boolean {
   return !isUpgraded(socket) && findCurrentResponse(socket) === undefined && !socket.writableEnded;
 }
 
-/** Whether Node has handed the socket over, to a listener for `upgrade` or `CONNECT`. @internal */
+/** Whether Node has passed the socket to a listener for `upgrade` or `CONNECT`. @internal */
 export function isUpgraded({ parser }: ConnectedSocket): boolean {
   return parser === undefined || parser === null;
 }

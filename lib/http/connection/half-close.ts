@@ -37,6 +37,7 @@ export function discardBytes(socket: Duplex & { _paused?: boolean }, onDiscard?:
   // Node sets this when too many requests wait for their responses; the socket could not be read then.
   socket._paused = false;
   socket.resume();
-  // The listener for `data` takes the socket from Node's parser, which may have stopped to read. The stream believes that it reads.
+  // The listener for `data` moves the socket from Node's parser to the stream. The stream does not know whether the parser has stopped
+  // reading, so reading is started here.
   socket._read(0);
 }

@@ -59,7 +59,7 @@ function createBrokenOffError(): FrameworkError {
   });
 }
 
-/** Bytes. The connection stays for a body of up to this length. */
+/** In bytes: the maximum length of a body after which the connection stays open. */
 export const MAX_REUSE_BYTES = 65_536;
 
 export function isSmallBody(incoming: IncomingMessage): boolean {

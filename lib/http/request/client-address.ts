@@ -48,7 +48,7 @@ function isPort(text: string, start: number): boolean {
   return port <= 65_535;
 }
 
-/** The number of addresses whose verdict is remembered. When it is reached, all verdicts are forgotten. */
+/** The maximum of addresses whose verdict is cached. When it is reached, all verdicts are removed. */
 const MAX_VERDICTS = 1024;
 
 export class TrustedProxies {

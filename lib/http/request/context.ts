@@ -253,7 +253,7 @@ export class Context<Names extends string = never> extends Exchange {
 
   // --- Koa's own objects, created at the first access ---
 
-  /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, since a proxy may have decrypted. */
+  /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, because a proxy may end TLS. */
   get cookies(): KoaCookies {
     return (this.cookieJar ??= new ContextCookies(this));
   }

@@ -11,7 +11,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 
 /** An object with extensions, for example a `Context`. */
 export interface Extensible {
-  /** The values by the number of their extension. The first `set` makes the array. @internal */
+  /** The values by the number of their extension. The first `set` creates the array. @internal */
   extensions: unknown[] | undefined;
 }
 

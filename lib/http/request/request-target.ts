@@ -36,7 +36,7 @@ function findPathEnd(target: string): number {
 
 /**
  * Checks a target on this server that the application computed, mostly from data of the client: no scheme, no authority, no fragment.
- * Returns it in ASCII; `undefined` if it leads elsewhere.
+ * Returns it in ASCII; `undefined` if it may lead to another server.
  */
 export function toLocalTarget(url: string): string | undefined {
   return isPath(url) && !url.includes("#") ? toAscii(url) : undefined;

@@ -51,9 +51,7 @@ function hasBackslashOrControl(text: string): boolean {
   return false;
 }
 
-/**
- * Percent-encodes the characters that a URL cannot hold. Characters that are encoded already stay. A lone surrogate becomes U+FFFD.
- */
+/** Percent-encodes the characters that a URL cannot contain. Characters that are encoded already stay. A lone surrogate becomes U+FFFD. */
 function percentEncode(target: string): string {
   return target.replace(/[^\x21-\x7e]|["<>]/gu, (character) =>
     Array.from(

@@ -20,11 +20,11 @@ export interface CorsOptions {
   readonly allowHeaders?: readonly string[];
   /** Response headers that a page may read, in addition to the safelisted ones; none unless set. */
   readonly exposeHeaders?: readonly string[];
-  /** Whether browsers may send cookies and HTTP authentication; no unless set. Not together with a `"*"`. */
+  /** Whether browsers may send cookies and HTTP authentication; false unless set. Not together with a `"*"`. */
   readonly credentials?: boolean;
   /** The seconds for which a browser may cache the response to a preflight. */
   readonly maxAge?: number;
-  /** Whether a page of the public network may reach this server in a private network, when the browser asks; no unless set. */
+  /** Whether a page of the public network may reach this server in a private network, when the browser asks; false unless set. */
   readonly privateNetwork?: boolean;
 }
 
@@ -106,7 +106,7 @@ function createFault(code: string, detail: string): FrameworkError {
 }
 
 /**
- * Whether `text` is an origin as the `Origin` header holds it (RFC 6454 section 7, the Fetch standard): `scheme://host` or
+ * Whether `text` is an origin as the `Origin` header contains it (RFC 6454 section 7, the Fetch standard): `scheme://host` or
  * `scheme://host:port`. `null` is not an origin here.
  */
 export function isOrigin(text: string): boolean {

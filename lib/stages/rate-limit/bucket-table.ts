@@ -153,7 +153,7 @@ export class KeyHash {
   }
 }
 
-/** Two code units. The last word holds the remaining code unit, if there is one, and the length of the text. */
+/** Two code units. The last word contains the remaining code unit, if there is one, and the length of the text. */
 function getWord(text: string, round: number): number {
   const at = 2 * round;
   if (at + 1 < text.length) return text.charCodeAt(at) | (text.charCodeAt(at + 1) << 16);

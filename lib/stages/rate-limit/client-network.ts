@@ -1,12 +1,12 @@
 /**
- * The network that a client's IPv6 address stands for. A provider gives each customer at least a /64 (RFC 6177 section 2), and the customer
- * may use any of its 2^64 addresses (RFC 8981), so a limit for each single address would have no effect.
+ * The network of a client's IPv6 address. A provider gives each customer at least a /64 (RFC 6177 section 2), and the customer may use any
+ * of its 2^64 addresses (RFC 8981), so a limit for each single address would have no effect.
  *
- * Not for IPv4: there an address already stands for one customer or more.
+ * Not for IPv4, where an address already belongs to one customer or more.
  *
  * @example
- * clientNetwork("2001:db8:1:2:3:4:5:6", 64); // "2001:db8:1:2::/64"
- * clientNetwork("203.0.113.7", 64); // "203.0.113.7"
+ * getClientNetwork("2001:db8:1:2:3:4:5:6", 64); // "2001:db8:1:2::/64"
+ * getClientNetwork("203.0.113.7", 64); // "203.0.113.7"
  */
 
 const GROUP_BITS = 16;

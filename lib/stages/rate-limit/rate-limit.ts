@@ -94,7 +94,7 @@ export class RateLimit extends StageLayer {
   }
 
   /**
-   * Keeps the buckets in a shared cache: one quota for all instances. `run()` starts, probes and stops the cache, even if the container
+   * Stores the buckets in a shared cache: one quota for all instances. `run()` starts, probes and stops the cache, even if the container
    * does not provide it.
    *
    * @param name distinguishes two handles on one cache; `build()` refuses two handles with the same name (`E_RATE_LIMIT_SHARED`). It is the
@@ -145,7 +145,7 @@ export class RateLimit extends StageLayer {
     return this.settings.quota;
   }
 
-  /** The cache that holds the buckets; `undefined` if they are in memory. @internal */
+  /** The cache with the buckets; `undefined` if they are in memory. @internal */
   get cache(): Cache | undefined {
     return this.settings.shared?.cache;
   }

@@ -60,7 +60,7 @@ export class TokenBuckets {
     return new RateLimitDecision(isAdmitted, limit, remaining, reset, retryAfter);
   }
 
-  /** Adds a bucket under the key that `hash` holds. */
+  /** Adds a bucket under the current key of `hash`. */
   private add(expiry: number): void {
     const entry = this.entries.size < this.maxBuckets ? this.expiries.add(expiry) : this.replaceEarliest(expiry);
     this.entries.add(this.hash, entry);

@@ -21,7 +21,7 @@ import { tracing } from "../../tracing/tracing.js";
 /** The parts of a request that decide where a redirect leads. */
 export interface RedirectedRequest {
   readonly method: string;
-  /** The value of `Referer`; `""` when it is missing. */
+  /** The value of `Referer`; `""` if it is missing. */
   readonly referer: string;
   /** The origins of this site, as URLs spell them. */
   readonly origins: readonly string[];
@@ -105,7 +105,7 @@ function addToFlash(ctx: Context, flash: FlashPort, { left: { data, errors, inpu
 /** Adds the form of the request, if the handler has read it. */
 async function addFormToFlash(ctx: Context, flash: FlashPort): Promise<void> {
   if (ctx.get("x-inertia") === "true" || !isFormRead(ctx)) return;
-  // Without a schema the reader returns the fields; the bytes are here already.
+  // Without a schema the reader returns the fields; the bytes are already read.
   flash.addInput((await readForm(ctx)) as FormFields);
 }
 

@@ -70,7 +70,7 @@ export class Redirect extends Deferred {
     return this.withTarget({ kind: "endpoint", endpoint: to, url: () => to.url(...params) });
   }
 
-  /** Leads to the page that `Referer` names, when it belongs to this site, else to the fallback, which is checked like `to`. */
+  /** Leads to the page that `Referer` names, if it belongs to this site, else to the fallback, which is checked like `to`. */
   back(fallback = "/"): Redirect {
     return this.withTarget({ kind: "back", fallback: toSafePath(fallback) });
   }
@@ -86,7 +86,7 @@ export class Redirect extends Deferred {
    * The fields of a form with files are stored only by `withInput`.
    *
    * @param errors a `ValidationError`, or the message of each field by its dotted path
-   * @param bag tells the forms of a page apart
+   * @param bag distinguishes the forms of a page
    */
   withErrors(errors: ValidationError | FieldMessages, bag: string = DEFAULT_BAG): Redirect {
     const messages = errors instanceof ValidationError ? toFirstMessages(errors) : errors;

@@ -9,7 +9,7 @@ import type { StaticFile } from "./file.js";
 
 /** A file may be evicted if it was not requested for this time. */
 const IDLE_MS = 10_000;
-/** The shortest time between two sweeps. */
+/** The minimum time between two sweeps. */
 const SWEEP_MS = 1000;
 
 interface CacheEntry {

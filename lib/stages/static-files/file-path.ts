@@ -1,6 +1,6 @@
 /**
  * Maps the path of a request to the path of a file below a root directory, by text alone. Paths that could leave the root, and hidden
- * files, are refused here, before the file system is asked. Symbolic links need the file system: `file-store.ts` follows them.
+ * files, are refused here, before the file system is called. Symbolic links need the file system: `file-store.ts` follows them.
  */
 import { decodePart } from "../../endpoints/percent-encoding.js";
 

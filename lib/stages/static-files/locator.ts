@@ -2,7 +2,7 @@
  * Maps the path of a request to the location of a file: the directory, the path below it, and the headers that follow from the name alone.
  * Locations are cached by path. A location does not mean that the file exists.
  *
- * Caches may keep the files of a build for a year when they are named after their content: `<name>-<hash>.<extension>`. If Vite's manifest
+ * Caches may store the files of a build for a year if they are named after their content: `<name>-<hash>.<extension>`. If Vite's manifest
  * exists, it must list the file too, because a name may contain a hash-like part by chance.
  */
 import { readFileSync } from "node:fs";
