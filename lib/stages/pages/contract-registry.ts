@@ -50,7 +50,7 @@ export class PageContractRegistry {
   /** All contracts as data, sorted by component. */
   artifact(): ContractArtifact {
     const contracts = [...this.contracts.values()]
-      .toSorted((a, b) => (a.component < b.component ? -1 : 1))
+      .toSorted((one, other) => (one.component < other.component ? -1 : 1))
       .map(({ component, props }) => ({ component, props: toArtifacts(props) }));
     return { artifact: ARTIFACT, contracts };
   }
@@ -76,7 +76,7 @@ function toKey(component: string): string {
 }
 
 function toArtifacts(table: ShapeTable): Readonly<Record<string, ShapeArtifact>> {
-  const sorted = Object.entries(table).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = Object.entries(table).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return Object.fromEntries(sorted.map(([name, each]) => [name, toArtifact(each)]));
 }
 

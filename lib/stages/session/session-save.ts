@@ -13,9 +13,9 @@ import {
   type UpdatedSession,
   type SessionChanges,
   type SessionTimes,
-  type SessionUpdate,
   type SessionValues,
 } from "./stores/session-store.js";
+import { checkCreation, checkUpdate } from "./stores/store-results.js";
 
 const log = tracing.target("framework::session");
 
@@ -129,19 +129,6 @@ function findSurplus(values: SessionValues): readonly string[] {
   const names = findSurplusMessages(values, MAX_MESSAGES);
   if (names.length > 0) log.warn("flash messages dropped: no page has taken them", { count: names.length });
   return names;
-}
-
-/** A store of an application may return any value. A browser must not get a cookie for a record that may not exist. */
-function checkUpdate(result: SessionUpdate): SessionUpdate {
-  if (result === "ended" || result === "unknown") return result;
-  const { expiresAt, size } = (result ?? {}) as Partial<UpdatedSession>;
-  if (Number.isFinite(expiresAt) && Number.isFinite(size)) return result;
-  throw new TypeError("the session store returned a result that it cannot return");
-}
-
-function checkCreation(result: boolean): boolean {
-  if (typeof result === "boolean") return result;
-  throw new TypeError("the session store returned a result that it cannot return");
 }
 
 function createCookieResult(ctx: Context, id: string, isNew: boolean, { expiresAt }: UpdatedSession): SaveResult {

@@ -30,6 +30,7 @@ import { SessionCookie } from "./session-cookie.js";
 import type { SessionKeys } from "./session-keys.js";
 import { checkName, SessionKey, serializeValue } from "./session-value.js";
 import type { Awaitable, SessionStore, StoredSession } from "./stores/session-store.js";
+import { checkRecord } from "./stores/store-results.js";
 
 const log = tracing.target("framework::session");
 
@@ -169,8 +170,6 @@ export class Session {
     this.changes = undefined;
   }
 
-  // --- for the stages ---
-
   /** The id of a valid cookie. @internal */
   get cookieId(): string | undefined {
     if (this.#receivedId === undefined)
@@ -291,22 +290,6 @@ function getName(key: string | SessionKey<unknown>): string {
   if (key instanceof SessionKey) return key.name;
   checkName(key);
   return key;
-}
-
-/** A store of an application may return any value. A record of another visitor must never be used. */
-function checkRecord(record: StoredSession | undefined, key: string): StoredSession | null {
-  if (record === undefined) return null;
-  if (typeof record !== "object" || record === null || record.key !== key || !(record.values instanceof Map)) {
-    throw new TypeError("the session store returned a record that does not belong to the session");
-  }
-  if (!Number.isFinite(record.renewedAt)) throw brokenRecord();
-  for (const [name, text] of record.values)
-    if (typeof name !== "string" || typeof text !== "string") throw brokenRecord();
-  return record;
-}
-
-function brokenRecord(): TypeError {
-  return new TypeError("the session store returned a broken record");
 }
 
 async function validateValue(schema: Schema, value: unknown, name: string): Promise<unknown> {

@@ -90,6 +90,15 @@ export async function makeDirectories(root: string, segments: readonly string[])
   }
 }
 
+/** Removes an empty directory in the place of a file. @throws ConflictError if the directory holds other files */
+export async function removeEmptyDirectory(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isDirectory() !== true) return;
+  await rmdir(path).catch(() => {
+    throw keyInTheWay();
+  });
+}
+
 /** Removes the directories of a deleted file that are empty now, from the inside. */
 export async function removeEmpty(root: string, segments: readonly string[]): Promise<void> {
   for (let depth = segments.length; depth > 0; depth--) {

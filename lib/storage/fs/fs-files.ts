@@ -3,10 +3,10 @@
  * directory, flushed, and renamed, so that a reader sees a whole file and a crash leaves the old one. Symbolic links below the root are not
  * followed, neither for reading nor for writing.
  */
-import { type FileHandle, lstat, realpath, rename, rm, rmdir } from "node:fs/promises";
+import { type FileHandle, lstat, realpath, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
-import { keyInTheWay, withoutUrls } from "../storage-errors.js";
+import { withoutUrls } from "../storage-errors.js";
 import {
   type OpenedFile,
   resolveRange,
@@ -30,6 +30,7 @@ import {
   openRegular,
   orAbsent,
   removeEmpty,
+  removeEmptyDirectory,
   syncDirectory,
 } from "./disk.js";
 import {
@@ -89,7 +90,7 @@ export class FsFiles implements StorageFiles {
 
   async write(key: string, content: StorageContent): Promise<StoredFile> {
     const place = await this.locate(key);
-    await this.checkFree(place);
+    await removeEmptyDirectory(place.path);
     const temporary = join(dirname(place.path), temporaryName());
     const handle = await this.createTemporary(place, temporary);
     try {
@@ -208,7 +209,7 @@ export class FsFiles implements StorageFiles {
     target: DiskPlace,
     visibility: StorageVisibility | undefined,
   ): Promise<StoredFile> {
-    await this.checkFree(target);
+    await removeEmptyDirectory(target.path);
     await makeDirectories(target.root, target.folder);
     const description = { ...file, visibility: visibility ?? file.visibility };
     const moved = await this.publish(to, target, { path: source.path, description, mtimeNs });
@@ -277,15 +278,6 @@ export class FsFiles implements StorageFiles {
       // New content has replaced this content and removed its description.
       await handle.close();
     }
-  }
-
-  /** @throws ConflictError if other files lie below the key */
-  private async checkFree({ path }: DiskPlace): Promise<void> {
-    const stats = await lstat(path).catch(() => undefined);
-    if (stats?.isDirectory() !== true) return;
-    await rmdir(path).catch(() => {
-      throw keyInTheWay();
-    });
   }
 
   private async createTemporary({ root, folder }: DiskPlace, temporary: string): Promise<FileHandle> {

@@ -99,7 +99,9 @@ function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function computeHash(manifest: Readonly<Record<string, unknown>>): string {
   const sorted = JSON.stringify(manifest, (_key, value: unknown) =>
-    isTable(value) ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))) : value,
+    isTable(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
   );
   return createHash("sha256").update(sorted).digest("hex").slice(0, 32);
 }
