@@ -85,7 +85,7 @@ export abstract class Database<Tables> extends Subsystem {
   private readonly requiredTables = new Map<string, RequiredTable>();
   private readonly transactions = new Transactions(() => this.getStatements());
 
-  /** Opens no connection. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_OPTION` */
+  /** Opens no connection. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_DB_DIALECT`, `E_OPTION` */
   constructor(
     /** @internal */
     readonly driver: DatabaseDriver,
@@ -144,11 +144,11 @@ export abstract class Database<Tables> extends Subsystem {
   /** Two databases of one application have the same kind of driver. */
   override check(all: readonly Subsystem[]): readonly Diagnostic[] {
     const first = all.find((each) => each instanceof Database);
-    if (first === undefined || first.driver.dialect === this.driver.dialect) return [];
+    if (first === undefined || first.driver.dialect.name === this.driver.dialect.name) return [];
     return [
       {
         code: "E_DB_DRIVERS",
-        what: `${this.name} is on ${this.driver.dialect}, and ${first.name} is on ${first.driver.dialect}`,
+        what: `${this.name} is on ${this.driver.dialect.name}, and ${first.name} is on ${first.driver.dialect.name}`,
         where: "the providers of the databases",
         fix: "use one driver in an application; several databases of one driver are several classes",
       },
@@ -183,13 +183,13 @@ export abstract class Database<Tables> extends Subsystem {
   }
 
   /**
-   * For a write outside of the transaction of the running code. SQLite has one connection for writes: the write would wait for the
+   * For a write outside of the transaction of the running code. With one writer, as on SQLite, the write would wait for the
    * transaction, which waits for the write.
    *
    * @throws FrameworkError `E_DB_SECOND_CONNECTION` @internal
    */
   refuseSecondWrite(): void {
-    if (this.driver.dialect === "sqlite") this.transactions.refuseSecondConnection();
+    if (this.driver.dialect.hasOneWriter) this.transactions.refuseSecondConnection();
   }
 
   /** True if the innermost transaction of the running code is one of this database. @internal */

@@ -10,10 +10,8 @@
  */
 import type { SubsystemHost } from "../lifecycle/operations.js";
 import type { Abortable } from "../runtime/abortable.js";
+import type { DatabaseDialect } from "./dialect.js";
 import type { MaybePromise } from "./maybe-promise.js";
-
-/** The SQL that Kysely writes for the engine. */
-export type DatabaseDialect = "sqlite" | "postgres" | "mysql";
 
 export type IsolationLevel = "read committed" | "repeatable read" | "serializable";
 
@@ -188,8 +186,8 @@ export abstract class DatabaseDriver {
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
 
   /**
-   * Listens on a separate connection. Calls `onNotification` when another connection notifies the channel, and when a notification may have
-   * been missed. Absent where the engine has no notifications. A notification can be lost.
+   * Listens on a separate connection. Calls `onNotification` after `pg_notify` of the channel on another connection, and when a notification
+   * may have been missed. Absent where the engine has no notifications. A notification can be lost.
    *
    * @param channel a name that needs no quotes
    * @returns a function that stops listening

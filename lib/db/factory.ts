@@ -30,7 +30,7 @@ export function factory<Tables, Table extends keyof Tables & string>(
     const row = makeRow(values);
     const insert = db.query.insertInto(table).values(row);
     // The types of Kysely cannot follow a table that is a parameter.
-    if (db.driver.dialect !== "mysql") return insert.returningAll().executeTakeFirstOrThrow();
+    if (db.query.getExecutor().adapter.supportsReturning) return insert.returningAll().executeTakeFirstOrThrow();
     const { insertId } = await insert.executeTakeFirstOrThrow();
     return { ...(insertId !== undefined && { id: Number(insertId) }), ...row } as unknown as Stored;
   };

@@ -7,10 +7,12 @@
 import type * as KyselyPackage from "kysely";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, Kysely, KyselyPlugin, QueryResult } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
+import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
 import { type MaybePromise, toPromise } from "./maybe-promise.js";
-import type { DatabaseDialect, DriverResult } from "./driver.js";
+import type { DatabaseDialect, SqlFamily } from "./dialect.js";
+import type { DriverResult } from "./driver.js";
 
 // 0.28.17 fixed the last known injection of 0.28. 0.29 needs Node 22.
 const PEER = {
@@ -50,7 +52,7 @@ export interface StatementSink {
   execute<R>(statement: BuiltStatement, read: (result: DriverResult) => R): MaybePromise<R>;
 }
 
-/** A query builder whose statements go to `sink`. */
+/** A query builder whose statements go to `sink`. @throws FrameworkError `E_DB_DIALECT` */
 export function createQueryBuilder<Tables>(
   dialect: DatabaseDialect,
   sink: StatementSink,
@@ -58,14 +60,14 @@ export function createQueryBuilder<Tables>(
 ): Kysely<Tables> {
   const connection = new SinkConnection(sink);
   const driver = new SinkDriver(connection);
-  const parts: Dialect = { ...PARTS[dialect], createDriver: () => driver };
+  const parts: Dialect = { ...getParts(dialect), createDriver: () => driver };
   const executor = new SinkExecutor(parts, driver, connection, plugins);
   return new kysely.Kysely<Tables>({ config: { dialect: parts }, dialect: parts, driver, executor });
 }
 
 type Parts = Omit<Dialect, "createDriver">;
 
-const PARTS: Readonly<Record<DatabaseDialect, Parts>> = {
+const PARTS: Readonly<Record<SqlFamily, Parts>> = {
   sqlite: {
     createAdapter: () => new kysely.SqliteAdapter(),
     createQueryCompiler: () => new kysely.SqliteQueryCompiler(),
@@ -82,6 +84,17 @@ const PARTS: Readonly<Record<DatabaseDialect, Parts>> = {
     createIntrospector: (db: Kysely<unknown>) => new kysely.MysqlIntrospector(db),
   },
 };
+
+/** A driver written in JavaScript may have any dialect. */
+function getParts({ family }: Partial<DatabaseDialect>): Parts {
+  if (family !== undefined && Object.hasOwn(PARTS, family)) return PARTS[family];
+  const known = Object.keys(PARTS).join(", ");
+  throw setupError(
+    new FrameworkError(`dialect.family of the driver is ${valueText(family)}: use one of ${known}`, {
+      code: "E_DB_DIALECT",
+    }),
+  );
+}
 
 /** Stands for every connection: the sink chooses the real one at each statement. */
 class SinkConnection implements DatabaseConnection {

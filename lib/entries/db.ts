@@ -11,11 +11,11 @@ export {
   UniqueViolationError,
   UnknownOutcomeError,
 } from "../db/database-error.js";
+export { mysqlDialect, postgresDialect, sqliteDialect, type DatabaseDialect, type SqlFamily } from "../db/dialect.js";
 export {
   DatabaseDriver,
   type BeginOptions,
   type ConnectOptions,
-  type DatabaseDialect,
   type DriverConnection,
   type DriverFailure,
   type DriverResult,

@@ -1,6 +1,12 @@
 /** Failures of an engine: the state of the connection and the transaction afterwards, and the errors of the application. */
 import { Application, type Context, provide, Route, Routes } from "@stagecraft/framework";
-import { type DatabaseDriver, type DatabaseError, UniqueViolationError } from "@stagecraft/framework/db";
+import {
+  type DatabaseDialect,
+  type DatabaseDriver,
+  type DatabaseError,
+  postgresDialect,
+  UniqueViolationError,
+} from "@stagecraft/framework/db";
 import { expectNoLeak, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { inspect } from "node:util";
@@ -322,5 +328,28 @@ describe("databases of one application", () => {
 
   it("must each have a driver", () => {
     expect(errorOf(() => new ShopDatabase(undefined as unknown as DatabaseDriver))).to.include({ code: "E_DB_DRIVER" });
+  });
+
+  it("may be on a relative of an engine, which counts as another driver than that engine", () => {
+    const builder = Application.create().provide(
+      provide(ShopDatabase).useValue(new ShopDatabase(new ScriptedDriver())),
+      provide(Ledger).useValue(new Ledger(new ScriptedDriver({ ...postgresDialect, name: "cockroach" }))),
+    );
+
+    expect(errorOf(() => builder.build()).message).to.contain("E_DB_DRIVERS Ledger is on cockroach");
+  });
+
+  it("cannot be on a driver whose SQL the framework does not know", () => {
+    for (const [dialect, value] of [
+      [{ ...postgresDialect, family: "tsql" }, "tsql"],
+      ["postgres", "undefined"],
+    ] as const) {
+      const driver = new ScriptedDriver(dialect as unknown as DatabaseDialect);
+
+      const error = errorOf(() => new ShopDatabase(driver));
+
+      expect(error).to.include({ code: "E_DB_DIALECT" });
+      expect(error.message).to.contain(`is ${value}: use one of sqlite, postgres, mysql`);
+    }
   });
 });

@@ -7,6 +7,7 @@ import {
   type DriverResult,
   type DriverStatement,
   type FailureKind,
+  postgresDialect,
   type TransactionStatus,
 } from "@stagecraft/framework/db";
 
@@ -20,7 +21,6 @@ export class EngineError extends Error {
 type Step = "begin" | "commit" | "rollback" | "query";
 
 export class ScriptedDriver extends DatabaseDriver {
-  readonly dialect = "postgres";
   readonly address = "scripted";
   readonly hasTransactionalSchema = true;
   readonly calls: string[] = [];
@@ -28,6 +28,10 @@ export class ScriptedDriver extends DatabaseDriver {
   readonly failures = new Map<Step, EngineError>();
   /** The state after a failed statement. */
   statusAfterFailure: TransactionStatus = "open";
+
+  constructor(readonly dialect = postgresDialect) {
+    super();
+  }
 
   override prepare(): void {}
   override async start(): Promise<void> {}

@@ -8,7 +8,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { DatabaseDialect } from "../driver.js";
+import type { SqlFamily } from "../dialect.js";
 import { sql } from "../kysely.js";
 import type { Migration, MigrationTables } from "./migration.js";
 import { splitStatements } from "./sql-statements.js";
@@ -20,7 +20,7 @@ export class MigrationFolder {
   constructor(private readonly path: string) {}
 
   /** In the order of the names. @throws FrameworkError `E_DB_MIGRATION_FILE` */
-  async load(dialect: DatabaseDialect): Promise<readonly Migration[]> {
+  async load(family: SqlFamily): Promise<readonly Migration[]> {
     const files = await this.listFiles();
     const downs = files.filter((file) => file.endsWith(DOWN));
     const alone = downs.find((file) => !files.includes(`${file.slice(0, -DOWN.length)}.sql`));
@@ -31,7 +31,7 @@ export class MigrationFolder {
         const path = join(this.path, file);
         if (!file.endsWith(".sql")) return loadModule(path);
         const down = `${file.slice(0, -".sql".length)}${DOWN}`;
-        return loadSql(path, downs.includes(down) ? join(this.path, down) : undefined, dialect);
+        return loadSql(path, downs.includes(down) ? join(this.path, down) : undefined, family);
       }),
     );
   }
@@ -89,13 +89,13 @@ async function loadModule(path: string): Promise<Migration> {
   };
 }
 
-async function loadSql(path: string, downPath: string | undefined, dialect: DatabaseDialect): Promise<Migration> {
+async function loadSql(path: string, downPath: string | undefined, family: SqlFamily): Promise<Migration> {
   const text = await readText(path);
   const down = downPath === undefined ? undefined : await readText(downPath);
   return {
     name: getMigrationName(path),
-    up: createRunner(text, dialect),
-    ...(down !== undefined && { down: createRunner(down, dialect) }),
+    up: createRunner(text, family),
+    ...(down !== undefined && { down: createRunner(down, family) }),
     transaction: !/^--\s*transaction:\s*false\s*$/im.test(text),
     checksum: `sql ${createHash("sha256").update(text.trimEnd()).digest("base64url")}`,
   };
@@ -106,8 +106,8 @@ async function readText(path: string): Promise<string> {
   return (await readFile(path, "utf8")).replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
 }
 
-function createRunner(text: string, dialect: DatabaseDialect) {
+function createRunner(text: string, family: SqlFamily) {
   return async (db: Kysely<MigrationTables>): Promise<void> => {
-    for (const statement of splitStatements(text, dialect)) await sql.raw(statement).execute(db);
+    for (const statement of splitStatements(text, family)) await sql.raw(statement).execute(db);
   };
 }

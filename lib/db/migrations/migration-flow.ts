@@ -37,7 +37,7 @@ export function refuseInMigrations({ driver, host }: Statements): void {
 /** Two drivers may have the same address. In memory each has its own database, and `:memory:` is no path. */
 function isOneDatabase(one: DatabaseDriver, other: DatabaseDriver): boolean {
   if (one === other) return true;
-  return one.dialect === other.dialect && one.address === other.address && one.address !== ":memory:";
+  return one.dialect.name === other.dialect.name && one.address === other.address && one.address !== ":memory:";
 }
 
 function nestedError(database: string, call: string | undefined): FrameworkError {

@@ -1,6 +1,6 @@
 /** The migrations of an application in their order, from values, lists and folders, with their names checked. */
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { DatabaseDialect } from "../driver.js";
+import type { SqlFamily } from "../dialect.js";
 import type { Migration } from "./migration.js";
 import { fileError, MigrationFolder } from "./migration-files.js";
 
@@ -10,10 +10,10 @@ export type MigrationSource = Migration | MigrationFolder;
 /** @throws FrameworkError `E_DB_MIGRATION_FILE` for a repeated or impossible name, or an impossible checksum */
 export async function loadMigrations(
   sources: readonly (MigrationSource | readonly Migration[])[],
-  dialect: DatabaseDialect,
+  family: SqlFamily,
 ): Promise<readonly Migration[]> {
   const lists = await Promise.all(
-    sources.map(async (source) => (source instanceof MigrationFolder ? source.load(dialect) : source)),
+    sources.map(async (source) => (source instanceof MigrationFolder ? source.load(family) : source)),
   );
   const all = lists.flat();
   const names = all.map(({ name }) => name);

@@ -1,7 +1,8 @@
 /** The connection of a migration, and the query builders that use it alone. */
 import type { Kysely } from "kysely";
 import { isLost, UnknownOutcomeError } from "../database-error.js";
-import type { DatabaseDialect, DriverConnection, DriverResult } from "../driver.js";
+import type { DatabaseDialect } from "../dialect.js";
+import type { DriverConnection, DriverResult } from "../driver.js";
 import { ExecutedStatements } from "./executed-statements.js";
 import { type BuiltStatement, createQueryBuilder, type StatementSink } from "../kysely.js";
 import type { MigrationRecordTables, MigrationWork } from "./migration-records.js";

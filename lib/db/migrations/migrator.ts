@@ -159,7 +159,7 @@ export class Migrator {
   }
 
   private load(): Promise<readonly Migration[]> {
-    return loadMigrations(this.sources, this.statements().driver.dialect);
+    return loadMigrations(this.sources, this.statements().driver.dialect.family);
   }
 
   private async loadWithRecords() {

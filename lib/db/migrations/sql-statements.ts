@@ -6,7 +6,7 @@
  * Not a parser: a mistake in the SQL is found by the engine.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import type { DatabaseDialect } from "../driver.js";
+import type { SqlFamily } from "../dialect.js";
 
 const COMMENT = String.raw`\/\*(?:[^*]|\*(?!\/))*\*\/`;
 /** PostgreSQL allows a comment inside a comment. */
@@ -17,7 +17,7 @@ const WORD = String.raw`end\s+(?:if|loop|while|repeat|for|case)\b|[a-z_]\w*`;
 const TAG = String.raw`[a-z_\x80-\uffff][\w\x80-\uffff]*`;
 
 /** The tokens that may contain a semicolon, then words, then the semicolon. */
-const TOKENS: Readonly<Record<DatabaseDialect, string>> = {
+const TOKENS: Readonly<Record<SqlFamily, string>> = {
   sqlite: String.raw`--[^\n]*|${COMMENT}|'[^']*'|"[^"]*"|\`[^\`]*\`|\[[^\]]*\]|${WORD}|;`,
   postgres: String.raw`--[^\n]*|${NESTED_COMMENT}|\be'(?:[^'\\]|\\[\s\S]|'')*'|'[^']*'|"[^"]*"|(?<![\w$])(\$(?:${TAG})?\$)[\s\S]*?\1|${WORD}|;`,
   mysql: String.raw`--(?!\S)[^\n]*|#[^\n]*|${COMMENT}|'(?:[^'\\]|\\[\s\S])*'|"(?:[^"\\]|\\[\s\S])*"|\`[^\`]*\`|definer\s*=\s*\S+|${WORD}|;`,
@@ -34,7 +34,7 @@ const MAX_HEAD_WORDS = 8;
  *
  * @throws FrameworkError `E_DB_MIGRATION_FILE` for `delimiter`, which is a command of the program `mysql`
  */
-export function splitStatements(text: string, dialect: DatabaseDialect): readonly string[] {
+export function splitStatements(text: string, family: SqlFamily): readonly string[] {
   const statements: string[] = [];
   let start = 0;
   let words: string[] = [];
@@ -46,10 +46,10 @@ export function splitStatements(text: string, dialect: DatabaseDialect): readonl
     words = [];
     depth = 0;
   };
-  for (const { 0: token, index } of text.matchAll(new RegExp(TOKENS[dialect], "gi"))) {
+  for (const { 0: token, index } of text.matchAll(new RegExp(TOKENS[family], "gi"))) {
     if (token === ";" && depth <= 0) endStatement(index);
     // MariaDB and MySQL execute the text of such a comment.
-    if (dialect === "mysql" && /^\/\*M?!/.test(token)) words.push(token);
+    if (family === "mysql" && /^\/\*M?!/.test(token)) words.push(token);
     if (!/^[a-z_]/i.test(token) || /^(?:e'|definer\s*=)/i.test(token)) continue;
     if (words.length < MAX_HEAD_WORDS) words.push(token.toLowerCase());
     if (COMPOUND.test(words.join(" "))) depth += getDepthChange(token.toLowerCase());

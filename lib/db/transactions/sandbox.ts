@@ -14,6 +14,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
 import type { Database } from "../database.js";
 import { DatabaseDriver, type DriverConnection, type DriverResult, type DriverStatement } from "../driver.js";
+import { sql } from "../kysely.js";
 import type { Statements } from "../statements.js";
 import { Mutex } from "../mutex.js";
 
@@ -105,10 +106,10 @@ class SandboxDriver extends DatabaseDriver {
 
   /** A commit would check the deferred constraints. */
   private async findBrokenConstraint(): Promise<string | undefined> {
-    if (this.dialect === "mysql") return undefined;
-    const sql = this.dialect === "sqlite" ? "pragma foreign_key_check" : "set constraints all immediate";
+    const { checkConstraints } = this.dialect;
+    if (checkConstraints === undefined) return undefined;
     try {
-      const { rows } = await this.connection.query({ sql, parameters: [], isRead: true });
+      const { rows } = await this.connection.query({ sql: checkConstraints, parameters: [], isRead: true });
       return rows.length === 0 ? undefined : `a foreign key of the table ${String(rows[0]?.["table"])} has no row`;
     } catch (error) {
       return `a deferred constraint does not hold: ${this.driver.failure(error).constraint ?? "see the schema"}`;
@@ -130,7 +131,8 @@ class SandboxConnection implements DriverConnection {
   }
 
   async query(statement: DriverStatement): Promise<DriverResult> {
-    if (this.isInTransaction || (statement.isRead && this.driver.dialect !== "postgres")) return this.send(statement);
+    if (this.isInTransaction || (statement.isRead && !this.driver.dialect.failureAbortsTransaction))
+      return this.send(statement);
     await this.runStatement(`savepoint ${SAVEPOINT}`);
     let result: DriverResult;
     try {
@@ -172,8 +174,8 @@ class SandboxConnection implements DriverConnection {
     await this.runStatement(`release savepoint ${SAVEPOINT}`);
   }
 
-  private async runStatement(sql: string): Promise<void> {
-    await this.driver.connection.query({ sql, parameters: [], isRead: false });
+  private async runStatement(text: string): Promise<void> {
+    await this.driver.connection.query({ sql: text, parameters: [], isRead: false });
   }
 
   private async send(statement: DriverStatement): Promise<DriverResult> {
@@ -186,19 +188,21 @@ class SandboxConnection implements DriverConnection {
 
 /** Deletes all rows of all tables but those of the migrations, and starts their numbers at 1 again, where the engine can. */
 export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
-  const tables = (await db.query.introspection.getTables()).flatMap(({ name, isView }) =>
-    isView || name === "framework_migrations" ? [] : [quoteName(name, db.driver.dialect)],
+  const { truncate, suspendForeignKeys, resumeForeignKeys } = db.driver.dialect;
+  const builder = db.query.withoutPlugins();
+  const tables = (await builder.introspection.getTables()).flatMap(({ name, isView }) =>
+    isView || name === "framework_migrations" ? [] : [sql.id(name).compile(builder).sql],
   );
   if (tables.length === 0) return;
-  if (db.driver.dialect === "postgres") {
-    await db.run(`truncate ${tables.join(", ")} restart identity cascade`);
+  if (truncate !== undefined) {
+    await db.run(truncate(tables));
     return;
   }
-  const [off, on] = db.driver.dialect === "mysql" ? MYSQL_CHECKS : ["pragma defer_foreign_keys = on", undefined];
+  const run = async (text: string | undefined): Promise<unknown> => (text === undefined ? undefined : db.run(text));
   await db.transaction(async () => {
-    await db.run(off);
+    await run(suspendForeignKeys);
     // The setting belongs to the connection, which another caller uses next.
-    const restore = async (): Promise<unknown> => (on === undefined ? undefined : db.run(on));
+    const restore = (): Promise<unknown> => run(resumeForeignKeys);
     try {
       for (const table of tables) await db.run(`delete from ${table}`);
     } catch (error) {
@@ -208,12 +212,6 @@ export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
     }
     await restore();
   });
-}
-
-const MYSQL_CHECKS = ["set foreign_key_checks = 0", "set foreign_key_checks = 1"] as const;
-
-function quoteName(name: string, dialect: string): string {
-  return dialect === "mysql" ? `\`${name.replaceAll("`", "``")}\`` : `"${name.replaceAll('"', '""')}"`;
 }
 
 function sandboxError(text: string): FrameworkError {

@@ -9,7 +9,7 @@ import { createFailure, describeValue } from "../failure.js";
 
 /** The part of a `Database` that the contract needs. */
 export interface ContractDatabase {
-  readonly driver: { readonly dialect: string };
+  readonly driver: { readonly dialect: { readonly family: string } };
   run(text: string, binds?: readonly unknown[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
   transaction<T>(
     fn: (run: { readonly attempt: number }) => T | Promise<T>,
@@ -60,12 +60,12 @@ async function createTable(db: ContractDatabase): Promise<void> {
   await db.run(`drop table if exists ${TABLE}`);
   await db.run(
     `create table ${TABLE} (id integer not null primary key, name varchar(100) not null, parent integer, ` +
-      `unique (name), foreign key (parent) references ${TABLE} (id))${db.driver.dialect === "mysql" ? " character set utf8mb4" : ""}`,
+      `unique (name), foreign key (parent) references ${TABLE} (id))${db.driver.dialect.family === "mysql" ? " character set utf8mb4" : ""}`,
   );
 }
 
 function createTrial(db: ContractDatabase, promise: string, faults: string[]): DatabaseTrial {
-  const binds = db.driver.dialect === "postgres" ? "$1, $2, $3" : "?, ?, ?";
+  const binds = db.driver.dialect.family === "postgres" ? "$1, $2, $3" : "?, ?, ?";
   return {
     db,
     add: (id, name = `row ${id}`, parent) =>

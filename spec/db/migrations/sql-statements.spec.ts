@@ -1,12 +1,12 @@
 /** The statements of a file of SQL: the semicolons that end a statement, in each dialect. */
 import { expect } from "chai";
-import type { DatabaseDialect } from "../../../lib/db/driver.js";
+import type { SqlFamily } from "../../../lib/db/dialect.js";
 import { splitStatements } from "../../../lib/db/migrations/sql-statements.js";
 
-const ALL: readonly DatabaseDialect[] = ["sqlite", "postgres", "mysql"];
+const ALL: readonly SqlFamily[] = ["sqlite", "postgres", "mysql"];
 
 /** Each is one statement. */
-const WHOLE: readonly (readonly [DatabaseDialect | "all", string])[] = [
+const WHOLE: readonly (readonly [SqlFamily | "all", string])[] = [
   ["all", "insert into a values ('x;y''z;')"],
   ["all", 'select "a;b" from c'],
   ["all", "select 1 -- one; two\n + 2"],

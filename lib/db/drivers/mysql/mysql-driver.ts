@@ -7,6 +7,7 @@
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(mysql("mysql://shop:secret@db.internal/shop")));
  */
+import { mysqlDialect } from "../../dialect.js";
 import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.js";
 import { type ConnectionUse, ServerDriver } from "../server-driver.js";
 import { KillRequests } from "./kill-request.js";
@@ -22,7 +23,7 @@ export function mysql(options: string | MysqlOptions): DatabaseDriver {
 }
 
 class MysqlDriver extends ServerDriver<MysqlSettings, MysqlClient, MysqlConnection> {
-  readonly dialect = "mysql";
+  readonly dialect = mysqlDialect;
   readonly hasTransactionalSchema = false;
   private readonly kills = {
     application: new KillRequests((signal) => this.open("application", signal)),

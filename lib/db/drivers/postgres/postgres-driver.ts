@@ -8,6 +8,7 @@
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(postgres("postgres://shop:secret@db.internal/shop")));
  */
+import { postgresDialect } from "../../dialect.js";
 import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.js";
 import { type ConnectionUse, ServerDriver } from "../server-driver.js";
 import { CancelRequests } from "./cancel-request.js";
@@ -26,7 +27,7 @@ export function postgres(options: string | PostgresOptions): DatabaseDriver {
 }
 
 class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, PostgresConnection> {
-  readonly dialect = "postgres";
+  readonly dialect = postgresDialect;
   readonly hasTransactionalSchema = true;
   protected override readonly canBatch: boolean;
   private readonly types = new ParameterTypes();

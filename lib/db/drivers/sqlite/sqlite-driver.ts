@@ -14,6 +14,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { sqliteDialect } from "../../dialect.js";
 import type { MaybePromise } from "../../maybe-promise.js";
 import {
   type ConnectOptions,
@@ -79,7 +80,7 @@ export function sqlite(file: string, options: SqliteOptions = {}): DatabaseDrive
 }
 
 class SqliteDriver extends DatabaseDriver {
-  readonly dialect = "sqlite";
+  readonly dialect = sqliteDialect;
   readonly address: string;
   readonly hasTransactionalSchema = true;
   override readonly slowQueryMs = 50;

@@ -74,7 +74,7 @@ export class DatabaseJobs implements JobStore {
     this.sql = new JobSql(database);
     this.slots = new ConcurrencySlots(this.sql, (work) => this.withRetries(work));
     this.admin = new DatabaseAdmin(this.sql, (work) => this.withRetries(work));
-    this.notifies = options.notify === true && this.sql.dialect === "postgres";
+    this.notifies = options.notify === true && database.driver.listen !== undefined;
   }
 
   /** A transaction of another database may roll back after the row is committed here. */

@@ -9,6 +9,7 @@ import type { Clock } from "../../../runtime/clock.js";
 import { KeyMutex } from "./key-mutex.js";
 import { MysqlRanges } from "./mysql-ranges.js";
 
+/** The family of the SQL: a driver of a relative names the engine whose SQL it takes. */
 export type JobDialect = "sqlite" | "postgres" | "mysql";
 
 export type JobRow = Readonly<Record<string, unknown>>;
@@ -21,7 +22,10 @@ export interface JobRows {
 /** The part of a `Database` that the queue uses. */
 export interface JobDatabase {
   readonly name?: string | undefined;
-  readonly driver: { readonly dialect: JobDialect; listen?(channel: string, listener: () => void): () => void };
+  readonly driver: {
+    readonly dialect: { readonly family: JobDialect };
+    listen?(channel: string, listener: () => void): () => void;
+  };
   readonly query: { withoutPlugins(): { executeQuery(statement: RawStatement): Promise<RawResult> } };
   transaction<T>(fn: () => Promise<T>, options?: { readonly isolation?: "read committed" }): Promise<T>;
   current<T>(fn: () => Promise<T>): Promise<T>;
@@ -66,7 +70,7 @@ export class JobSql {
   private marks = 0;
 
   constructor(readonly database: JobDatabase) {
-    this.dialect = database.driver.dialect;
+    this.dialect = database.driver.dialect.family;
     this.query = database.query.withoutPlugins();
   }
 

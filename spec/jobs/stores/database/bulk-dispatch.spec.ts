@@ -179,7 +179,7 @@ function recording(sent: string[]): JobDatabase {
     return { rows: [] };
   };
   return {
-    driver: { dialect: "postgres" },
+    driver: { dialect: { family: "postgres" } },
     query: { withoutPlugins: () => ({ executeQuery }) },
     transaction: (fn) => fn(),
     current: (fn) => fn(),
