@@ -154,7 +154,7 @@ function createReplyResolver(pipeline: Pipeline, origin: string): (ctx: Context,
 function createAddedRoutesHandler(routes: Routes): UnmatchedHandler {
   return (ctx, fallback) => {
     if (!routes.hasAddedRoutes) return fallback(ctx);
-    const layers = routes.routersWithAddedRoutes().map((router) => router.routes());
+    const layers = routes.listRoutersWithAddedRoutes().map((router) => router.routes());
     return compose(layers, fallback)(ctx);
   };
 }

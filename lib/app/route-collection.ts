@@ -95,7 +95,7 @@ export class RouteCollection {
     const innermost = guard === undefined ? [] : [guard];
     return this.parts.flatMap(({ module, routes }) => {
       const getInstance = this.createInstanceGetter(module);
-      return routes.served().map((route) => {
+      return routes.listServed().map((route) => {
         const around = route.around.map((each) => (isMiddlewareClass(each) ? getInstance(each) : each));
         return bindRoute(route, [...around, ...innermost]);
       });
@@ -110,7 +110,7 @@ export class RouteCollection {
   graphRoutes(): readonly GraphRoute[] {
     return this.parts.flatMap(({ module, routes }) => {
       const name = module === undefined ? "" : describeToken(module);
-      return routes.served().map((route) => describeRoute(name, route));
+      return routes.listServed().map((route) => describeRoute(name, route));
     });
   }
 

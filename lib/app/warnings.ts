@@ -84,7 +84,7 @@ function warnOfMissingRequestId(pipeline: Pipeline): readonly Warning[] {
 }
 
 function warnOfUncoveredRoutes(all: Routes): readonly Warning[] {
-  const routes = all.uncovered().map(({ method, path }) => `${method} ${path}`);
+  const routes = all.listUncovered().map(({ method, path }) => `${method} ${path}`);
   if (routes.length === 0) return [];
   return [{ message: "routes merged after .middleware() are not covered by it", fields: { routes } }];
 }

@@ -141,10 +141,10 @@ export type GetInstance = <T extends object>(target: abstract new (...args: neve
 export function createInstanceCache(): GetInstance {
   const instances = new Map<AnyClass, object>();
   return <T extends object>(target: abstract new (...args: never[]) => T): T => {
-    const known = instances.get(target) ?? construct(target);
-    instances.set(target, known);
+    const instance = instances.get(target) ?? construct(target);
+    instances.set(target, instance);
     // The map has the instance of each class under that class.
-    return known as T;
+    return instance as T;
   };
 }
 

@@ -92,28 +92,28 @@ export class Routes {
    * `E_ROUTE_NAME` for an undeclared name, `E_ROUTE_PARAM` for a parameter that does not fit.
    */
   urlFor(name: string, params: readonly PathParameter[] = []): string {
-    return this.table().urlFor(name, params);
+    return this.getTable().urlFor(name, params);
   }
 
   /** Throws `NotFoundError` with `E_ROUTE_NAME` unless a route has the template of the endpoint, for its method or for any. @internal */
   requireRoute(endpoint: Endpoint): void {
-    if (this.table().serves(endpoint)) return;
+    if (this.getTable().serves(endpoint)) return;
     throw new NotFoundError(`${formatRoute(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
   }
 
   /** Finds the route of a request; `undefined` where no route matches. @internal */
   find(method: string, path: string): RouteDescriptor | undefined {
-    return this.table().find(method, path);
+    return this.getTable().find(method, path);
   }
 
   /** Finds the options of the route of a request; `undefined` without such a route, or without options. @internal */
-  optionsFor(method: string, path: string): RouteOptions | undefined {
-    return this.table().optionsFor(method, path);
+  findOptions(method: string, path: string): RouteOptions | undefined {
+    return this.getTable().findOptions(method, path);
   }
 
   /** Every name with its template, in name order: a snapshot. */
   named(): readonly (readonly [name: string, template: string])[] {
-    return this.table().named();
+    return this.getTable().named();
   }
 
   /** Every route as data, in the order of declaration: a snapshot. */
@@ -127,7 +127,7 @@ export class Routes {
    */
   router(): RoutesRouter {
     this.koaRouter ??= new KoaRouter((target) => this.getInstance(target));
-    return this.koaRouter.withRoutes(this.served());
+    return this.koaRouter.withRoutes(this.listServed());
   }
 
   /** The router, for a Koa application of its own. */
@@ -136,24 +136,24 @@ export class Routes {
   }
 
   /** The routers, of this collection and of the merged ones, to which the application has added routes. @internal */
-  routersWithAddedRoutes(): readonly Router[] {
+  listRoutersWithAddedRoutes(): readonly Router[] {
     const own = this.koaRouter?.hasAddedRoutes === true ? [this.koaRouter.router] : [];
-    return [...own, ...this.collections().flatMap((each) => each.routersWithAddedRoutes())];
+    return [...own, ...this.listCollections().flatMap((each) => each.listRoutersWithAddedRoutes())];
   }
 
   /** Whether there are such routers. The check is cheap, since every request without a route needs it. @internal */
   get hasAddedRoutes(): boolean {
-    return this.koaRouter?.hasAddedRoutes === true || this.collections().some((each) => each.hasAddedRoutes);
+    return this.koaRouter?.hasAddedRoutes === true || this.listCollections().some((each) => each.hasAddedRoutes);
   }
 
   /** The routes whose path is valid. @internal */
-  served(): readonly Route[] {
-    return this.table().served;
+  listServed(): readonly Route[] {
+    return this.getTable().served;
   }
 
   /** The diagnostics of these routes. @internal */
   diagnostics(): readonly Diagnostic[] {
-    return diagnoseRoutes(this.table().routes);
+    return diagnoseRoutes(this.getTable().routes);
   }
 
   /** The warnings of the tables of these routes. @internal */
@@ -162,11 +162,11 @@ export class Routes {
   }
 
   /** The routes that were merged after the middleware of their collection was given. @internal */
-  uncovered(): readonly RouteDescriptor[] {
+  listUncovered(): readonly RouteDescriptor[] {
     return this.members.flatMap((member, at) => {
       if (this.ownMiddleware.some(({ memberCount }) => at >= memberCount))
         return member.flatten().map(({ descriptor }) => descriptor);
-      return member instanceof Routes ? member.uncovered() : [];
+      return member instanceof Routes ? member.listUncovered() : [];
     });
   }
 
@@ -185,16 +185,16 @@ export class Routes {
     });
   }
 
-  private table(): RouteTable {
+  private getTable(): RouteTable {
     return this.sealed ?? new RouteTable(this.flatten());
   }
 
-  private collections(): readonly Routes[] {
+  private listCollections(): readonly Routes[] {
     return this.members.filter((each) => each instanceof Routes);
   }
 
   private contains(other: Routes): boolean {
-    return this === other || this.collections().some((each) => each.contains(other));
+    return this === other || this.listCollections().some((each) => each.contains(other));
   }
 
   private refuseWhenSealed(): void {
@@ -240,7 +240,7 @@ class RouteTable {
     return match.kind === "route" ? descriptors.get(match) : undefined;
   }
 
-  optionsFor(method: string, path: string): RouteOptions | undefined {
+  findOptions(method: string, path: string): RouteOptions | undefined {
     return this.hasOptions ? this.find(method, path) : undefined;
   }
 

@@ -435,8 +435,8 @@ function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean):
 // These handlers do not read the context.
 const ctx = {} as Context;
 
-function flat(plan: ControllerPlan, instanceOf = createInstanceCache()): ReturnType<Routes["served"]> {
-  return new Routes([plan.group(instanceOf)]).served();
+function flat(plan: ControllerPlan, instanceOf = createInstanceCache()): ReturnType<Routes["listServed"]> {
+  return new Routes([plan.group(instanceOf)]).listServed();
 }
 
 function described(plan: ControllerPlan): readonly string[] {

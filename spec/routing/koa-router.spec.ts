@@ -122,7 +122,7 @@ describe("routes that the application adds to a router", () => {
 
     expect(before).to.deep.equal([false, false]);
     expect([routes.hasAddedRoutes, outer.hasAddedRoutes]).to.deep.equal([true, true]);
-    expect(outer.routersWithAddedRoutes()).to.deep.equal([routes.router()]);
+    expect(outer.listRoutersWithAddedRoutes()).to.deep.equal([routes.router()]);
   });
 
   it("stay behind the routes of the collection when routes are merged later", () => {

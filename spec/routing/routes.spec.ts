@@ -74,7 +74,7 @@ describe("Routes", () => {
       const routes = Routes.of(Route.get("/x", home)).middleware(a).merge(other);
 
       expect(around(routes)).to.deep.equal({ "/x": [a], "/late": [b, c] });
-      expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
+      expect(routes.listUncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
     });
 
     it("of a collection covers routes that were merged before", () => {
@@ -83,7 +83,7 @@ describe("Routes", () => {
         .middleware(a);
 
       expect(around(routes)).to.deep.equal({ "/x": [a], "/early": [a] });
-      expect(routes.uncovered()).to.deep.equal([]);
+      expect(routes.listUncovered()).to.deep.equal([]);
     });
 
     it("of a merged collection does not cover routes that this collection merged afterwards", () => {
@@ -93,7 +93,7 @@ describe("Routes", () => {
       const routes = new Routes().merge(inner).middleware(b);
 
       expect(around(routes)).to.deep.equal({ "/x": [b, a], "/late": [b] });
-      expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
+      expect(routes.listUncovered().map(({ path }) => path)).to.deep.equal(["/late"]);
     });
 
     it("leaves a route uncovered, which is reported once where two collections leave it out", () => {
@@ -102,7 +102,7 @@ describe("Routes", () => {
         .merge(Routes.of(Route.get("/late", home)));
       const routes = Routes.of(Route.get("/y", home)).middleware(b).merge(inner);
 
-      expect(routes.uncovered().map(({ path }) => path)).to.deep.equal(["/x", "/late"]);
+      expect(routes.listUncovered().map(({ path }) => path)).to.deep.equal(["/x", "/late"]);
     });
 
     it("of a collection is outside that of a group, and that of a group outside that of a route, the first call outermost", () => {
@@ -269,7 +269,7 @@ describe("Routes", () => {
       const routes = Routes.of(Route.get("/x/", home), Route.get("/y", home), Route.get("/y", remove));
 
       expect(routes.diagnostics().map(({ code }) => code)).to.deep.equal(["E_ROUTE_PATH", "E_ROUTE_DUPLICATE"]);
-      expect(routes.served().map(({ descriptor }) => descriptor.path)).to.deep.equal(["/y", "/y"]);
+      expect(routes.listServed().map(({ descriptor }) => descriptor.path)).to.deep.equal(["/y", "/y"]);
     });
   });
 
@@ -286,7 +286,7 @@ describe("Routes", () => {
 
     expect(errorOf(() => routes.merge(new Routes()))).to.include({ code: "E_ROUTES_SEALED" });
     expect(errorOf(() => routes.middleware())).to.include({ code: "E_ROUTES_SEALED" });
-    expect(routes.served()).to.equal(routes.served());
+    expect(routes.listServed()).to.equal(routes.listServed());
   });
 });
 
@@ -305,5 +305,5 @@ function remove(): undefined {
 }
 
 function around(routes: Routes): Record<string, readonly unknown[]> {
-  return Object.fromEntries(routes.served().map((route) => [route.descriptor.path, route.around]));
+  return Object.fromEntries(routes.listServed().map((route) => [route.descriptor.path, route.around]));
 }

@@ -27,7 +27,7 @@ const log = tracing.target("framework::http::csrf");
 export interface CsrfSite {
   /** The origin of the configured URL. */
   readonly origin: string;
-  readonly routes: Pick<Routes, "find" | "optionsFor">;
+  readonly routes: Pick<Routes, "find" | "findOptions">;
 }
 
 /** The settings, checked by `CsrfConfig`. */
@@ -114,7 +114,7 @@ export class CsrfLayer extends StageLayer {
 
   /** The stage runs before the router. Only for a request that would be refused it finds the route of the request. */
   private refuse({ ctx, token, inner }: Admission, detail: string): void | Promise<void> {
-    const { csrf, bearer } = this.settings.routes.optionsFor(ctx.method, ctx.path) ?? {};
+    const { csrf, bearer } = this.settings.routes.findOptions(ctx.method, ctx.path) ?? {};
     if (csrf === "exempt") {
       token.isExempt = true;
       return inner(ctx);
