@@ -22,7 +22,7 @@ export function setupError<E extends FrameworkError>(error: E): E {
  * event loop; after it the listener is removed. A program that handles uncaught errors gets it instead, and so does the parent of a worker.
  */
 export function printIfUncaught(error: Error, text = error.message): void {
-  // A browser has no process to end: there the error alone has to do.
+  // A browser has no process to end, so the error itself must suffice.
   if (typeof process === "undefined") return;
   texts.set(error, text);
   if (!isMainThread() || process.listenerCount("uncaughtException") > 0) return;

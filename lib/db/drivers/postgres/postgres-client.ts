@@ -115,7 +115,7 @@ export class PostgresClient {
     return new Promise((ended, failed) => this.start(text, toBinds(parameters), undefined, { ended, failed }));
   }
 
-  /** With a name the server prepares the statement. @param binds those that `bindsOf` returned */
+  /** With a name the server prepares the statement. @param binds the result of `toBinds` */
   start(text: string, binds: unknown[], name: string | undefined, sender: StatementSender): void {
     if (this.isEnded) return sender.failed(lostConnectionError(this.address, undefined));
     const sentAheadAt = this.isBusy ? this.clock.monotonic() : undefined;

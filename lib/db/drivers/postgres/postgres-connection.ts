@@ -2,7 +2,7 @@
  * A connection of the PostgreSQL driver: statements with names, transactions, and the cancel of a statement whose request has ended.
  *
  * A cancel may take one second. If by then the sent statements have not ended, or the server has not closed the control connection, the
- * socket is destroyed. The connection is not used again before, so that the cancel cannot hit another statement. Pipelined statements
+ * socket is destroyed. The connection is not used again before, so that the cancel cannot end another statement. Pipelined statements
  * belong
  * to one request, and end together.
  */
