@@ -172,10 +172,10 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "securityHeaders",
     "between them there is no nonce yet, and the body is not compressed",
     async (probes) => {
-      const { response, requestAt, answerAt } = await probes.request("/long", GZIP);
+      const { response, requestAt, responseAt } = await probes.request("/long", GZIP);
 
       expect([requestAt("compression").nonce, requestAt("securityHeaders").nonce]).to.deep.equal([false, true]);
-      expect([answerAt("health").encoding, answerAt("compression").encoding]).to.deep.equal(["gzip", undefined]);
+      expect([responseAt("health").encoding, responseAt("compression").encoding]).to.deep.equal(["gzip", undefined]);
       expect(response.headers.get("content-encoding")).to.equal("gzip");
     },
   ],
@@ -232,11 +232,11 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "metrics",
     "between them the request is counted and not logged yet",
     async (probes) => {
-      const { answerAt } = await probes.request("/page");
+      const { responseAt } = await probes.request("/page");
 
-      expect(answerAt("traceContext")).to.include({ countedRequests: 1, loggedLines: 1 });
-      expect(answerAt("accessLog")).to.include({ countedRequests: 1, loggedLines: 0 });
-      expect(answerAt("metrics")).to.include({ countedRequests: 0, loggedLines: 0 });
+      expect(responseAt("traceContext")).to.include({ countedRequests: 1, loggedLines: 1 });
+      expect(responseAt("accessLog")).to.include({ countedRequests: 1, loggedLines: 0 });
+      expect(responseAt("metrics")).to.include({ countedRequests: 0, loggedLines: 0 });
     },
   ],
   [
@@ -244,10 +244,10 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "catchPanic",
     "an unhandled error is counted as an answer",
     async (probes) => {
-      const { answerAt } = await probes.request("/panic");
+      const { responseAt } = await probes.request("/panic");
 
-      expect(answerAt("metrics").status).to.equal(500);
-      expect(answerAt("catchPanic").status).to.equal(undefined);
+      expect(responseAt("metrics").status).to.equal(500);
+      expect(responseAt("catchPanic").status).to.equal(undefined);
     },
   ],
   [
@@ -258,9 +258,9 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
       const panic = await probes.request("/panic");
       const missing = await probes.request("/nowhere");
 
-      expect(panic.answerAt("catchPanic").status).to.equal(undefined);
-      expect(missing.answerAt("catchPanic")).to.include({ status: 404, type: PROBLEM });
-      expect(missing.answerAt("errorMapping")).to.include({ status: 404, type: undefined });
+      expect(panic.responseAt("catchPanic").status).to.equal(undefined);
+      expect(missing.responseAt("catchPanic")).to.include({ status: 404, type: PROBLEM });
+      expect(missing.responseAt("errorMapping")).to.include({ status: 404, type: undefined });
     },
   ],
   [
@@ -268,9 +268,9 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "bodyLimit",
     "the bodiless refusal of a body gets a problem",
     async (probes) => {
-      const { response, answerAt } = await probes.request("/echo", TOO_LARGE);
+      const { response, responseAt } = await probes.request("/echo", TOO_LARGE);
 
-      expect(answerAt("errorMapping")).to.include({ status: 413, type: undefined });
+      expect(responseAt("errorMapping")).to.include({ status: 413, type: undefined });
       expect(response.headers.get("content-type")).to.equal(PROBLEM);
     },
   ],
@@ -340,10 +340,10 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "pages",
     "between them a redirect with a fragment is the answer that the page client understands",
     async (probes) => {
-      const { answerAt } = await probes.request("/part", { headers: { "X-Inertia": "true" } });
+      const { responseAt } = await probes.request("/part", { headers: { "X-Inertia": "true" } });
 
-      expect(answerAt("csrf").status).to.equal(409);
-      expect(answerAt("pages").status).to.equal(302);
+      expect(responseAt("csrf").status).to.equal(409);
+      expect(responseAt("pages").status).to.equal(302);
     },
   ],
   [
@@ -361,10 +361,10 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "redirectMapper",
     "between them a redirect has its location",
     async (probes) => {
-      const { answerAt } = await probes.request("/away");
+      const { responseAt } = await probes.request("/away");
 
-      expect(answerAt("pageContracts")).to.include({ status: 302, location: "/module" });
-      expect(answerAt("redirectMapper")).to.include({ location: undefined });
+      expect(responseAt("pageContracts")).to.include({ status: 302, location: "/module" });
+      expect(responseAt("redirectMapper")).to.include({ location: undefined });
     },
   ],
   [
@@ -372,10 +372,10 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
     "layers",
     "an error is an exception to the layers, and an answer outside them",
     async (probes) => {
-      const { answerAt } = await probes.request("/bad");
+      const { responseAt } = await probes.request("/bad");
 
-      expect(answerAt("redirectMapper").status).to.equal(400);
-      expect(answerAt("layers").status).to.equal(undefined);
+      expect(responseAt("redirectMapper").status).to.equal(400);
+      expect(responseAt("layers").status).to.equal(undefined);
     },
   ],
   [
@@ -407,16 +407,17 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
 ];
 
 /** The stages that refuse or answer, and the last gap that such a request reaches. */
-const ANSWERS: readonly (readonly [who: Slot, status: number, path: string, AnyRequestOptions, last?: Slot])[] = [
-  ["proxy", 410, "/closed", {}, "devProxy"],
-  ["health", 200, "/health/ready", {}, "proxy"],
-  ["uagEndpoint", 200, "/_framework/uag.json", {}, "health"],
-  ["cors", 204, "/page", PREFLIGHT, "securityHeaders"],
-  ["bodyLimit", 413, "/echo", TOO_LARGE, "errorMapping"],
-  ["maintenance", 503, "/page", {}, "timeout"],
-  ["rateLimit", 429, "/page", {}, "maintenance"],
-  ["csrf", 403, "/page", { method: "POST" }, "session"],
-];
+const HANDLER_RESULTS: readonly (readonly [who: Slot, status: number, path: string, AnyRequestOptions, last?: Slot])[] =
+  [
+    ["proxy", 410, "/closed", {}, "devProxy"],
+    ["health", 200, "/health/ready", {}, "proxy"],
+    ["uagEndpoint", 200, "/_framework/uag.json", {}, "health"],
+    ["cors", 204, "/page", PREFLIGHT, "securityHeaders"],
+    ["bodyLimit", 413, "/echo", TOO_LARGE, "errorMapping"],
+    ["maintenance", 503, "/page", {}, "timeout"],
+    ["rateLimit", 429, "/page", {}, "maintenance"],
+    ["csrf", 403, "/page", { method: "POST" }, "session"],
+  ];
 
 async function provoke(probes: StageProbes, who: Slot): Promise<void> {
   if (who === "maintenance") probes.stages.maintenance.engage();
@@ -444,7 +445,7 @@ describe("the real stages", () => {
     });
   }
 
-  for (const [who, status, path, options, last] of ANSWERS) {
+  for (const [who, status, path, options, last] of HANDLER_RESULTS) {
     it(`run no inner stage where ${who} answers ${status}`, async () => {
       await using probes = await StageProbes.start();
       await provoke(probes, who);
@@ -457,7 +458,7 @@ describe("the real stages", () => {
     });
   }
 
-  for (const [who, status, path, options] of ANSWERS.slice(4)) {
+  for (const [who, status, path, options] of HANDLER_RESULTS.slice(4)) {
     it(`complete, log and count the ${status} of ${who}`, async () => {
       await using probes = await StageProbes.start();
       await provoke(probes, who);
@@ -467,7 +468,7 @@ describe("the real stages", () => {
 
       expect(envelopeOf(seen)).to.deep.equal([true, true, true]);
       expect(probes.lines.slice(before)).to.have.lengthOf(1);
-      expect(seen.answerAt("traceContext")).to.include({ status, countedRequests: before + 1 });
+      expect(seen.responseAt("traceContext")).to.include({ status, countedRequests: before + 1 });
     });
   }
 

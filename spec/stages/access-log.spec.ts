@@ -14,7 +14,7 @@ import { REQUEST } from "../../lib/observe/request-span.js";
 import { TraceContextLayer } from "../../lib/stages/trace-context.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
-import { ANSWERS } from "../support/answers.js";
+import { HANDLER_RESULTS } from "../support/handler-results.js";
 import { Conversation } from "../support/conversation.js";
 import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
@@ -69,7 +69,7 @@ describe("AccessLogLayer", () => {
     ]);
   });
 
-  for (const [what, status, handler] of ANSWERS) {
+  for (const [what, status, handler] of HANDLER_RESULTS) {
     it(`writes one line, with ${status}, for ${what}`, async () => {
       await using app = await listening(logged, handler);
 

@@ -29,7 +29,7 @@ import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 
-const ANSWERS: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
+const HANDLER_RESULTS: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
   ["a text", 200, () => "hello"],
   ["nothing", 204, () => undefined],
   ["a custom status", 299, (ctx) => ((ctx.status = 299), "fine")],
@@ -72,7 +72,7 @@ describe("MetricsLayer", () => {
     );
   });
 
-  for (const [what, status, handler] of ANSWERS) {
+  for (const [what, status, handler] of HANDLER_RESULTS) {
     it(`counts ${what} as ${status} where it stands as a layer of the application`, async () => {
       const metrics = new Metrics();
       const routes = new Routes([Route.get("/", handler)]);

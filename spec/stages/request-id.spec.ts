@@ -4,7 +4,7 @@ import type { Context } from "../../lib/http/request/context.js";
 import { RequestId } from "../../lib/observe/request-id.js";
 import { RequestIdLayer } from "../../lib/stages/request-id.js";
 import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
-import { ANSWERS } from "../support/answers.js";
+import { HANDLER_RESULTS } from "../support/handler-results.js";
 import { Stack, valuesOf } from "../support/stack.js";
 
 const FRESH = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -81,7 +81,7 @@ describe("RequestIdLayer", () => {
     });
   }
 
-  for (const [what, status, handler] of ANSWERS) {
+  for (const [what, status, handler] of HANDLER_RESULTS) {
     it(`adds the id to ${what}`, async () => {
       await using stack = await Stack.of([new RequestIdLayer()], handler);
 

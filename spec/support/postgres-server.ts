@@ -62,7 +62,7 @@ export class PostgresServer implements AsyncDisposable {
       program: postgres(),
       ...template(),
       arguments: (folder) => ["-D", folder, ...argumentsOf(port, settings)],
-      connects: () => answers(port),
+      connects: () => responds(port),
       killSignal: "SIGQUIT",
     });
     await server.start();
@@ -218,7 +218,7 @@ async function connected(port: number): Promise<Client> {
   return client;
 }
 
-async function answers(port: number): Promise<void> {
+async function responds(port: number): Promise<void> {
   const client = await connected(port);
   await client.query("select 1");
   await client.end();

@@ -16,10 +16,10 @@ const PRELUDE = `
   async function getFrom(url) {
     const { get } = await import("node:http");
     return new Promise((resolve, reject) => {
-      get(url, { agent: false }, (answer) => {
+      get(url, { agent: false }, (response) => {
         let text = "";
-        answer.setEncoding("utf8").on("data", (part) => (text += part)).on("error", reject);
-        answer.on("end", () => resolve({ status: answer.statusCode, text }));
+        response.setEncoding("utf8").on("data", (part) => (text += part)).on("error", reject);
+        response.on("end", () => resolve({ status: response.statusCode, text }));
       }).on("error", reject);
     });
   }

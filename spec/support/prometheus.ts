@@ -47,12 +47,12 @@ export class Prometheus implements AsyncDisposable {
   }
 
   /** Repeats a request to its API until `holds` is true; fails with the last response. */
-  async until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
+  async until<T>(ask: () => Promise<T>, holds: (result: T) => boolean): Promise<T> {
     const deadline = performance.now() + LIMIT_MS;
     for (;;) {
-      const answer = await ask().catch((error: unknown) => String(error));
-      if (typeof answer !== "string" && holds(answer)) return answer;
-      if (performance.now() > deadline) throw new Error(`Prometheus says ${JSON.stringify(answer)}; ${this.errors}`);
+      const result = await ask().catch((error: unknown) => String(error));
+      if (typeof result !== "string" && holds(result)) return result;
+      if (performance.now() > deadline) throw new Error(`Prometheus says ${JSON.stringify(result)}; ${this.errors}`);
       await pause(100);
     }
   }

@@ -55,9 +55,9 @@ export class RedisServer implements AsyncDisposable {
   /** Removes all data. */
   async clear(): Promise<void> {
     const socket = connect({ port: this.port, host: "127.0.0.1" });
-    const answer = once(socket, "data");
+    const reply = once(socket, "data");
     socket.write("FLUSHALL\r\n");
-    await answer;
+    await reply;
     socket.destroy();
   }
 

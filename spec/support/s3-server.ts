@@ -80,7 +80,7 @@ export class S3Server implements AsyncDisposable {
     if (this.intercept?.(request, response) === true) return;
     try {
       if (!(await isSigned(request))) throw new Refused(403, "SignatureDoesNotMatch");
-      await this.answer(request, response);
+      await this.respond(request, response);
     } catch (error) {
       if (request.destroyed && !request.complete) return;
       const { status, code } = error instanceof Refused ? error : new Refused(500, String(error));
@@ -90,7 +90,7 @@ export class S3Server implements AsyncDisposable {
     }
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://host");
     const [, bucket, ...rest] = pathname.split("/").map(decodeURIComponent);
     const key = rest.join("/");

@@ -38,22 +38,22 @@ async function refreshesNumbers(ada: SampleVisitor): Promise<void> {
   await fetch(`${ada.url}/to/counted`, { redirect: "manual" });
 
   const visits = () => page.textContent("#visits");
-  const answers: (readonly string[])[] = [];
+  const responses: (readonly string[])[] = [];
   // The visit may be counted a little later.
   for (let tries = 0; tries < 50 && (await visits()) !== "1"; tries++) {
-    const answer = page.waitForResponse((response) => response.url().endsWith("/links/counted"));
+    const counted = page.waitForResponse((response) => response.url().endsWith("/links/counted"));
     await page.click("text=Refresh");
-    answers.push(await propsOf(await answer));
+    responses.push(await propsOf(await counted));
     await page.waitForSelector("button:text-is('Refresh'):enabled");
   }
 
   expect(await visits()).to.equal("1");
-  expect(answers[0]).to.have.members(["errors", "link", "clicks"]);
+  expect(responses[0]).to.have.members(["errors", "link", "clicks"]);
   expect(ada.documents).to.deep.equal(["/"]);
 }
 
-async function propsOf(answer: { json(): Promise<unknown> }): Promise<readonly string[]> {
-  const { props } = (await answer.json()) as { readonly props: object };
+async function propsOf(response: { json(): Promise<unknown> }): Promise<readonly string[]> {
+  const { props } = (await response.json()) as { readonly props: object };
   return Object.keys(props);
 }
 

@@ -35,7 +35,7 @@ export class SampleVisitor implements AsyncDisposable {
       if (!LATE_LIST.test(error.message)) this.complaints.push(String(error));
     });
     page.on("response", (response) => this.note(`${response.status()} for ${pathOf(response.url())}`));
-    page.on("requestfailed", (request) => this.note(`no answer for ${pathOf(request.url())}`));
+    page.on("requestfailed", (request) => this.note(`no response for ${pathOf(request.url())}`));
     page.on("request", (request) => {
       this.note(`${request.method()} ${pathOf(request.url())}`);
       if (request.isNavigationRequest()) this.documents.push(new URL(request.url()).pathname);
@@ -94,8 +94,8 @@ export class SampleVisitor implements AsyncDisposable {
     for (const slug of slugs) {
       const body = JSON.stringify({ slug, target: "https://example.com/a?b=<c>&d" });
       const { status } = await fetch(`${this.url}/api/links`, { method: "POST", headers, body });
-      if (status !== 201) throw new Error(`the link ${slug} is answered with ${status}`);
-      for (const answered = Date.now(); Date.now() === answered;) await setImmediate();
+      if (status !== 201) throw new Error(`the link ${slug} got the status ${status}`);
+      for (const respondedAt = Date.now(); Date.now() === respondedAt;) await setImmediate();
     }
   }
 

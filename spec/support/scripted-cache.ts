@@ -24,8 +24,8 @@ export class ScriptedCache extends Cache {
   protected readonly entries = new NoEntries();
   readonly seen: string[] = [];
 
-  /** @param answer the result of every script; the default admits a request of a rate limit */
-  constructor(private readonly answer: () => Promise<unknown> = async () => [1, 9, 0, 0]) {
+  /** @param result the result of every script; the default admits a request of a rate limit */
+  constructor(private readonly result: () => Promise<unknown> = async () => [1, 9, 0, 0]) {
     super();
   }
 
@@ -42,6 +42,6 @@ export class ScriptedCache extends Cache {
   }
 
   override script(): CacheScript {
-    return { run: () => this.answer() };
+    return { run: () => this.result() };
   }
 }

@@ -90,7 +90,7 @@ export class ServerProcess implements AsyncDisposable {
       );
       if (failure === undefined) return;
       if (!this.isRunning || performance.now() > deadline)
-        throw new Error(`${server.program} does not answer: ${this.lastMessages()}`, { cause: failure });
+        throw new Error(`${server.program} does not respond: ${this.lastMessages()}`, { cause: failure });
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

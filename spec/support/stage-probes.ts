@@ -30,7 +30,7 @@ export interface RequestState {
 }
 
 /** The response in a gap, and its records so far. */
-export interface AnswerState {
+export interface ResponseSnapshot {
   /** `undefined` if an exception passes. */
   readonly status: number | undefined;
   readonly type: unknown;
@@ -46,7 +46,7 @@ export interface ProbedRequest {
   /** The gaps that the request reached, the outermost first. */
   readonly gapsReached: readonly Slot[];
   readonly requestAt: (gap: Slot) => RequestState;
-  readonly answerAt: (gap: Slot) => AnswerState;
+  readonly responseAt: (gap: Slot) => ResponseSnapshot;
 }
 
 /** Inside the router there is no gap but the handler. */
@@ -54,7 +54,7 @@ const GAPS = STAGES.filter(({ kind }) => kind !== "router" && kind !== "fallback
 
 export class StageProbes implements AsyncDisposable {
   private requestStates = new Map<Slot, RequestState>();
-  private answerStates = new Map<Slot, AnswerState>();
+  private snapshots = new Map<Slot, ResponseSnapshot>();
 
   private constructor(
     readonly stages: EveryStage,
@@ -73,14 +73,14 @@ export class StageProbes implements AsyncDisposable {
   /** Sends a request and returns the records of its probes. */
   async request(path: string, options?: AnyRequestOptions): Promise<ProbedRequest> {
     const ins = (this.requestStates = new Map());
-    const outs = (this.answerStates = new Map());
+    const outs = (this.snapshots = new Map());
     const response = await this.app.request(path, options);
     return {
       response,
       text: await response.text(),
       gapsReached: [...ins.keys()],
       requestAt: (gap) => recordAt(ins, gap),
-      answerAt: (gap) => recordAt(outs, gap),
+      responseAt: (gap) => recordAt(outs, gap),
     };
   }
 
@@ -105,14 +105,14 @@ export class StageProbes implements AsyncDisposable {
     });
     try {
       await next();
-      this.answerStates.set(gap, this.answerState(ctx, ctx.status));
+      this.snapshots.set(gap, this.takeSnapshot(ctx, ctx.status));
     } catch (error) {
-      this.answerStates.set(gap, this.answerState(ctx, undefined));
+      this.snapshots.set(gap, this.takeSnapshot(ctx, undefined));
       throw error;
     }
   }
 
-  private answerState({ raw, inferredType }: Context, status: number | undefined): AnswerState {
+  private takeSnapshot({ raw, inferredType }: Context, status: number | undefined): ResponseSnapshot {
     return {
       status,
       type: inferredType,

@@ -3,7 +3,7 @@ import { CspNonce } from "../../../lib/stages/security-headers/csp-nonce.js";
 import { SecurityHeaders } from "../../../lib/stages/security-headers/security-headers.js";
 import { FrameworkError } from "../../../lib/errors/framework-error.js";
 import { Reply } from "../../../lib/http/response/reply.js";
-import { ANSWERS } from "../../support/answers.js";
+import { HANDLER_RESULTS } from "../../support/handler-results.js";
 import { errorOf } from "../../support/error-of.js";
 import { Stack, valuesOf } from "../../support/stack.js";
 import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
@@ -19,7 +19,7 @@ describe("SecurityHeaders", () => {
     obeysLayerContract(new SecurityHeaders().withHsts().withCspNonce("'nonce-{nonce}'")));
 
   describe("on every response", () => {
-    for (const [title, status, handler] of ANSWERS) {
+    for (const [title, status, handler] of HANDLER_RESULTS) {
       it(`adds the security headers to ${title}`, async () => {
         await using stack = await Stack.of([new SecurityHeaders()], handler);
 
