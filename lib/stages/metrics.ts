@@ -31,7 +31,7 @@ export interface MetricsLayerOptions {
 
 const NAMES: OptionNames<MetricsLayerOptions> = { route: true };
 
-/** The label of a request that no route matched. No template has this text, because templates begin with a slash. */
+/** The label of a request that no route matched. No template has this text, because templates start with a slash. */
 const NO_ROUTE = "none";
 
 interface MethodSeries {
@@ -75,7 +75,7 @@ export class MetricsLayer extends StageLayer {
   count(ctx: Context, method: string, status: number, seconds: number): void {
     const route = this.getRoute(ctx);
     const { totals, duration } = this.routes.get(route)?.get(method) ?? this.createMethodSeries(route, method);
-    const total = totals.get(status) ?? this.createTotal(totals, status, { method, ...label(route) });
+    const total = totals.get(status) ?? this.createTotal(totals, status, { method, ...createRouteLabel(route) });
     total.value += 1;
     duration.observe(seconds);
   }
@@ -85,7 +85,7 @@ export class MetricsLayer extends StageLayer {
   }
 
   private createMethodSeries(route: string | undefined, method: string): MethodSeries {
-    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...label(route) });
+    const duration = this.metrics.histogram(HTTP_REQUEST_DURATION, { method, ...createRouteLabel(route) });
     const series = { totals: new Map<number, ValueSeries>(), duration };
     const methods = this.routes.get(route) ?? new Map<string, MethodSeries>();
     this.routes.set(route, methods);
@@ -100,7 +100,7 @@ export class MetricsLayer extends StageLayer {
   }
 }
 
-function label(route: string | undefined): { readonly route?: string } {
+function createRouteLabel(route: string | undefined): { readonly route?: string } {
   return route === undefined ? {} : { route };
 }
 

@@ -213,7 +213,7 @@ describe("pipelined requests", () => {
     expect(text).to.match(/^HTTP\/1\.1 200 OK[^]*<\/slow>$/);
   });
 
-  it("are not read after one was refused", async () => {
+  it("are not read after a pipelined request was refused", async () => {
     await using stack = await answering();
     await using client = await Conversation.with(stack.port);
     await client.say(`${get("/slow")}GET /hostless HTTP/1.1\r\n\r\n`).hear(/<\/slow>/);

@@ -94,7 +94,7 @@ describe("ErrorMapping", () => {
       });
     }
 
-    it("is not the default", async () => {
+    it("redacts no body unless it is set", async () => {
       const answer = await answerOf(new ErrorMapping(), () => Reply.text("shown", 500));
 
       expect(answer.text).to.equal("shown");

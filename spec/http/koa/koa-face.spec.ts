@@ -267,7 +267,7 @@ describe("Koa's accessors", () => {
     expect([answer.headers["content-type"], answer.text]).to.deep.equal(["application/octet-stream", "a"]);
   });
 
-  it("describe the request", async () => {
+  it("describe the request to a middleware of Koa", async () => {
     await using stack = await Stack.of([], (ctx) => ({
       query: ctx.query,
       host: ctx.host,

@@ -9,34 +9,39 @@ describe("TrustedProxies", () => {
 
   describe("the client's address", () => {
     const rows: readonly (readonly [string, string | undefined, readonly string[] | undefined, string])[] = [
-      ["no proxy header: the peer", "10.0.0.1", undefined, "10.0.0.1"],
-      ["untrusted peer: the header is ignored", "203.0.113.9", ["198.51.100.1"], "203.0.113.9"],
-      ["trusted peer: the client it names", "10.0.0.1", ["198.51.100.1"], "198.51.100.1"],
-      ["the first untrusted from the right wins", "10.0.0.1", ["1.1.1.1, 198.51.100.1, 10.0.0.2"], "198.51.100.1"],
-      ["lines are joined in order", "10.0.0.1", ["1.1.1.1", "198.51.100.1,10.0.0.2", "fd00::2"], "198.51.100.1"],
-      ["all entries trusted: the leftmost", "10.0.0.1", ["10.0.0.4, 10.0.0.3", "10.0.0.2"], "10.0.0.4"],
-      ["an unreadable entry at once: the peer", "10.0.0.1", ["198.51.100.1, junk"], "10.0.0.1"],
-      ["an unreadable entry: the last trusted one", "10.0.0.1", ["198.51.100.1, junk, 10.0.0.2"], "10.0.0.2"],
-      ["an empty entry is unreadable", "10.0.0.1", ["198.51.100.1,, 10.0.0.2"], "10.0.0.2"],
+      ["no proxy header", "10.0.0.1", undefined, "10.0.0.1"],
+      ["an untrusted peer, whose header is ignored", "203.0.113.9", ["198.51.100.1"], "203.0.113.9"],
+      ["a trusted peer that names the client", "10.0.0.1", ["198.51.100.1"], "198.51.100.1"],
+      ["the first untrusted entry from the right", "10.0.0.1", ["1.1.1.1, 198.51.100.1, 10.0.0.2"], "198.51.100.1"],
+      [
+        "several lines, which are joined in order",
+        "10.0.0.1",
+        ["1.1.1.1", "198.51.100.1,10.0.0.2", "fd00::2"],
+        "198.51.100.1",
+      ],
+      ["the leftmost of trusted entries only", "10.0.0.1", ["10.0.0.4, 10.0.0.3", "10.0.0.2"], "10.0.0.4"],
+      ["the peer for an unreadable last entry", "10.0.0.1", ["198.51.100.1, junk"], "10.0.0.1"],
+      ["the last trusted entry before an unreadable one", "10.0.0.1", ["198.51.100.1, junk, 10.0.0.2"], "10.0.0.2"],
+      ["an empty entry, which is unreadable", "10.0.0.1", ["198.51.100.1,, 10.0.0.2"], "10.0.0.2"],
       ["an empty header", "10.0.0.1", [""], "10.0.0.1"],
       ["an empty line after a valid one", "10.0.0.1", ["198.51.100.1", ""], "10.0.0.1"],
       ["no lines at all", "10.0.0.1", [], "10.0.0.1"],
-      ["a single address is trusted", "192.168.7.1", ["198.51.100.1"], "198.51.100.1"],
-      ["its neighbour is not", "192.168.7.2", ["198.51.100.1"], "192.168.7.2"],
+      ["a single address, which is trusted", "192.168.7.1", ["198.51.100.1"], "198.51.100.1"],
+      ["the next address, which is not trusted", "192.168.7.2", ["198.51.100.1"], "192.168.7.2"],
       ["a v6 proxy", "2001:db8::5", ["198.51.100.1"], "198.51.100.1"],
       ["a v6 block", "fd12:3456::1", ["2001:db8::99"], "2001:db8::99"],
-      ["a mapped peer counts as IPv4", "::ffff:10.0.0.1", ["198.51.100.1"], "198.51.100.1"],
-      ["a mapped peer is written as IPv4", "::ffff:203.0.113.9", undefined, "203.0.113.9"],
-      ["a mapped entry counts as IPv4", "10.0.0.1", ["198.51.100.1, ::ffff:10.0.0.2"], "198.51.100.1"],
-      ["a mapped entry in hexadecimal too", "10.0.0.1", ["198.51.100.1, ::FFFF:A00:2"], "198.51.100.1"],
-      ["a link-local peer keeps its zone", "fe80::1%eth0", undefined, "fe80::1%eth0"],
-      ["no peer address (IPC): unknown", undefined, ["198.51.100.1"], ""],
-      ["an empty peer address: unknown", "", ["198.51.100.1"], ""],
-      ["a peer that is not an address is trusted by no block", "pipe", ["198.51.100.1"], "pipe"],
+      ["a mapped peer, which counts as IPv4", "::ffff:10.0.0.1", ["198.51.100.1"], "198.51.100.1"],
+      ["a mapped peer, which is written as IPv4", "::ffff:203.0.113.9", undefined, "203.0.113.9"],
+      ["a mapped entry, which counts as IPv4", "10.0.0.1", ["198.51.100.1, ::ffff:10.0.0.2"], "198.51.100.1"],
+      ["a mapped entry in hexadecimal", "10.0.0.1", ["198.51.100.1, ::FFFF:A00:2"], "198.51.100.1"],
+      ["a link-local peer with its zone", "fe80::1%eth0", undefined, "fe80::1%eth0"],
+      ["no peer address (IPC)", undefined, ["198.51.100.1"], ""],
+      ["an empty peer address", "", ["198.51.100.1"], ""],
+      ["a peer that is not an address, which no block trusts", "pipe", ["198.51.100.1"], "pipe"],
     ];
 
     for (const [title, peer, forwardedFor, client] of rows) {
-      it(title, () => {
+      it(`is ${JSON.stringify(client)}: ${title}`, () => {
         expect(inside.clientIp(peer, forwardedFor)).to.equal(client);
       });
     }

@@ -87,7 +87,7 @@ describe("readManifestFiles", () => {
     });
   }
 
-  it("refuses a directory", () => {
+  it("refuses a directory instead of a manifest", () => {
     expect(errorOf(() => readManifestFiles(folder))).to.have.property("code", "E_STATIC_MANIFEST");
   });
 });

@@ -115,7 +115,7 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       expect([answer.status, answer.text]).to.deep.equal([206, "01"]);
     });
 
-    it("apply to GET only", async () => {
+    it("are sent for GET only", async () => {
       site.put("a.txt", "0123456789");
       await using stack = await site.serve();
 
@@ -226,7 +226,7 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       expect([answer.headers["content-encoding"], answer.text]).to.deep.equal([undefined, CONTENT]);
     });
 
-    it("without their file are not sent", async () => {
+    it("of a missing file are not sent", async () => {
       unlinkSync(join(site.root, "a.css"));
       await using stack = await site.serve();
 
@@ -252,7 +252,7 @@ describe("StaticFiles with conditions, ranges and encodings", () => {
       expect(answer.headers).not.to.have.property("content-encoding");
     });
 
-    it("offer no ranges", async () => {
+    it("are sent without Accept-Ranges", async () => {
       await using stack = await site.serve();
 
       const answer = await stack.ask("/a.css", { headers: { "accept-encoding": "br" } });

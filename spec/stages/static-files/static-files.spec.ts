@@ -252,7 +252,7 @@ describe("StaticFiles", () => {
   });
 
   describe("a link", () => {
-    it("inside the root is followed", async () => {
+    it("to a file inside the root is followed", async () => {
       site.put("real/hello.txt", "hello");
       symlinkSync("real", join(site.root, "alias"));
       await using stack = await site.serve();
