@@ -61,8 +61,8 @@ export class JobTimeoutError extends UnavailableError {
 }
 
 /**
- * The reason of the signal when another process may run the job: this process did not renew its claim in time, and the store refuses its
- * result.
+ * The reason of the signal when another process may run the job: this process sent no heartbeat, or did not renew its
+ * lease, in time. The store refuses its result.
  */
 export class JobLeaseLostError extends UnavailableError {
   constructor() {

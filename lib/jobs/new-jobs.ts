@@ -20,8 +20,9 @@ export interface DispatchOptions {
   /** From 0 to 100, a smaller one first; that of the job unless set. */
   readonly priority?: number;
   /**
-   * At most one job of this name waits with the key, of 1 to 200 characters. A waiting job takes the payload, the attempts, the
-   * queue and the priority of the newer dispatch, and the earlier of the two times. A running job does not count, because it may have read the data before the change that the new job is about.
+   * At most one job of this name waits with the key, of 1 to 200 characters. A waiting job gets the payload, the attempts, the queue and
+   * the priority of the newer dispatch, and the earlier of the two times. A running job does not count, because it may have read the data
+   * before the change that the new job is about.
    */
   readonly key?: string;
   /** `until-done`: a job that waits or runs with the key stays as it is, and the new one is dropped; `waiting` unless set. */

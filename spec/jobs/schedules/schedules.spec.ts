@@ -129,7 +129,7 @@ async function begin(store: MemoryJobs, clock: FakeClock, handler: object): Prom
 
 describe("the times of a schedule", () => {
   for (const [what, cron, timeZone, from, expected] of TIMES) {
-    it(`match ${what}: ${cron} in ${timeZone}`, () => {
+    it(`follow the rule "${what}" for ${cron} in ${timeZone}`, () => {
       expect(ticks(schedule("s", cron, { timeZone }), from, expected.length)).to.deep.equal(expected);
     });
   }
