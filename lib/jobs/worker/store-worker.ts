@@ -6,9 +6,9 @@ import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { DrainDeadlineError } from "../../errors/framework-error.js";
 import { within, type Timer } from "../../runtime/clock.js";
-import { BatchedClaims, type BatchSteps } from "./batched-claims.js";
+import { FinishedRuns } from "./finished-runs.js";
 import { Heartbeats } from "./heartbeats.js";
-import { type WorkerClaim, WorkerClaims, repeatStep } from "./worker-claims.js";
+import { type WorkerClaim, WorkerClaims } from "./worker-claims.js";
 import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
 import { JobCancelledError, JobLeaseLostError } from "../job-context.js";
 import type { WorkerSettings } from "../job-engine.js";
@@ -17,7 +17,6 @@ import type { ClaimedJob, Heartbeat, JobStore, LiveWorker } from "../job-store.j
 import { PollTimer } from "./poll-timer.js";
 import { runQuietly } from "./quiet.js";
 import { StartMarks } from "./start-marks.js";
-import { UnhandledPauses } from "./unhandled-pauses.js";
 import { UnknownClaims } from "./unknown-claims.js";
 
 /** A claim ends after this time unless it is renewed. */
@@ -32,8 +31,7 @@ const MAX_PENDING = 1000;
 export class StoreWorker {
   private id: string = randomUUID();
   private readonly claims = new WorkerClaims();
-  private readonly completions: BatchedClaims;
-  private readonly unhandled: BatchedClaims;
+  private readonly finished: FinishedRuns;
   private readonly heartbeats: Heartbeats;
   private readonly marks: StartMarks;
   private isClaiming = false;
@@ -58,14 +56,8 @@ export class StoreWorker {
     private readonly tools: JobTools,
     private readonly reports: JobReports,
   ) {
-    this.completions = this.createBatched("complete", async (claims) => {
-      const lost = await store.complete(claims);
-      // Other jobs of its key may be claimed now.
-      if (claims.some(({ concurrency }) => concurrency !== undefined)) this.wake();
-      return lost;
-    });
-    const pauses = new UnhandledPauses(tools.clock);
-    this.unhandled = this.createBatched("waitUnhandled", (some) => store.waitUnhandled(some, pauses.next(some.length)));
+    const sent = (): void => this.claimMore();
+    this.finished = new FinishedRuns({ store, clock: tools.clock, reports, freed: this.wake, sent });
     this.poll = new PollTimer(tools.clock, this.wake);
     const failed = (error: unknown): void => reports.storeFailed("markStarted", error);
     this.marks = new StartMarks({ store, clock: tools.clock, failed });
@@ -82,15 +74,6 @@ export class StoreWorker {
 
   private get live(): LiveWorker {
     return { id: this.id, names: this.tools.handlers.names, queues: this.settings.queues };
-  }
-
-  private createBatched(step: string, send: BatchSteps["send"]): BatchedClaims {
-    return new BatchedClaims(this.tools.clock, {
-      send,
-      lost: (claims) => this.reports.lost(claims),
-      failed: (error) => this.reports.storeFailed(step, error),
-      sent: () => this.claimMore(),
-    });
   }
 
   async start(): Promise<void> {
@@ -116,8 +99,7 @@ export class StoreWorker {
     claim?.control.abort(new JobCancelledError());
     if (claim === undefined || this.claims.isRunning(claim)) return;
     this.claims.remove(claim);
-    this.completions.add(claim.job);
-    this.reports.cancelled(claim.job);
+    this.finished.addCancelled(claim.job);
   };
 
   /** Running jobs may end until the deadline. The other claimed jobs are released, and their attempt does not count. */
@@ -131,7 +113,7 @@ export class StoreWorker {
     for (const { control } of this.claims.runningClaims()) control.abort(new DrainDeadlineError());
     await within(clock, GRACE_MS, this.waitForRunning());
     await this.release(this.claims.takeRunning());
-    await Promise.all([this.completions.flush(GRACE_MS), this.unhandled.flush(GRACE_MS)]);
+    await this.finished.flush(GRACE_MS);
     this.isStopped = true;
     this.upkeepTimer?.cancel();
     await this.heartbeats.stop();
@@ -165,7 +147,7 @@ export class StoreWorker {
     if (this.isClaiming || this.isStopping || this.waitsForPoll || !this.isRecorded) return;
     const { concurrency, prefetch } = this.settings;
     const places = concurrency + prefetch - this.claims.size;
-    if (this.completions.pending + this.unhandled.pending > MAX_PENDING) return;
+    if (this.finished.pending > MAX_PENDING) return;
     // While claimed jobs are ready, a claim for a single job is not worth its round trip.
     if (places <= 0 || (this.claims.readySize > 0 && places < prefetch / 2)) return;
     const { limit, except } = this.claims.getCapacity(places, this.settings.queueLimits);
@@ -202,7 +184,7 @@ export class StoreWorker {
   }
 
   private releaseUnknown(): Promise<void> {
-    const known = () => [...this.claims.jobs(), ...this.completions.claims, ...this.unhandled.claims];
+    const known = () => [...this.claims.jobs(), ...this.finished.claims];
     return this.unknownClaims.release(this.id, known);
   }
 
@@ -239,12 +221,8 @@ export class StoreWorker {
     if (!this.claims.isRunning(running)) return;
     // `stop` releases all returned jobs in one step.
     if (outcome.kind === "returned") return;
-    if (outcome.kind === "cancelled") this.reports.cancelled(job);
-    if (outcome.kind === "unhandled") {
-      this.reports.unhandled(job);
-      this.unhandled.add(job);
-    } else if (outcome.kind === "done" || outcome.kind === "cancelled") this.completions.add(job);
-    else await this.reportFailure(running, outcome);
+    const reported = this.finished.add(running, outcome, () => this.claims.isRunning(running));
+    if (reported !== undefined) await reported;
     this.claims.remove(running);
     // The last claim left out the queue, or other jobs of the key.
     if (this.settings.queueLimits?.has(job.queue) === true || job.concurrency !== undefined) this.waitsForPoll = false;
@@ -252,25 +230,6 @@ export class StoreWorker {
     // One claim fills the places of all jobs that end in the same iteration of the event loop.
     await Promise.resolve();
     this.claimMore();
-  }
-
-  /** The report is repeated while the store fails, because the attempt has run and counts. */
-  private async reportFailure(
-    running: WorkerClaim,
-    outcome: Extract<JobOutcome, { kind: "failed" | "dead" }>,
-  ): Promise<void> {
-    const { job } = running;
-    const retryInMs = outcome.kind === "failed" ? outcome.retryInMs : undefined;
-    const step = {
-      clock: this.tools.clock,
-      isActive: () => this.claims.isRunning(running),
-      failed: (error: unknown) => this.reports.storeFailed("fail", error),
-    };
-    const isAccepted = await repeatStep(running, step, () =>
-      this.store.fail(job, { reason: outcome.reason, retryInMs }),
-    );
-    if (isAccepted === true) this.reports.failed(job, outcome);
-    else if (isAccepted === false) this.reports.lost([job]);
   }
 
   private async handleHeartbeat({ isKnown, cancelled }: Heartbeat): Promise<void> {
