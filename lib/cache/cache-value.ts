@@ -41,7 +41,7 @@ export function writeCacheValue(key: string, value: unknown): string {
 /**
  * For drivers: the value of stored JSON text, frozen.
  *
- * @throws FrameworkError `E_CACHE_VALUE` where the text is not JSON, because another program has written it
+ * @throws FrameworkError `E_CACHE_VALUE` if the text is not JSON, because another program has written it
  */
 export function readCacheValue(key: string, text: string): unknown {
   try {

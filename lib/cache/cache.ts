@@ -43,7 +43,7 @@ export interface CacheSetOptions {
 export interface RememberOptions extends CacheSetOptions {
   /** The milliseconds after its time to live for which a value is still returned, while one caller computes a new one; 0 unless set. */
   readonly staleMs?: number;
-  /** What happens when the store fails. `"throw"` unless set. With `"compute"` each process calls `make` and stores nothing. */
+  /** The behaviour when the store fails; `"throw"` unless set. With `"compute"` each process calls `make` and stores nothing. */
   readonly whenUnavailable?: "throw" | "compute";
   /** Aborts the wait of this caller. The computation continues for the others. */
   readonly signal?: AbortSignal;
@@ -93,8 +93,8 @@ export abstract class Cache extends Subsystem {
   }
 
   /**
-   * Stores `value` for `ttlMs` milliseconds, a whole number above 0. A value is anything that comes back from JSON as it was, `null`
-   * included: no `undefined` outside of an object, no `NaN`, no `Date`, `Map` or other object of a class.
+   * Stores `value` for `ttlMs` milliseconds, a whole number above 0. A value is any value that JSON keeps unchanged, `null` included: no
+   * `undefined` outside of an object, no `NaN`, no `Date`, `Map` or other object of a class.
    *
    * @throws CacheUnavailableError; FrameworkError `E_CACHE_VALUE`, `E_CACHE_TTL`, `E_CACHE_KEY`
    */
@@ -140,7 +140,7 @@ export abstract class Cache extends Subsystem {
     const fresh = this.entries.peek?.(name, options.tags);
     if (fresh !== undefined) {
       this.report.reads.hit.value += 1;
-      // The application asks for a key with one type, so the stored value is a result of such a `make`.
+      // The application uses a key with one type, so the stored value is a result of such a `make`.
       return Promise.resolve(fresh as T);
     }
     const value = this.report.run("remember", () => this.rememberValue(name, key, ttlMs, make, options));

@@ -84,7 +84,7 @@ export class Computations {
     }
   }
 
-  /** A computation that never ends would otherwise collect callers without bound. */
+  /** A computation that never settles would otherwise collect callers without bound. */
   private withinLimit(key: string, value: Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const timer = this.clock.setTimeout(() => reject(takesTooLong(key)), MAX_WAIT_MS, { background: true });
@@ -228,7 +228,7 @@ export class Computations {
   }
 }
 
-/** The value as a store gives it: what JSON makes of it, frozen. */
+/** The value as a store returns it: converted by JSON, and frozen. */
 function toStored(key: string, value: unknown): unknown {
   return readCacheValue(key, writeCacheValue(key, value));
 }

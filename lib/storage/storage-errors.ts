@@ -72,7 +72,7 @@ export function keyInTheWay(): ConflictError {
   });
 }
 
-/** The name and the code of an error of a driver. Its message quotes paths and keys, so it is left out. */
+/** The name and the code of an error of a driver. Its message quotes paths and keys, so it is omitted. */
 export function driverFault(error: unknown): Error {
   const name = error instanceof Error ? error.name : "a value that is not an Error";
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;

@@ -12,7 +12,7 @@
 import type { Readable } from "node:stream";
 import { StorageRangeError } from "./storage-errors.js";
 
-/** `public`: a client may read the file by a URL without a signature. `private`: only the application and signed URLs give it out. */
+/** `public`: a client may read the file by a URL without a signature. `private`: only the application and signed URLs serve it. */
 export type StorageVisibility = "private" | "public";
 
 /** A file as it was at one moment. */
@@ -55,7 +55,7 @@ export interface OpenedFile {
 /** New content, checked. */
 export interface StorageContent {
   readonly source: Uint8Array | AsyncIterable<Uint8Array>;
-  /** The exact number of bytes, where it is known; the source fails if it has more or fewer. */
+  /** The exact number of bytes, if it is known; the source fails if it has more or fewer. */
   readonly size: number | undefined;
   readonly type: string;
   readonly visibility: StorageVisibility;
@@ -96,7 +96,7 @@ export interface ServedUrls {
   verify(method: string, target: string, now: number): SignedTerms | undefined;
 }
 
-/** Every method gets checked keys. `signal` ends the work; the method then rejects with its reason. */
+/** Every method gets checked keys. `signal` aborts the work; the method then rejects with its reason. */
 export interface StorageFiles {
   /** The URLs of this storage, if the application itself serves them. */
   readonly urls?: ServedUrls | undefined;
@@ -133,7 +133,7 @@ export interface StorageFiles {
   signedUpload(key: string, terms: SignedUploadTerms): Promise<SignedUpload>;
 }
 
-/** The section that a range means in a file of `size` bytes: a range may reach over the end. @throws StorageRangeError */
+/** The section of a file of `size` bytes that a range names. A range may extend beyond the end. @throws StorageRangeError */
 export function resolveRange(range: StorageRange | undefined, size: number): Required<StorageRange> {
   if (range === undefined) return { first: 0, length: size };
   const { first, length = Infinity } = range;

@@ -6,7 +6,7 @@ import type { OptionNames } from "../errors/option-names.js";
 import type { StorageRange, StorageVisibility } from "./storage-files.js";
 
 export interface StorageOptions {
-  /** Ends the work, beside the signal of the request. */
+  /** Aborts the work, like the signal of the request. */
   readonly signal?: AbortSignal;
 }
 

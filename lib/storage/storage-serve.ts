@@ -1,6 +1,6 @@
 /**
- * Serves the URLs that a storage has given out. A private file needs a signature; a public one needs none. A PUT always needs one, and
- * must have the type and the size that were signed.
+ * Serves the URLs of a storage. A private file needs a signature; a public one needs none. A PUT always needs one, and must have the type
+ * and the size that were signed.
  */
 import { ForbiddenError } from "../errors/framework-error.js";
 import { formatContentDisposition } from "../http/response/content-disposition.js";

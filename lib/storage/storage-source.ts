@@ -73,7 +73,7 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
       return { done: true, value: undefined };
     } catch (error) {
       this.close();
-      // When a client leaves, its stream fails and the signal aborts. The reason of the signal says more.
+      // When a client leaves, its stream fails and the signal aborts. The reason of the signal is more precise.
       throw this.signal?.aborted === true ? this.signal.reason : error;
     }
   }

@@ -12,7 +12,7 @@ import { ForbiddenError, FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import type { ServedUrls, SignedDownload, SignedTerms, SignedUpload, SignedUploadTerms } from "./storage-files.js";
 
-/** The options of a storage that gives out URLs. */
+/** The options of a storage whose URLs the application serves. */
 export interface StorageUrlOptions {
   /** The URL below which the application serves the files with `serve`, such as `https://shop.example/files`. */
   readonly base: string;

@@ -258,9 +258,9 @@ export abstract class Storage extends Subsystem {
   }
 }
 
-function joinSignals(request: AbortSignal | undefined, own: AbortSignal | undefined): AbortSignal | undefined {
-  if (request === undefined || own === undefined) return request ?? own;
-  return AbortSignal.any([request, own]);
+function joinSignals(request: AbortSignal | undefined, given: AbortSignal | undefined): AbortSignal | undefined {
+  if (request === undefined || given === undefined) return request ?? given;
+  return AbortSignal.any([request, given]);
 }
 
 /** Destroys the stream when the signal aborts. An error of a stream that is not read yet must not end the process. */

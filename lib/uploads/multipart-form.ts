@@ -159,7 +159,7 @@ export class MultipartForm {
     this.receiving.push(markHandled(stored));
   }
 
-  /** @param value `undefined` where the parser does not know the charset of the part */
+  /** @param value `undefined` if the parser does not know the charset of the part */
   private field(name: string, value: string | undefined, { valueTruncated, encoding }: FieldInfo): void {
     const part = this.addPart(name, encoding);
     if (part === undefined) return;

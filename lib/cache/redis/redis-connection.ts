@@ -7,7 +7,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
 import { type Clock, OVERDUE, within } from "../../runtime/clock.js";
 
-/** A server that restarts or pauses for a moment must not end the start of the application. */
+/** A server that restarts or pauses for a moment must not fail the start of the application. */
 const START_LIMIT_MS = 10_000;
 
 /** The server has refused the login. It would refuse every other attempt. */
@@ -36,7 +36,7 @@ export function isReadOnly(error: Error): boolean {
   return READ_ONLY.test(error.message);
 }
 
-/** The client tries again by its own strategy. */
+/** The client repeats the attempt by its own strategy. */
 async function untilReady(client: Redis, clock: Clock): Promise<void> {
   let lastError = new Error("the connection was closed");
   const ready = new Promise<void>((resolve, reject) => {

@@ -35,7 +35,7 @@ local function entry(key, prefix)
 end`;
 
 /**
- * Stores the entry KEYS[1] with the tags from KEYS[first] on, whose names stand in ARGV from `names` on, and with the tags `more`.
+ * Stores the entry KEYS[1] with the tags from KEYS[first] on, whose names are in ARGV from `names` on, and with the tags `more`.
  *
  * Without memory Redis refuses the first command of a script that needs some. After any other write it refuses nothing.
  */
@@ -246,7 +246,7 @@ function isForeignValue(error: unknown): boolean {
   return cause instanceof Error && /WRONGTYPE|Expected .{1,100} but found|bad argument|attempt to/.test(cause.message);
 }
 
-/** @throws FrameworkError `E_CACHE_VALUE` for a reply that the script does not give */
+/** @throws FrameworkError `E_CACHE_VALUE` for a reply that the script does not return */
 function readLookup(key: string, reply: unknown): CacheLookup {
   const [state, text, claimed] = Array.isArray(reply) ? (reply as unknown[]) : [];
   if (state === "claimed" || state === "claimed-elsewhere" || state === "failed") return { state };

@@ -53,8 +53,8 @@ export class CsrfConfig {
   }
 
   /**
-   * For pages: the names of the page protocol's client, and `SameSite=Lax`. A refused visit of that client goes back to its page, with a
-   * flash that the page has expired.
+   * For pages: the names of the page protocol's client, and `SameSite=Lax`. A refused visit of that client is redirected to its page, with
+   * a flash that the page has expired.
    */
   static pages(): CsrfConfig {
     return new CsrfConfig().cookie("XSRF-TOKEN").header("X-XSRF-TOKEN").sameSite("Lax").expiredMessage(EXPIRED);
@@ -138,8 +138,8 @@ function needsSecure(name: string): boolean {
 }
 
 function checkOrigin(origin: string): string {
-  const own = typeof origin === "string" ? findOrigin(origin) : undefined;
-  if (own !== undefined && own === origin.toLowerCase()) return own;
+  const parsed = typeof origin === "string" ? findOrigin(origin) : undefined;
+  if (parsed !== undefined && parsed === origin.toLowerCase()) return parsed;
   throw setupError(
     new FrameworkError(`${valueText(origin)} is not an origin: write https://pay.example, without a path`, {
       code: "E_CSRF_ORIGIN",

@@ -1,7 +1,7 @@
 /**
  * Stage layer: refuses an unsafe request that a page of another site may have caused (double submit). The request needs the token of its
- * cookie in a header or in a form field, which another site cannot read. Browsers also tell where a request comes from; one from another
- * site is refused, also with a valid token.
+ * cookie in a header or in a form field, which another site cannot read. Browsers also send the site from which a request comes. A request
+ * from another site is refused, also with a valid token.
  */
 import { FrameworkError, UnauthorizedError } from "../../errors/framework-error.js";
 import { readForm } from "../../http/body/body-reader.js";
@@ -37,7 +37,7 @@ export interface CsrfSettings extends CsrfSite {
   readonly header: string;
   /** As URLs spell them. */
   readonly trusted: readonly string[];
-  /** The message for the page that a refused visit of the page protocol goes back to; `undefined`: it gets the problem. */
+  /** The message for the page to which a refused visit of the page protocol is redirected; `undefined`: the visit gets the problem. */
   readonly expired: string | undefined;
 }
 
@@ -52,7 +52,7 @@ const NO_COOKIE = "missing CSRF cookie";
 const NO_TOKEN = "missing CSRF token";
 const MISMATCH = "CSRF token mismatch";
 
-/** The problem has a fixed detail, so the event says what a program has to send. */
+/** The problem has a fixed detail, so the event names the headers and fields that a client has to send. */
 const FIX =
   'a page sends the token of the cookie in the header or in the field _token; a program sends "Authorization: Bearer …"; ' +
   'the route of a webhook says { csrf: "exempt" } and checks a signature';
@@ -103,7 +103,7 @@ export class CsrfLayer extends StageLayer {
       // the browser itself says that it comes from this site.
       const isMatch =
         isMatching(maker, token.requestId, cookies, given) ||
-        (source === "own" && token.requestId === NO_SESSION && maker.isOfFirstVisit(given));
+        (source === "this-site" && token.requestId === NO_SESSION && maker.isOfFirstVisit(given));
       return isMatch ? inner(ctx) : this.refuse(request, MISMATCH);
     };
     const header = readToken(ctx.get(this.settings.header));
@@ -121,7 +121,7 @@ export class CsrfLayer extends StageLayer {
     }
     if (bearer === true) return askForBearer(ctx);
     if (detail === FOREIGN) return refuseRequest(ctx, detail);
-    // The next try of a page of this site needs a cookie. Another site cannot read it.
+    // The next attempt of a page of this site needs a cookie. Another site cannot read it.
     token.mayIssue = true;
     return this.redirectBack(ctx, detail);
   }
@@ -203,12 +203,12 @@ function issueToken(ctx: Context, token: CsrfToken): void {
 }
 
 /**
- * - `"own"`: a page of this site;
+ * - `"this-site"`: a page of this site;
  * - `"trusted"`: a page of a listed origin;
  * - `"foreign"`: another site, a sibling host included;
  * - `"unknown"`: the headers do not tell, for example in a request of a program.
  */
-type RequestSource = "own" | "trusted" | "foreign" | "unknown";
+type RequestSource = "this-site" | "trusted" | "foreign" | "unknown";
 
 /**
  * Where a request comes from, by the headers that browsers send and pages cannot set: `Sec-Fetch-Site` (Fetch Metadata section 2.1) and
@@ -219,9 +219,9 @@ function detectSource(ctx: Context, siteOrigin: string, trusted: readonly string
   const { origin } = headers;
   if (origin !== undefined && isSiteUrl(origin, trusted)) return "trusted";
   const site = ctx.get("sec-fetch-site").toLowerCase();
-  // The browser itself compared the origins, also where `Origin` is `null` under the policy no-referrer.
-  if (site === "same-origin") return "own";
+  // The browser itself compared the origins, also if `Origin` is `null` under the policy no-referrer.
+  if (site === "same-origin") return "this-site";
   if (site === "same-site" || site === "cross-site") return "foreign";
   if (origin === undefined || origin.toLowerCase() === "null") return "unknown";
-  return isSiteUrl(origin, listSiteOrigins(ctx, siteOrigin)) ? "own" : "foreign";
+  return isSiteUrl(origin, listSiteOrigins(ctx, siteOrigin)) ? "this-site" : "foreign";
 }

@@ -1,10 +1,10 @@
 /**
- * CSRF tokens as text: 64 hexadecimal characters. With a session stage the first half is random and the second half is a MAC over it
- * and the id of the session: a token of another session, or one that a sibling host planted, does not verify. Without a session stage
- * both halves are random.
+ * CSRF tokens as text: 64 hexadecimal characters. With a session stage the first half is random and the second half is a MAC over it and
+ * the id of the session: a token of another session, or one that a sibling host planted, does not verify. Without a session stage both
+ * halves are random.
  *
- * In HTML a token is masked: a new random mask in front, then the token xor the mask. So a page has another text at each rendering, and
- * the size of a compressed page tells nothing about the token (BREACH).
+ * In HTML a token is masked: a new random mask in front, then the token xor the mask. So a page has a different text at each rendering, and
+ * the size of a compressed page reveals nothing about the token (BREACH).
  */
 import { randomBytes } from "node:crypto";
 import { isSame, type SessionKeys } from "../session/session-keys.js";

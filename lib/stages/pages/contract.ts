@@ -29,7 +29,7 @@ export interface PageContracts {}
 /** The contracts at run time: `new PageContracts().register(…)`. */
 export const PageContracts = PageContractRegistry;
 
-/** The props that every page has. Declared by the application; `new Pages({ share })` gives them. */
+/** The props that every page has. Declared by the application; their values come from `new Pages({ share })`. */
 // oxlint-disable-next-line typescript/no-empty-object-type, typescript/no-empty-interface
 export interface SharedProps {}
 

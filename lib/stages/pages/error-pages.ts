@@ -1,6 +1,6 @@
 /**
- * The layer around every stage that refuses: it shows an error as a page where the application names a component for the status, and the
- * visitor reads pages, not problems. A response with a body of the application stays, and so does the problem of a CSRF refusal.
+ * The layer around every stage that refuses: it shows an error as a page if the application names a component for the status, and if the
+ * visitor reads pages and not problems. A response with a body of the application stays, and so does the problem of a CSRF refusal.
  *
  * A visitor reads pages if the request is the Inertia client's, or if its `Accept` names `text/html`, as browsers do. Programs that accept
  * anything get the problem.

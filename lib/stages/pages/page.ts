@@ -115,7 +115,7 @@ export function page<const C extends ComponentName | PageContract>(component: C,
   return Page.of(typeof component === "object" ? component.component : component, props);
 }
 
-/** The second argument, which may be left out where no prop is needed. */
+/** The second argument, which is optional if the contract needs no prop. */
 type PropsArguments<C> = C extends PageContract<infer T> ? Arguments<InputsOf<T>> : Arguments<ServerProps<C>>;
 
 type Arguments<I> = object extends I ? [props?: I] : [props: I];

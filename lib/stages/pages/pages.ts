@@ -31,7 +31,7 @@ export interface PagesOptions extends Partial<AssetOptions> {
   readonly share?: SharedInputs;
   /** The HTML around the page; `new RootDocument()` unless set. */
   readonly document?: RootDocument | RenderDocument;
-  /** The version of the front end's assets. A client with another version loads the page anew. Unless set, that of the manifest. */
+  /** The version of the front end's assets. A client with another version reloads the page. Unless set, that of the manifest. */
   readonly version?: string;
   /** Whether first documents name their stylesheets and modules in the header `Link` too, in at most 2048 bytes. */
   readonly linkHeader?: boolean;

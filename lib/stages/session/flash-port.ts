@@ -28,7 +28,7 @@ export type FieldMessages = Readonly<Record<string, string | readonly string[]>>
 /** The bag of errors that were given without the name of a bag. */
 export const DEFAULT_BAG = "default";
 
-/** Everything that earlier requests left. The objects have no prototype, because their names may come from a request. */
+/** The flash of earlier requests. The objects have no prototype, because their names may come from a request. */
 export interface FlashContent {
   readonly messages: readonly FlashMessage[];
   /** The texts of `redirect().with(key, value)`. */
@@ -45,7 +45,7 @@ function nothing(): Readonly<Record<string, never>> {
   return Object.freeze(Object.create(null) as Record<string, never>);
 }
 
-/** Always this object if nothing was left, so that a caller can compare. */
+/** The flash if earlier requests left none: always this object, so that a caller can compare. */
 export const NO_FLASH: FlashContent = Object.freeze({
   messages: Object.freeze([]),
   data: nothing(),
@@ -69,7 +69,7 @@ export abstract class FlashPort {
   /** Like `peek`, but the flash is deleted with the response, if the response shows it to a visitor. */
   abstract take(): FlashContent | Promise<FlashContent>;
 
-  /** Undoes `take`. For a stage whose page is not sent after all. */
+  /** Undoes `take`, for a stage whose page is not sent after all. */
   abstract putBack(): void;
 
   abstract addMessage(level: FlashLevel, message: string): void;

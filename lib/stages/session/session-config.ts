@@ -107,7 +107,7 @@ export class SessionConfig {
     });
   }
 
-  /** The stage. Each call makes one with its own store, unless a store is given. @internal */
+  /** The stage. Each call creates one with its own store, unless a store is given. @internal */
   toLayer(store: SessionStore = new MemorySessionStore()): Layer {
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(store instanceof SessionStore)) throw new TypeError(`${describeToken(store)} is not a SessionStore`);

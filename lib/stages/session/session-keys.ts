@@ -32,7 +32,7 @@ export class SessionKeys {
     return computeMac(this.first, text);
   }
 
-  /** Whether `mac` is the MAC of the text under one of the keys. The time does not depend on where the texts differ. */
+  /** Whether `mac` is the MAC of the text under one of the keys. The time does not depend on the position of a difference. */
   verifies(text: string, mac: string): boolean {
     for (const key of this.keys) if (isSame(computeMac(key, text), mac)) return true;
     return false;
@@ -59,7 +59,7 @@ function computeTag(key: KeyObject, text: string): string {
 
 /**
  * Compares texts, not bytes: the last character of base64url has spare bits, and only one spelling is accepted. The second comparison is
- * for characters beyond Latin-1, and runs only where the first one found no difference.
+ * for characters beyond Latin-1, and runs only if the first one found no difference.
  */
 export function isSame(expected: string, given: string): boolean {
   if (expected.length !== given.length) return false;

@@ -113,7 +113,7 @@ export class SessionLayer extends StageLayer {
   }
 }
 
-/** A cache would hand the id of one visitor to all others. */
+/** A cache would send the id of one visitor to all others. */
 function makePrivate({ raw }: Context, { kind }: SaveResult): boolean {
   if (kind === "nothing") return false;
   log.warn("Cache-Control: public replaced by no-store: the response changes the session of a visitor");

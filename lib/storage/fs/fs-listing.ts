@@ -62,11 +62,11 @@ function isAfter(key: string, cursor: string): boolean {
  */
 export async function sweep(root: string, before: number, signal: AbortSignal): Promise<number> {
   let count = 0;
-  const folders = [root];
-  for (let folder = folders.pop(); folder !== undefined && !signal.aborted; folder = folders.pop()) {
-    const { own, inner } = await readEntries(folder);
-    folders.push(...inner);
-    for (const name of await findUnneeded(folder, own)) {
+  const waiting = [root];
+  for (let folder = waiting.pop(); folder !== undefined && !signal.aborted; folder = waiting.pop()) {
+    const { reserved, folders } = await readEntries(folder);
+    waiting.push(...folders);
+    for (const name of await findUnneeded(folder, reserved)) {
       const path = join(folder, name);
       const stats = await orAbsent(lstat(path));
       if (stats === undefined || stats.mtimeMs >= before) continue;
@@ -79,26 +79,26 @@ export async function sweep(root: string, before: number, signal: AbortSignal): 
 
 async function readEntries(
   folder: string,
-): Promise<{ readonly own: readonly string[]; readonly inner: readonly string[] }> {
-  const own: string[] = [];
-  const inner: string[] = [];
+): Promise<{ readonly reserved: readonly string[]; readonly folders: readonly string[] }> {
+  const reserved: string[] = [];
+  const folders: string[] = [];
   const entries = await orAbsent(opendir(folder));
-  if (entries === undefined) return { own, inner };
+  if (entries === undefined) return { reserved, folders };
   for await (const entry of entries) {
-    if (entry.isDirectory()) inner.push(join(folder, entry.name));
-    else if (entry.name.startsWith(RESERVED_START)) own.push(entry.name);
+    if (entry.isDirectory()) folders.push(join(folder, entry.name));
+    else if (entry.name.startsWith(RESERVED_START)) reserved.push(entry.name);
   }
-  return { own, inner };
+  return { reserved, folders };
 }
 
-/** The driver's own files that no content needs. */
-async function findUnneeded(folder: string, own: readonly string[]): Promise<readonly string[]> {
-  if (!own.some(isDescription)) return own;
+/** The internal files of the driver that no content needs. */
+async function findUnneeded(folder: string, reserved: readonly string[]): Promise<readonly string[]> {
+  if (!reserved.some(isDescription)) return reserved;
   const needed = new Set<string>();
   for await (const entry of await withDiskErrors(opendir(folder))) {
     if (!entry.isFile() || entry.name.startsWith(RESERVED_START)) continue;
     const stats = await orAbsent(lstat(join(folder, entry.name), { bigint: true }));
     if (stats !== undefined) needed.add(descriptionName(entry.name, stats.mtimeNs));
   }
-  return own.filter((name) => !needed.has(name));
+  return reserved.filter((name) => !needed.has(name));
 }

@@ -1,6 +1,6 @@
 /**
  * The versions of a file on a disk. The modification time distinguishes them: it is in the entity tag, and in the name of the description.
- * So no two versions that follow each other may have the same one, also if two processes write them.
+ * So two successive versions must not have the same time, also if two processes write them.
  */
 import type { BigIntStats } from "node:fs";
 import { lstat, utimes } from "node:fs/promises";
@@ -35,7 +35,7 @@ export class VersionTimes {
   }
 }
 
-/** The error where another caller has replaced the content. */
+/** The error for a content that another caller has replaced. */
 export function createLostError(): StorageUnavailableError {
   return new StorageUnavailableError(Object.assign(new Error("the content was replaced"), { code: LOST }));
 }

@@ -37,7 +37,7 @@ export function isMissing(error: unknown): boolean {
   return name === "NoSuchKey" || (name === "NotFound" && getStatus(error) === 404);
 }
 
-/** @param signal its reason, where it has aborted, is the error */
+/** @param signal if it has aborted, its reason is the error */
 export function toS3Error(error: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted === true) return signal.reason;
   if (error instanceof FrameworkError) return error;

@@ -51,7 +51,7 @@ export class S3Files implements StorageFiles {
       const modified = new Date(Math.floor(this.settings.clock.now() / 1000) * 1000);
       return { key, size: counted.size, type, etag: etag ?? "", modified, visibility, metadata };
     } catch (error) {
-      // An error of the source goes on as it is.
+      // An error of the source is thrown unchanged.
       throw error === counted.failure ? error : toS3Error(error, signal);
     }
   }
@@ -185,7 +185,7 @@ export class S3Files implements StorageFiles {
     return {
       ...this.toObjectId(key),
       ContentType: type,
-      // The list of who may read costs a request of its own.
+      // To read the access control list would cost another request.
       Metadata: isPublic ? { ...encoded, [VISIBILITY_NAME]: visibility } : encoded,
       ...(isPublic && this.settings.sendsAcl && { ACL: "public-read" as const }),
     };

@@ -30,7 +30,7 @@ export interface S3StorageOptions {
   readonly bucket: string;
   /** That of the environment unless set; `us-east-1` for an endpoint of your own. */
   readonly region?: string;
-  /** The URL of a service that is not AWS. It gets checksums only where the protocol demands them. */
+  /** The URL of a service that is not AWS. It gets checksums only if the protocol demands them. */
   readonly endpoint?: string;
   /** Those that the SDK finds in the environment unless set. */
   readonly credentials?: S3Credentials;
@@ -155,7 +155,7 @@ function readTimeout(timeoutMs: number): number {
   throw wrongSetting("timeoutMs is a whole number from 1 to 3600000");
 }
 
-/** The values are left out: they may hold credentials. */
+/** The values are omitted: they may hold credentials. */
 function wrongSetting(rule: string): FrameworkError {
   return setupError(new FrameworkError(`new S3Storage: ${rule}`, { code: "E_STORAGE_S3" }));
 }

@@ -156,7 +156,10 @@ class PartedUpload {
     }
   }
 
-  /** A part that ends after the abort would stay, so the parts end first. It works without the signal, which may have aborted. */
+  /**
+   * A part that is stored after the abort would stay, so the running parts finish first. The request has no signal, because the signal may
+   * have aborted.
+   */
   private async abort(id: UploadId): Promise<void> {
     this.stopped.abort();
     await Promise.all(this.running);
@@ -174,7 +177,7 @@ function isUnknownUpload(error: unknown): boolean {
   return error instanceof Error && error.name === "NoSuchUpload";
 }
 
-/** How S3 makes the tag of an object from those of its parts; `undefined` where these are no hashes of the content. */
+/** The tag of an object that S3 computes from the tags of its parts; `undefined` if these are no hashes of the content. */
 function computePartsTag(parts: readonly CompletedPart[]): string | undefined {
   const tags = parts.map(({ ETag = "" }) => ETag.replaceAll('"', ""));
   if (!tags.every((tag) => /^[\da-f]{32}$/i.test(tag))) return undefined;

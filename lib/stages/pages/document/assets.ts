@@ -99,7 +99,7 @@ function readOptional(path: string): string | undefined {
   }
 }
 
-/** Vite's map of hashed chunks (`build.chunkImportMap`). It must stand in the document before any module. */
+/** Vite's map of hashed chunks (`build.chunkImportMap`). The document must have it before any module. */
 function readImportMap(path: string): string | undefined {
   const text = readOptional(path);
   if (text === undefined) return undefined;

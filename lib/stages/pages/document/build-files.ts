@@ -6,7 +6,7 @@
  */
 import type { BuildChunk, Manifest } from "./manifest.js";
 
-/** The source of a component in the front end; `undefined` where it has none of its own. */
+/** The source of a component in the front end; `undefined` if it has no separate source. */
 export type SourceOf = (component: string) => string | undefined;
 
 export interface BuildSite {
@@ -20,7 +20,7 @@ export interface BuildSite {
 /** Below the build directory. */
 export interface BuildFiles {
   readonly styles: readonly string[];
-  /** `undefined` where the entry is a stylesheet, or is missing. */
+  /** `undefined` if the entry is a stylesheet, or is missing. */
   readonly script: string | undefined;
   readonly imports: readonly string[];
 }
@@ -29,15 +29,15 @@ export interface BuildFiles {
 const ONE_STYLESHEET = "style.css";
 
 export function listBuildFiles({ manifest, entry, findSource }: BuildSite, component: string): BuildFiles {
-  const main = manifest.withImports(entry);
-  const own = manifest.withImports(findSource(component) ?? "");
-  const styles = new Set([...main, ...own].flatMap(({ css }) => css));
+  const entryChunks = manifest.withImports(entry);
+  const pageChunks = manifest.withImports(findSource(component) ?? "");
+  const styles = new Set([...entryChunks, ...pageChunks].flatMap(({ css }) => css));
   const whole = manifest.find(ONE_STYLESHEET);
   if (whole !== undefined) styles.add(whole.file);
   const start = manifest.find(entry);
   const isStyle = start?.file.endsWith(".css") === true;
   if (start !== undefined && isStyle) styles.add(start.file);
-  const chunks = new Set([...main, ...own].filter((chunk) => chunk !== start && isScript(chunk)));
+  const chunks = new Set([...entryChunks, ...pageChunks].filter((chunk) => chunk !== start && isScript(chunk)));
   return {
     styles: [...styles],
     script: isStyle ? undefined : start?.file,

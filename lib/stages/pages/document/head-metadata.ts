@@ -17,7 +17,7 @@ export interface HeadMetadata {
 }
 
 /**
- * @param component gives the title where the metadata has none
+ * @param component the source of the title if the metadata has none
  * @param rendered the elements of the component's own `<Head>`: a card value that one of them sets is not derived from the metadata
  */
 export function headTags(head: HeadMetadata, component: string, rendered: readonly string[] = []): string {

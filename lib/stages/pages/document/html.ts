@@ -1,6 +1,6 @@
 /**
  * Text inside HTML: escaped for elements and attributes, and JSON inside a `<script>`. In a script the browser decodes no entities, so the
- * characters that could end it, or open a comment that hides its end, are escaped as JSON escapes them.
+ * characters that could end the script, or start a comment that hides its end, are escaped as JSON escapes them.
  */
 
 const SPECIAL = /[&<>"']/g;

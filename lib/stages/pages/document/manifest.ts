@@ -1,6 +1,6 @@
 /**
- * Vite's build manifest, checked: which files the front end's sources became, and what each of them needs. Every name in it goes into a
- * URL of this site, so a name that leads elsewhere is refused. It is read once, when the application is built.
+ * Vite's build manifest, checked: the files that the build made of the front end's sources, and the files that each of them needs. Every
+ * name becomes a part of a URL of this site, so a name that leads elsewhere is refused. It is read once, when the application is built.
  */
 import { createHash } from "node:crypto";
 import { FrameworkError } from "../../../errors/framework-error.js";
@@ -13,7 +13,7 @@ export interface BuildChunk {
   readonly css: readonly string[];
   /** The keys of the chunks that it imports. */
   readonly imports: readonly string[];
-  /** For subresource integrity, where a plugin of Vite has added it. */
+  /** For subresource integrity, if a plugin of Vite has added it. */
   readonly integrity: string | undefined;
 }
 

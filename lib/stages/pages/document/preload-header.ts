@@ -17,7 +17,7 @@ const NO_HASH = /[^\w+/= -]/g;
 const NONCE = "\u0000";
 
 /**
- * The value for a nonce; `""` where nothing is to be loaded.
+ * The value for a nonce; `""` if no file is to be loaded.
  *
  * @param hasImportMap no module may be loaded before the import map, which stands in the document (HTML section 8.1.6.2)
  */

@@ -1,5 +1,5 @@
 /**
- * The elements of a document's `<head>` where the server has rendered the page: the metadata of the page, and the elements that the
+ * The elements of a document's `<head>` if the server has rendered the page: the metadata of the page, and the elements that the
  * component's `<Head>` gave.
  */
 import type { RenderedPage } from "../rendering/page-renderer.js";
@@ -14,14 +14,19 @@ const NO_NONCE = /\snonce(?:="(?:undefined|null)?")?(?=[\s/]|$)/i;
 /**
  * The title of a rendered `<Head>` replaces the title that comes from the component's name.
  *
- * @param own the metadata of the page as HTML, with the title first
+ * @param metadata the metadata of the page as HTML, with the title first
  * @param hasTitle whether the metadata names the title
  * @param nonce the attribute with a leading space, or `""`
  */
-export function mergeHead(own: string, rendered: RenderedPage | undefined, hasTitle: boolean, nonce: string): string {
-  if (rendered === undefined) return own;
+export function mergeHead(
+  metadata: string,
+  rendered: RenderedPage | undefined,
+  hasTitle: boolean,
+  nonce: string,
+): string {
+  if (rendered === undefined) return metadata;
   const hasRenderedTitle = rendered.head.some((element) => TITLE.test(element));
-  const remaining = hasRenderedTitle && !hasTitle ? own.replace(/^<title[^>]*>[^<]*<\/title>/, "") : own;
+  const remaining = hasRenderedTitle && !hasTitle ? metadata.replace(/^<title[^>]*>[^<]*<\/title>/, "") : metadata;
   const added = hasTitle ? rendered.head.filter((element) => !TITLE.test(element)) : rendered.head;
   return remaining + added.map((element) => withNonce(element, nonce)).join("");
 }

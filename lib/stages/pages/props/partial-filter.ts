@@ -1,6 +1,7 @@
 /**
- * Which paths of the props a partial reload includes. A path is the names from the page down to a prop, joined by dots. `only` includes a
- * path, what is below it, and what leads to it; `except` removes a path and what is below it, and wins over `only`.
+ * The paths of the props that a partial reload includes. A path is the names from the page down to a prop, joined by dots. `only` includes
+ * a path, the paths below it, and the paths that lead to it. `except` removes a path and the paths below it, and takes precedence over
+ * `only`.
  */
 import type { PageRequest } from "../protocol/page-request.js";
 
@@ -10,7 +11,7 @@ export class PartialFilter {
     private readonly except: readonly string[] | undefined,
   ) {}
 
-  /** The filter of a partial reload of this component; `undefined` where the whole page is asked for. */
+  /** The filter of a partial reload of this component; `undefined` if the request is for the whole page. */
   static of({ partialComponent, only, except }: PageRequest, component: string): PartialFilter | undefined {
     return partialComponent === component ? new PartialFilter(only, except) : undefined;
   }
@@ -23,7 +24,7 @@ export class PartialFilter {
     return !this.isExcepted(path);
   }
 
-  /** Whether the prop itself was asked for, so that its marks are sent: a prop on the way to another one has none. */
+  /** Whether the prop itself was requested, so that its marks are sent. A prop that only contains a requested prop has no marks. */
   asksFor(path: string): boolean {
     if (this.only !== undefined && !this.only.some((named) => isAtOrBelow(path, named))) return false;
     return !this.isExcepted(path);

@@ -21,7 +21,7 @@ export interface Mark {
 /** Marks in the order of the props. A pending prop has a separate list, which is filled when it resolves. */
 export type Marks = (Mark | Marks)[];
 
-/** The members of the page object that describe its props; absent where empty. */
+/** The members of the page object that describe its props; absent if empty. */
 export interface PropMetadata {
   mergeProps?: string[];
   prependProps?: string[];

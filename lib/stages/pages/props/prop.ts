@@ -139,7 +139,7 @@ export function optional<T>(source: PropSource<T>): Prop<T, "late"> {
 export interface DeferredOptions {
   /** The browser fetches the props of one group in one request; `default` unless set. */
   readonly group?: string;
-  /** A failure leaves the prop out and names it in `rescuedProps`; otherwise the request of the group fails. */
+  /** After a failure the response omits the prop and names it in `rescuedProps`; otherwise the request of the group fails. */
   readonly rescue?: boolean;
 }
 

@@ -12,7 +12,7 @@ import type { InputsOf, SharedProps } from "../contract.js";
 import { markPromises } from "./given-promises.js";
 import type { PropTable } from "./props-resolver.js";
 
-/** What `share` takes: the declared shared props; any props while none are declared. */
+/** The parameter of `share`: the declared shared props; any props while none are declared. */
 export type SharedInputs = [keyof SharedProps] extends [never]
   ? Readonly<Record<string, unknown>>
   : // oxlint-disable-next-line typescript/no-generated-empty-object-type -- an application declares members
@@ -47,9 +47,9 @@ export function getSharedProps(ctx: Context, ofApplication: PropTable): PropTabl
 }
 
 /** The shared props, of which those of the page replace some. Not by a spread, which takes V8 ten times as long for 20 props. @internal */
-export function mergeProps(shared: PropTable, own: PropTable): PropTable {
+export function mergeProps(shared: PropTable, pageProps: PropTable): PropTable {
   const merged: Record<string, unknown> = {};
-  for (const table of [shared, own]) {
+  for (const table of [shared, pageProps]) {
     for (const name of Object.keys(table)) {
       if (name !== "__proto__") merged[name] = table[name];
     }

@@ -36,15 +36,15 @@ export interface HistoryMarks {
 
 /** The marks of this request, and those that were stored with a redirect. @internal */
 export function getHistory(ctx: Context, left: readonly string[]): HistoryMarks {
-  const own = Marks.find(ctx);
-  const has = (name: string): boolean => own?.has(name) === true || left.includes(name);
+  const marks = Marks.find(ctx);
+  const has = (name: string): boolean => marks?.has(name) === true || left.includes(name);
   return { clears: has(CLEAR), keepsFragment: has(KEEP) };
 }
 
 /** Stores the marks of this request, whose response is a redirect, for the next page. @internal */
 export function storeHistoryMarks(ctx: Context): void {
-  const own = Marks.find(ctx);
-  if (own === undefined) return;
+  const marks = Marks.find(ctx);
+  if (marks === undefined) return;
   const flash = FlashPort.find(ctx);
-  for (const name of own) flash?.addMark(name);
+  for (const name of marks) flash?.addMark(name);
 }

@@ -62,8 +62,8 @@ export function respondWithConflict(ctx: Context, headers: Readonly<Record<strin
 }
 
 /**
- * Path and query of the request as the browser shows them, before any stage rewrote the target. A browser resolves the text: two slashes
- * at its start would name another host, so a dot segment stands before them (RFC 3986 section 4.2).
+ * Path and query of the request as the browser shows them, before any stage rewrote the target. A browser resolves the text: two slashes at
+ * its start would name another host, so a dot segment is put before them (RFC 3986 section 4.2).
  */
 export function getShownUrl({ originalUrl = "/" }: Context): string {
   const target = getPath(originalUrl) + getQuery(originalUrl);
@@ -80,7 +80,7 @@ function isEmpty({ raw: { statusCode }, payload }: Context): boolean {
 /** Redirects to the page of the `Referer` if it is of this site, else to the target of the request itself. */
 function redirectBack(ctx: Context, site: PagesSite): void {
   const back = findReferer(ctx, site) ?? getShownUrl(ctx);
-  // The client would follow the redirect to the same handler, without an end.
+  // The client would follow the redirect to the same handler without end.
   if (isRead(ctx) && isSamePath(back, getShownUrl(ctx))) throw emptyPage(ctx, site);
   redirectTo(ctx, back);
 }

@@ -21,7 +21,7 @@ const MAX_BAG = 128;
 export interface PageRequest {
   /** `X-Inertia: true`, exactly. */
   readonly isInertia: boolean;
-  /** The version of the assets that the client runs; `""` where it has none. */
+  /** The version of the assets that the client runs; `""` if it has none. */
   readonly version: string;
   /** The component of a partial reload; the lists count only if it is the component of the response. */
   readonly partialComponent: string | undefined;

@@ -26,7 +26,7 @@ import { mergeProps, getSharedProps } from "../props/shared-props.js";
 
 /** The stylesheets and scripts of the front end. */
 export interface AssetTags {
-  /** The version of the assets; `null` where they have none. */
+  /** The version of the assets; `null` if they have none. */
   readonly version: string | null;
   /** The tags for the page of a component. @param nonce the attribute with a leading space, or `""` */
   tags(component: string, nonce: string): string;
@@ -42,7 +42,7 @@ export interface WriterSettings {
   readonly assets: AssetTags;
   /** Whether documents name their assets in the header `Link` too. */
   readonly linkHeader: boolean;
-  /** Renders the page on the server. It resolves to `undefined` where the browser does it. */
+  /** Renders the page on the server. It resolves to `undefined` if the browser has to render the page. */
   readonly renderOnServer: ((page: string, component: string) => Promise<RenderedPage | undefined>) | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Precognition: a form asks whether its fields are valid before it is sent. The request goes the way of the form's own, through every
- * policy of the route; then the schema checks the fields, and the handler does not run.
+ * Precognition: a form asks whether its fields are valid before it is sent. The request passes every policy of the route, like the request
+ * of the form itself. Then the schema checks the fields, and the handler does not run.
  *
  * A route takes part with `precognitive(schema)` as its innermost middleware. Any other route refuses, because the fields could not be
  * checked there without the effect of the handler. The client omits files unless its option `validateFiles` is set: then the schema gets

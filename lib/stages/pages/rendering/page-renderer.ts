@@ -15,7 +15,7 @@ export interface RenderedPage {
 }
 
 export abstract class PageRenderer extends ShutdownLast {
-  /** Renders the page object, which is JSON text. `undefined` where it cannot do so yet. Rejects where it fails. */
+  /** Renders the page object, which is JSON text. Resolves to `undefined` if it cannot render yet, and rejects if it fails. */
   abstract render(page: string): Promise<RenderedPage | undefined>;
 
   override shutdown(): Promise<void> {

@@ -33,7 +33,7 @@ async function renderWith(render: RenderFunction, page: string): Promise<unknown
   return { head, body };
 }
 
-/** Sends the result of `work`, or its error as text: an error may hold what cannot be sent, and so may a result. */
+/** Sends the result of `work`, or its error as text: an error and a result may hold values that cannot be sent to another thread. */
 async function report(port: MessagePort, number: number, work: Promise<unknown>): Promise<void> {
   try {
     send(port, { number, result: await work });

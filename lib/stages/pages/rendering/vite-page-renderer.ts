@@ -1,6 +1,6 @@
 /**
  * Renders pages by Vite's development server, which has the newest sources: a POST of the page object to `/__inertia_ssr`, which the Vite
- * plugin of Inertia handles. `Pages` uses it in debug builds where `FRAMEWORK_VITE_IPC` is set and a renderer is given.
+ * plugin of Inertia handles. `Pages` uses it in debug builds if `FRAMEWORK_VITE_IPC` is set and a renderer is given.
  */
 import { request, type IncomingMessage } from "node:http";
 import { PageRenderer, parseRenderedPage, type RenderedPage } from "./page-renderer.js";

@@ -3,8 +3,8 @@
  * --ssr`). The code of pages cannot stop the process there: an endless loop, an unhandled rejection and growing memory end the thread, and
  * the next page gets a new one.
  *
- * The thread renders one page at a time, because renders share the variables of their modules: two at once could show one visitor the page
- * of another one. The thread has none of the process's environment but `NODE_ENV`.
+ * The thread renders one page at a time, because renders share the variables of their modules: two renders at once could show one visitor
+ * the page of another visitor. The thread has none of the process's environment but `NODE_ENV`.
  *
  * @example
  * new Pages({ entry: "pages/main.tsx", renderer: new WorkerPageRenderer({ bundle: "dist/pages/server.js" }) });
@@ -202,7 +202,7 @@ export class WorkerPageRenderer extends PageRenderer {
 function isOutcome(message: unknown): message is RenderOutcome {
   if (typeof message !== "object" || message === null) return false;
   const { number, error } = message as { readonly number?: unknown; readonly error?: unknown };
-  // An error that is not text could fail where its text is asked for.
+  // An error that is not text could throw when it is converted to text.
   return typeof number === "number" && (error === undefined || typeof error === "string");
 }
 

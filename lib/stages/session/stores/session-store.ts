@@ -95,8 +95,8 @@ export abstract class SessionStore {
   abstract update(key: string, changes: SessionChanges, times: SessionTimes): Awaitable<SessionUpdate>;
 
   /**
-   * Moves a record to a new key in one step, with the changes applied; the old session has ended then. The lifetime from creation goes
-   * on. `"taken"`: the new key is in use, and nothing has changed.
+   * Moves a record to a new key in one step, with the changes applied; the old session has ended then. The lifetime from creation
+   * continues. `"taken"`: the new key is in use, and nothing has changed.
    */
   abstract move(
     from: string,
