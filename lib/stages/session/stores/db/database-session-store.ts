@@ -11,7 +11,7 @@
  * Not for very many requests a second: a read is one query, a save two. Use Redis for these.
  *
  * @example
- * const db = new ShopDatabase(postgres({ url }), { migrations: [sessionMigrations, migrationsIn(folder)] });
+ * const db = new ShopDatabase(postgres({ url }), { migrations: [sessionMigrations, readMigrations(folder)] });
  * builder.provide(provide(ShopDatabase).useValue(db)).session(new SessionConfig(key), new DatabaseSessionStore(db));
  */
 import type { Kysely } from "kysely";

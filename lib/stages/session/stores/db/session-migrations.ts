@@ -3,7 +3,7 @@
  * migration that was released never changes.
  *
  * @example
- * new ShopDatabase(sqlite("shop.db"), { migrations: [sessionMigrations, migrationsIn(folder)], migrate: true });
+ * new ShopDatabase(sqlite("shop.db"), { migrations: [sessionMigrations, readMigrations(folder)], migrate: true });
  */
 import type { Kysely } from "kysely";
 import type { Migration, MigrationTables } from "../../../../db/migrations/migration.js";
