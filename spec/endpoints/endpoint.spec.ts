@@ -21,9 +21,9 @@ describe("an endpoint", () => {
   });
 
   it("has a constructor for every HTTP method", () => {
-    const made = [Get("/"), Post("/"), Put("/"), Patch("/"), Delete("/"), Head("/"), Options("/"), Any("/")];
+    const endpoints = [Get("/"), Post("/"), Put("/"), Patch("/"), Delete("/"), Head("/"), Options("/"), Any("/")];
 
-    expect(made.map(({ method }) => method)).to.deep.equal([
+    expect(endpoints.map(({ method }) => method)).to.deep.equal([
       "GET",
       "POST",
       "PUT",

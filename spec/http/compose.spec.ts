@@ -78,27 +78,27 @@ const NAMED: readonly (readonly [title: string, name: string, middleware: Middle
 type Handler = (ctx: Context) => unknown;
 
 const PLACES: Readonly<Record<string, (middleware: MiddlewareInput, handler: Handler) => Promise<TestApp>>> = {
-  "a layer": (middleware, handler) => appOf(new Routes([Route.get("/", handler)]), middleware),
+  "a layer": (middleware, handler) => startApp(new Routes([Route.get("/", handler)]), middleware),
   "the middleware of a route": (middleware, handler) =>
-    appOf(new Routes([Route.get("/", handler).middleware(middleware)])),
+    startApp(new Routes([Route.get("/", handler).middleware(middleware)])),
   "the middleware of a group": (middleware, handler) =>
-    appOf(new Routes([new RouteGroup("/", [Route.get("/", handler)]).middleware(middleware)])),
+    startApp(new Routes([new RouteGroup("/", [Route.get("/", handler)]).middleware(middleware)])),
   "the middleware of a collection": (middleware, handler) =>
-    appOf(new Routes([Route.get("/", handler)]).middleware(middleware)),
+    startApp(new Routes([Route.get("/", handler)]).middleware(middleware)),
 };
 
-function appOf(routes: Routes, ...layers: readonly MiddlewareInput[]): Promise<TestApp> {
+function startApp(routes: Routes, ...layers: readonly MiddlewareInput[]): Promise<TestApp> {
   const builder = Application.create().routes(routes).catchPanic();
   for (const layer of layers) builder.layer(layer);
   return testApp(builder);
 }
 
 function layered(middleware: MiddlewareInput, handler: Handler): Promise<TestApp> {
-  return appOf(new Routes([Route.get("/", handler)]), middleware);
+  return startApp(new Routes([Route.get("/", handler)]), middleware);
 }
 
 /** Level, message and middleware of the events above INFO, in order. */
-function toldBy(app: TestApp): string[] {
+function getReports(app: TestApp): string[] {
   return app.logs
     .lines()
     .map((line) => JSON.parse(line) as { level: string; message: string; fields: { middleware?: string } })
@@ -120,7 +120,7 @@ describe("a middleware that ends before its next()", () => {
         const response = await app.get("/");
 
         expect([response.status, await response.text()]).to.deep.equal([200, "responded"]);
-        expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${name}`]);
+        expect(getReports(app)).to.deep.equal([`WARN next() was not awaited ${name}`]);
       });
 
       it(`loses no unhandled error, as ${place}: ${title}`, async () => {
@@ -129,7 +129,7 @@ describe("a middleware that ends before its next()", () => {
         const response = await app.get("/");
 
         expect(response.status).to.equal(500);
-        expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${name}`, "ERROR panic"]);
+        expect(getReports(app)).to.deep.equal([`WARN next() was not awaited ${name}`, "ERROR panic"]);
       });
     }
   }
@@ -145,7 +145,7 @@ describe("a middleware that ends before its next()", () => {
         const response = await app.get("/");
 
         expect(response.status).to.equal(500);
-        expect(toldBy(app)).to.deep.equal([`WARN next() was not awaited ${middleware.name}`, "ERROR panic"]);
+        expect(getReports(app)).to.deep.equal([`WARN next() was not awaited ${middleware.name}`, "ERROR panic"]);
       });
     }
   }
@@ -156,22 +156,22 @@ describe("a middleware that ends before its next()", () => {
     const response = await app.get("/");
 
     expect(await response.json()).to.include({ status: 404, detail: "no such thing" });
-    expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited forgetfulAndSlow"]);
+    expect(getReports(app)).to.deep.equal(["WARN next() was not awaited forgetfulAndSlow"]);
   });
 
   it("is not reported as unawaited if the rest is synchronous", async () => {
     await using app = await layered(forgetful, () => "responded");
 
     expect(await (await app.get("/")).text()).to.equal("responded");
-    expect(toldBy(app)).to.deep.equal([]);
+    expect(getReports(app)).to.deep.equal([]);
   });
 
   it("is reported once as unawaited if an outer middleware waits", async () => {
     const routes = new Routes([Route.get("/", laterPanic)]);
-    await using app = await appOf(routes, (_ctx: Context, next: Next) => next(), forgetful);
+    await using app = await startApp(routes, (_ctx: Context, next: Next) => next(), forgetful);
 
     expect((await app.get("/")).status).to.equal(500);
-    expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited forgetful", "ERROR panic"]);
+    expect(getReports(app)).to.deep.equal(["WARN next() was not awaited forgetful", "ERROR panic"]);
   });
 });
 
@@ -208,7 +208,7 @@ describe("a middleware that waits for its next()", () => {
         await using app = await layered(middleware, handler);
 
         expect(await (await app.get("/")).text()).to.equal("responded");
-        expect(toldBy(app)).to.deep.equal([]);
+        expect(getReports(app)).to.deep.equal([]);
       });
     }
 
@@ -220,7 +220,7 @@ describe("a middleware that waits for its next()", () => {
         await using app = await layered(middleware, handler);
 
         expect((await app.get("/")).status).to.equal(500);
-        expect(toldBy(app)).to.deep.equal(["ERROR panic"]);
+        expect(getReports(app)).to.deep.equal(["ERROR panic"]);
       });
     }
   }
@@ -229,7 +229,7 @@ describe("a middleware that waits for its next()", () => {
     await using app = await layered(async (_ctx: Context, next: Next) => next().catch(() => {}), laterPanic);
 
     expect((await app.get("/")).status).to.equal(404);
-    expect(toldBy(app)).to.deep.equal([]);
+    expect(getReports(app)).to.deep.equal([]);
   });
 
   it("gets a promise, from which `then` makes plain promises", async () => {
@@ -284,7 +284,7 @@ async function patient(_ctx: Context, next: Next): Promise<void> {
 
 describe("a middleware that has responded before its next() ends", () => {
   for (const [title, of] of RESPONDING) {
-    const ends: readonly (readonly [title: string, work: Handler, told: readonly string[]])[] = [
+    const ends: readonly (readonly [title: string, work: Handler, reports: readonly string[]])[] = [
       ["is followed by no event if the rest returns late", () => "late", []],
       ["is followed by an error event if the rest throws late", panic, ["ERROR late failure"]],
       [
@@ -293,7 +293,7 @@ describe("a middleware that has responded before its next() ends", () => {
         ["WARN late failure"],
       ],
     ];
-    for (const [what, work, told] of ends) {
+    for (const [what, work, reports] of ends) {
       it(`${what}: ${title}`, async () => {
         const [tooLate, goOn, done] = [new Gate(), new Gate(), new Gate()];
         const handler = async (ctx: Context): Promise<unknown> => {
@@ -307,10 +307,10 @@ describe("a middleware that has responded before its next() ends", () => {
         const response = await app.get("/");
         goOn.open();
         await done.passed;
-        await until(() => toldBy(app).length === told.length);
+        await until(() => getReports(app).length === reports.length);
 
         expect(response.status).to.equal(503);
-        expect(toldBy(app)).to.deep.equal(told);
+        expect(getReports(app)).to.deep.equal(reports);
       });
     }
   }
@@ -319,22 +319,22 @@ describe("a middleware that has responded before its next() ends", () => {
     await using app = await layered(responding, panic);
 
     expect(await (await app.get("/")).text()).to.equal("responded");
-    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+    expect(getReports(app)).to.deep.equal(["ERROR late failure"]);
   });
 
   it("does not hide a late unhandled error if it failed itself", async () => {
     await using app = await layered(failing, laterPanic);
 
     expect((await app.get("/")).status).to.equal(404);
-    await until(() => toldBy(app).length > 0);
-    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+    await until(() => getReports(app).length > 0);
+    expect(getReports(app)).to.deep.equal(["ERROR late failure"]);
   });
 
   it("makes the chain wait if it lost the race and has no response", async () => {
     await using app = await layered(patient, async () => turns().then(() => "responded"));
 
     expect(await (await app.get("/")).text()).to.equal("responded");
-    expect(toldBy(app)).to.deep.equal(["WARN next() was not awaited patient"]);
+    expect(getReports(app)).to.deep.equal(["WARN next() was not awaited patient"]);
   });
 });
 
@@ -368,7 +368,7 @@ describe("a layer of the application that waits for its inner run", () => {
       await using app = await layered(layer, async () => turns().then(() => "responded"));
 
       expect(await (await app.get("/")).text()).to.equal("responded");
-      expect(toldBy(app)).to.deep.equal([]);
+      expect(getReports(app)).to.deep.equal([]);
     });
 
     for (const [when, handler] of [
@@ -379,7 +379,7 @@ describe("a layer of the application that waits for its inner run", () => {
         await using app = await layered(layer, handler);
 
         expect((await app.get("/")).status).to.equal(500);
-        expect(toldBy(app)).to.deep.equal(["ERROR panic"]);
+        expect(getReports(app)).to.deep.equal(["ERROR panic"]);
       });
     }
   }
@@ -394,10 +394,10 @@ describe("a layer of the application that waits for its inner run", () => {
       }
     });
     const routes = new Routes([Route.get("/", () => "not reached")]);
-    await using app = await appOf(routes, catching, new OwnLayer(panic));
+    await using app = await startApp(routes, catching, new OwnLayer(panic));
 
     expect(await (await app.get("/")).text()).to.equal("caught");
-    expect(toldBy(app)).to.deep.equal([]);
+    expect(getReports(app)).to.deep.equal([]);
   });
 });
 
@@ -410,8 +410,8 @@ describe("a layer of the application that ends before its inner run", () => {
     await using app = await layered(failingLayer, laterPanic);
 
     expect((await app.get("/")).status).to.equal(404);
-    await until(() => toldBy(app).length > 0);
-    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+    await until(() => getReports(app).length > 0);
+    expect(getReports(app)).to.deep.equal(["ERROR late failure"]);
   });
 
   it("is followed by an error event if it has responded, and the inner run fails late", async () => {
@@ -424,8 +424,8 @@ describe("a layer of the application that ends before its inner run", () => {
 
     expect((await app.get("/")).status).to.equal(503);
     goOn.open();
-    await until(() => toldBy(app).length > 0);
-    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+    await until(() => getReports(app).length > 0);
+    expect(getReports(app)).to.deep.equal(["ERROR late failure"]);
   });
 
   it("is followed by an error event if it starts its inner run later, and that fails at once", async () => {
@@ -436,8 +436,8 @@ describe("a layer of the application that ends before its inner run", () => {
     await using app = await layered(lateLayer, panic);
 
     expect((await app.get("/")).status).to.equal(503);
-    await until(() => toldBy(app).length > 0);
-    expect(toldBy(app)).to.deep.equal(["ERROR late failure"]);
+    await until(() => getReports(app).length > 0);
+    expect(getReports(app)).to.deep.equal(["ERROR late failure"]);
   });
 
   it("is refused a second inner run", async () => {
@@ -448,7 +448,7 @@ describe("a layer of the application that ends before its inner run", () => {
     await using app = await layered(twice, async () => turns());
 
     expect((await app.get("/")).status).to.equal(500);
-    expect(toldBy(app)).to.deep.equal(["ERROR panic"]);
+    expect(getReports(app)).to.deep.equal(["ERROR panic"]);
   });
 });
 
@@ -456,12 +456,12 @@ describe("a stage's layer on a route", () => {
   it("reports a late failure once", async () => {
     const goOn = new Gate();
     const route = Route.get("/", async () => goOn.passed.then(panic)).middleware(new TimeoutLayer(1));
-    await using app = await appOf(new Routes([route]));
+    await using app = await startApp(new Routes([route]));
 
     expect((await app.get("/")).status).to.equal(408);
     goOn.open();
-    await until(() => toldBy(app).length > 0);
+    await until(() => getReports(app).length > 0);
     await turns();
-    expect(toldBy(app)).to.have.lengthOf(1);
+    expect(getReports(app)).to.have.lengthOf(1);
   });
 });

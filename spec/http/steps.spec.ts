@@ -17,10 +17,10 @@ const PAIRS = array(tuple(option(MOVE, { nil: undefined }), option(MOVE, { nil: 
 });
 
 /** A callback that records its argument, and then acts. */
-function callback(move: Move | undefined, name: string, notes: string[]) {
+function callback(move: Move | undefined, name: string, records: string[]) {
   if (move === undefined) return undefined;
   return (given: unknown): unknown => {
-    notes.push(`${name}(${String(given)})`);
+    records.push(`${name}(${String(given)})`);
     if (move === "throws") throw `error of ${name}`;
     if (move === "rejects") return Promise.reject(`error of ${name}`);
     return move === "value" ? name : Promise.resolve(name);
@@ -28,21 +28,21 @@ function callback(move: Move | undefined, name: string, notes: string[]) {
 }
 
 /** The records of the callbacks, and the outcome at the end. */
-async function notesOf(start: (done: never, failed: never) => Promise<unknown>, pairs: readonly Pair[]) {
-  const notes: string[] = [];
+async function recordCallbacks(start: (done: never, failed: never) => Promise<unknown>, pairs: readonly Pair[]) {
+  const records: string[] = [];
   const callbacks = pairs.map(([done, failed], index) => [
-    callback(done, `done ${index}`, notes),
-    callback(failed, `failed ${index}`, notes),
+    callback(done, `done ${index}`, records),
+    callback(failed, `failed ${index}`, records),
   ]);
   let promise: Promise<unknown> | undefined = undefined;
   for (const [done, failed] of callbacks)
     promise = promise === undefined ? start(done as never, failed as never) : promise.then(done, failed);
   try {
-    notes.push(`value ${String(await promise)}`);
+    records.push(`value ${String(await promise)}`);
   } catch (error) {
-    notes.push(`error ${String(error)}`);
+    records.push(`error ${String(error)}`);
   }
-  return notes;
+  return records;
 }
 
 const WORKS = [
@@ -57,9 +57,9 @@ describe("the steps after a promise", () => {
         asyncProperty(
           PAIRS.filter(({ length }) => length > 0),
           async (pairs) => {
-            const native = await notesOf((done, failed) => work().then(done, failed), pairs);
+            const native = await recordCallbacks((done, failed) => work().then(done, failed), pairs);
 
-            expect(await notesOf((done, failed) => after(work(), done, failed), pairs)).to.deep.equal(native);
+            expect(await recordCallbacks((done, failed) => after(work(), done, failed), pairs)).to.deep.equal(native);
           },
         ),
       );
@@ -93,13 +93,13 @@ const ask = (url: string) =>
 
 /** The promises that the process creates while it handles a request. */
 async function promisesDuring(url: string): Promise<number> {
-  let made = 0;
-  const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && made++) });
+  let created = 0;
+  const hook = createHook({ init: (_id, type) => void (type === "PROMISE" && created++) });
   const own = ask(url);
   hook.enable();
   await own;
   hook.disable();
-  return made;
+  return created;
 }
 
 const REQUESTS = 20;

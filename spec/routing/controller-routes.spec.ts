@@ -115,21 +115,21 @@ describe("ControllerPlan", () => {
         return Promise.resolve(++this.calls);
       }
     }
-    const made: unknown[] = [];
+    const instances: unknown[] = [];
     const construct = createInstanceCache();
-    const instanceOf: GetInstance = (each) => {
-      made.push(each);
+    const getInstance: GetInstance = (each) => {
+      instances.push(each);
       return construct(each);
     };
 
-    const [index, show, create] = flat(ControllerPlan.of(Counting), instanceOf);
+    const [index, show, create] = flat(ControllerPlan.of(Counting), getInstance);
 
-    expect(made).to.deep.equal([]);
+    expect(instances).to.deep.equal([]);
     expect(index?.handler(ctx)).to.equal(1);
     expect(show?.handler(ctx)).to.deep.equal([ctx, 2]);
     expect(await create?.handler(ctx)).to.equal(3);
     expect(index?.handler(ctx)).to.equal(4);
-    expect(new Set(made)).to.deep.equal(new Set([Counting]));
+    expect(new Set(instances)).to.deep.equal(new Set([Counting]));
   });
 
   describe("with inheritance", () => {
@@ -435,8 +435,8 @@ function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean):
 // These handlers do not read the context.
 const ctx = {} as Context;
 
-function flat(plan: ControllerPlan, instanceOf = createInstanceCache()): ReturnType<Routes["listServed"]> {
-  return new Routes([plan.group(instanceOf)]).listServed();
+function flat(plan: ControllerPlan, getInstance = createInstanceCache()): ReturnType<Routes["listServed"]> {
+  return new Routes([plan.group(getInstance)]).listServed();
 }
 
 function described(plan: ControllerPlan): readonly string[] {

@@ -148,7 +148,7 @@ describe("middleware classes of a router", () => {
 
   it("come from the container of the application", async () => {
     const routes = Routes.of(Route.get("/x", () => "x").middleware(Needing));
-    routes.seal((made) => Reflect.construct(made, ["built"]));
+    routes.seal((target) => Reflect.construct(target, ["built"]));
 
     const response = await getResponse(routes, "/x");
 

@@ -10,7 +10,7 @@ import { requestPath, template } from "../endpoints/templates.js";
 const METHODS: readonly Method[] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "ANY"];
 
 describe("Matcher", () => {
-  const matcher = matcherOf(
+  const matcher = createMatcher(
     "GET /",
     "GET /about",
     "GET /links",
@@ -110,7 +110,7 @@ describe("Matcher", () => {
   it("gives parameters with the names of prototype members as own properties", () => {
     const path = "/p/one/two";
 
-    const params = paramsOf(matcher.match("GET", path), path);
+    const params = getParams(matcher.match("GET", path), path);
 
     expect(Object.entries(params)).to.deep.equal([
       ["__proto__", "one"],
@@ -120,7 +120,7 @@ describe("Matcher", () => {
   });
 
   it("gives no parameter that the template lacks", () => {
-    const params = paramsOf(matcher.match("GET", "/links/7"), "/links/7");
+    const params = getParams(matcher.match("GET", "/links/7"), "/links/7");
 
     expect(params["toString"]).to.equal(undefined);
     expect(params["constructor"]).to.equal(undefined);
@@ -145,7 +145,7 @@ describe("Matcher", () => {
   });
 
   it("decodes a capture of every ASCII text", () => {
-    const files = matcherOf("GET /{*rest}");
+    const files = createMatcher("GET /{*rest}");
     fc.assert(
       fc.property(fc.string({ unit: "binary-ascii", minLength: 1 }), (text) => {
         const match = files.match("GET", `/${text}`);
@@ -184,7 +184,7 @@ describe("Matcher", () => {
         const url = path.fill(filling);
         const match = new Matcher([new BoundRoute("GET", path, noRun)]).match("GET", url);
 
-        expect(Object.entries(paramsOf(match, url))).to.deep.equal(path.names.map((name, at) => [name, filling[at]]));
+        expect(Object.entries(getParams(match, url))).to.deep.equal(path.names.map((name, at) => [name, filling[at]]));
       }),
     );
   });
@@ -194,7 +194,7 @@ describe("Matcher", () => {
     const words = Array.from({ length: 2 ** depth }, (_, bits) =>
       Array.from({ length: depth }, (__, at) => ((bits >> at) & 1 ? "a" : `{p${at}}`)),
     );
-    const adversarial = matcherOf(...words.map((segments) => `GET /${segments.join("/")}/end`));
+    const adversarial = createMatcher(...words.map((segments) => `GET /${segments.join("/")}/end`));
     const deep = `/${"a/".repeat(20_000)}`;
 
     const before = process.cpuUsage();
@@ -208,7 +208,7 @@ describe("Matcher", () => {
   });
 });
 
-function matcherOf(...titles: readonly string[]): Matcher {
+function createMatcher(...titles: readonly string[]): Matcher {
   return new Matcher(
     titles.map((title) => {
       const [method, path = ""] = title.split(" ");
@@ -222,20 +222,20 @@ function noRun(): void {}
 function table(): fc.Arbitrary<BoundRoute[]> {
   const route = fc.record({ method: fc.constantFrom(...METHODS), path: template().map((source) => Path.of(source)) });
   return fc
-    .uniqueArray(route, { selector: requestsOf, maxLength: 12 })
+    .uniqueArray(route, { selector: getRequestKey, maxLength: 12 })
     .map((list) => list.map(({ method, path }) => new BoundRoute(method, path, noRun)));
 }
 
 /** Two routes of an application never have the same method and shape. */
-function requestsOf({ method, path }: Pick<BoundRoute, "method" | "path">): string {
+function getRequestKey({ method, path }: Pick<BoundRoute, "method" | "path">): string {
   return `${method} ${path.shape}`;
 }
 
 function asExpected(match: Match, path: string): Expected {
-  return match.kind === "route" ? { kind: "route", route: match, params: paramsOf(match, path) } : match;
+  return match.kind === "route" ? { kind: "route", route: match, params: getParams(match, path) } : match;
 }
 
-function paramsOf(match: Match, path: string): Readonly<Record<string, string>> {
+function getParams(match: Match, path: string): Readonly<Record<string, string>> {
   if (match.kind !== "route") throw new Error(`no route matches: ${match.kind}`);
   return match.params(path) ?? {};
 }

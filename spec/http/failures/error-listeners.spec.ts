@@ -48,13 +48,13 @@ const routes = new Routes([
   Route.get("/conflict", (ctx) => ctx.throw(409)),
 ]);
 
-interface Heard {
+interface ReportedError {
   readonly error: unknown;
   readonly path: string;
 }
 
-function listened(builder: ApplicationBuilder, heard: Heard[]): ApplicationBuilder {
-  builder.koa.on("error", (error: unknown, { path }: Context) => heard.push({ error, path }));
+function withListener(builder: ApplicationBuilder, errors: ReportedError[]): ApplicationBuilder {
+  builder.koa.on("error", (error: unknown, { path }: Context) => errors.push({ error, path }));
   return builder;
 }
 
@@ -75,23 +75,23 @@ describe('a listener of koa.on("error")', () => {
   ];
   for (const [what, path, error] of rows) {
     it(`gets one error for ${what}`, async () => {
-      const heard: Heard[] = [];
+      const errors: ReportedError[] = [];
       const mapping = new ErrorMapping().using(failingMapper);
       const builder = Application.create().routes(routes).catchPanic().errorMapping(mapping);
-      await using app = await testApp(listened(builder, heard));
+      await using app = await testApp(withListener(builder, errors));
 
       await (await app.get(path).catch(() => undefined))?.text().catch(() => undefined);
-      await until(() => heard.length > 0);
+      await until(() => errors.length > 0);
       await app.stop();
 
-      expect(heard.map((each) => [each.path, String(each.error).slice(0, error.length)])).to.deep.equal([
+      expect(errors.map((each) => [each.path, String(each.error).slice(0, error.length)])).to.deep.equal([
         [path, error],
       ]);
     });
   }
 
   it("gets the timeout and an unhandled error after it, and no refusal after it", async () => {
-    const heard: Heard[] = [];
+    const errors: ReportedError[] = [];
     const clock = new FakeClock();
     const gate = new Gate();
     let waiting = 0;
@@ -105,17 +105,17 @@ describe('a listener of koa.on("error")', () => {
       Route.get("/late", late(new TypeError("too late"))),
     ]);
     const builder = Application.create().routes(slow).timeout(1000).provide(provide(Clock).useValue(clock));
-    await using app = await testApp(listened(builder, heard));
+    await using app = await testApp(withListener(builder, errors));
 
     const responses = [app.get("/refusal"), app.get("/late")];
     await until(() => waiting === 2);
     clock.advance(1000);
     const statuses = (await Promise.all(responses)).map(({ status }) => status);
     gate.open();
-    await until(() => heard.length > 2);
+    await until(() => errors.length > 2);
 
     expect(statuses).to.deep.equal([408, 408]);
-    expect(heard.map(({ error, path }) => `${path} ${String(error)}`)).to.deep.equal([
+    expect(errors.map(({ error, path }) => `${path} ${String(error)}`)).to.deep.equal([
       "/refusal DeadlineError: The request took too long.",
       "/late DeadlineError: The request took too long.",
       "/late TypeError: too late",
@@ -125,12 +125,12 @@ describe('a listener of koa.on("error")', () => {
 
 describe('a listener of koa.on("error")', () => {
   it("gets no error with a status below 500", async () => {
-    const heard: Heard[] = [];
-    await using app = await testApp(listened(Application.create().routes(routes), heard));
+    const errors: ReportedError[] = [];
+    await using app = await testApp(withListener(Application.create().routes(routes), errors));
 
     await app.get("/conflict");
     await app.get("/nowhere");
 
-    expect(heard).to.deep.equal([]);
+    expect(errors).to.deep.equal([]);
   });
 });

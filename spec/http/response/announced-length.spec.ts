@@ -38,20 +38,20 @@ const WAYS: readonly (readonly [string, Way])[] = [
     (_ctx, chunks) => new Response(Readable.toWeb(bytes(chunks)) as ReadableStream, { headers: FIVE }),
   ],
   [
-    "a stream where Node's response was handed out",
+    "a stream where the application has Node's response",
     (ctx, chunks) => (ctx.res.setHeader("Content-Length", 5), bytes(chunks)),
   ],
   ["a stream after a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), bytes(chunks))],
   ["a text after a head that was written by hand", (ctx, chunks) => (ctx.res.writeHead(200, FIVE), chunks.join(""))],
 ];
 
-interface Said {
+interface Exchanged {
   readonly text: string;
   readonly events: readonly string[];
 }
 
 /** Sends requests for `/` and `/next`, and reads both responses or the end of the connection. */
-async function said(response: (ctx: Context) => unknown, method = "GET"): Promise<Said> {
+async function sendTwoRequests(response: (ctx: Context) => unknown, method = "GET"): Promise<Exchanged> {
   let text = "";
   const handler = async (ctx: Context): Promise<unknown> =>
     ctx.path === "/next" ? "<next>" : respondWithReturned(ctx, await response(ctx));
@@ -65,14 +65,14 @@ async function said(response: (ctx: Context) => unknown, method = "GET"): Promis
 }
 
 /** Returns the text after the first head. */
-const bodyOf = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
+const getBody = (text: string): string => text.slice(text.indexOf("\r\n\r\n") + 4);
 
 describe("a body with a Content-Length that the application announced", () => {
   for (const [what, way] of WAYS) {
     it(`ends the connection if the body is shorter than its Content-Length: ${what}`, async () => {
-      const { text, events } = await said((ctx) => way(ctx, ["ab", "c"]));
+      const { text, events } = await sendTwoRequests((ctx) => way(ctx, ["ab", "c"]));
 
-      expect("abc").to.match(new RegExp(`^${bodyOf(text)}`));
+      expect("abc").to.match(new RegExp(`^${getBody(text)}`));
       expect(events).to.deep.equal([
         "ERROR framework::http::send: response failed " +
           "error=FrameworkError: the body has 3 bytes of the 5 in its Content-Length status=200",
@@ -80,9 +80,9 @@ describe("a body with a Content-Length that the application announced", () => {
     });
 
     it(`is cut at its Content-Length, and the connection ends: ${what}`, async () => {
-      const { text, events } = await said((ctx) => way(ctx, ["hello", "HTTP/1.1 200 OK"]));
+      const { text, events } = await sendTwoRequests((ctx) => way(ctx, ["hello", "HTTP/1.1 200 OK"]));
 
-      expect("hello").to.match(new RegExp(`^${bodyOf(text)}`));
+      expect("hello").to.match(new RegExp(`^${getBody(text)}`));
       expect(events).to.deep.equal([
         "ERROR framework::http::send: response failed " +
           "error=FrameworkError: the body is longer than its Content-Length of 5 bytes status=200",
@@ -90,15 +90,15 @@ describe("a body with a Content-Length that the application announced", () => {
     });
 
     it(`keeps the connection if the body is as long as its Content-Length: ${what}`, async () => {
-      const { text, events } = await said((ctx) => way(ctx, ["hel", "lo"]));
+      const { text, events } = await sendTwoRequests((ctx) => way(ctx, ["hel", "lo"]));
 
-      expect(bodyOf(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
+      expect(getBody(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
       expect(events).to.deep.equal([]);
     });
   }
 
   it("ends the connection if the stream of a short body had ended before it was sent", async () => {
-    const { text, events } = await said(async (ctx) => {
+    const { text, events } = await sendTwoRequests(async (ctx) => {
       ctx.set(FIVE);
       const empty = Readable.from([]).resume();
       await new Promise((resolve) => empty.once("end", resolve));
@@ -110,14 +110,14 @@ describe("a body with a Content-Length that the application announced", () => {
   });
 
   it("is not compared with its Content-Length for HEAD", async () => {
-    const { text, events } = await said((ctx) => (ctx.set(FIVE), bytes(["a"])), "HEAD");
+    const { text, events } = await sendTwoRequests((ctx) => (ctx.set(FIVE), bytes(["a"])), "HEAD");
 
-    expect(bodyOf(text)).to.match(/^HTTP\/1\.1 200 OK[^]*<next>$/);
+    expect(getBody(text)).to.match(/^HTTP\/1\.1 200 OK[^]*<next>$/);
     expect(events).to.deep.equal([]);
   });
 
   it("is not compared with its Content-Length if it is sent in chunks", async () => {
-    const { text, events } = await said((ctx) => {
+    const { text, events } = await sendTwoRequests((ctx) => {
       ctx.res.setHeader("Transfer-Encoding", "chunked");
       return bytes(["abc"]);
     });
@@ -127,19 +127,19 @@ describe("a body with a Content-Length that the application announced", () => {
   });
 
   it("is not compared with its Content-Length if the application writes the bytes itself", async () => {
-    const { text, events } = await said((ctx) => void ctx.res.writeHead(200, FIVE).end("abc"));
+    const { text, events } = await sendTwoRequests((ctx) => void ctx.res.writeHead(200, FIVE).end("abc"));
 
-    expect(bodyOf(text)).to.match(/^abcHTTP\/1\.1 200 OK[^]*<next>$/);
+    expect(getBody(text)).to.match(/^abcHTTP\/1\.1 200 OK[^]*<next>$/);
     expect(events).to.deep.equal([]);
   });
 
   it("may follow a first part of the body that was written by hand", async () => {
-    const { text, events } = await said((ctx) => {
+    const { text, events } = await sendTwoRequests((ctx) => {
       ctx.res.writeHead(200, FIVE).write("he");
       return bytes(["llo"]);
     });
 
-    expect(bodyOf(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
+    expect(getBody(text)).to.match(/^helloHTTP\/1\.1 200 OK[^]*<next>$/);
     expect(events).to.deep.equal([]);
   });
 });
@@ -159,11 +159,11 @@ describe("framing that the application set wrongly", () => {
   for (const [kind, body] of kinds) {
     for (const [what, headers] of settings) {
       it(`is corrected, so that the next response is read whole: ${what}, with ${kind}`, async () => {
-        const { text, events } = await said((ctx) => (ctx.set(headers), body()));
+        const { text, events } = await sendTwoRequests((ctx) => (ctx.set(headers), body()));
 
         const [head = ""] = text.split("\r\n\r\n");
         expect(head.match(/^(?:transfer-encoding: chunked|content-length: 5)\r?$/gim)).to.have.length(1);
-        expect(bodyOf(text)).to.match(/^(?:5\r\nhello\r\n0\r\n\r\n|hello)HTTP\/1\.1 200 OK[^]*<next>$/);
+        expect(getBody(text)).to.match(/^(?:5\r\nhello\r\n0\r\n\r\n|hello)HTTP\/1\.1 200 OK[^]*<next>$/);
         expect(events).to.deep.equal([]);
       });
     }
@@ -179,6 +179,6 @@ describe("framing that the application set wrongly", () => {
     await client.end();
 
     expect(client.received).not.to.match(/transfer-encoding/i);
-    expect(bodyOf(client.received)).to.equal("hello");
+    expect(getBody(client.received)).to.equal("hello");
   });
 });

@@ -161,11 +161,11 @@ const REFUSED: readonly (readonly [string, () => object])[] = [
   ["an Array Iterator", () => Object.assign([1].values(), { own: 1 })],
   ["a Map", () => vm.runInNewContext("new Map([[1, 1]])") as object],
   ["an Error", () => vm.runInNewContext("new TypeError('canary')") as object],
-  ...helperOf(),
+  ...listIteratorHelpers(),
 ];
 
 /** Node has iterator helpers since version 22. */
-function helperOf(): readonly (readonly [string, () => object])[] {
+function listIteratorHelpers(): readonly (readonly [string, () => object])[] {
   const values = [1].values() as { map?: (change: (value: number) => number) => object };
   return values.map === undefined ? [] : [["an Iterator Helper", () => values.map?.((value) => value) ?? {}]];
 }

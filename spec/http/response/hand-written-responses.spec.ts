@@ -164,7 +164,7 @@ describe("a response written by hand that replaces another", () => {
     await until(() => isCancelled);
   });
 
-  it("may be made from the stream that it replaces", async () => {
+  it("may be a stream that reads from the replaced one", async () => {
     const later = over(async (ctx) => {
       ctx.respond = false;
       await new Promise((resolve) => setImmediate(resolve));

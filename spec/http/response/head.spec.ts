@@ -79,13 +79,13 @@ function get(n: number, more = ""): string {
 }
 
 /** Names of the header lines of a raw response, in lower case. */
-function namesIn(text: string): readonly string[] {
+function parseHeaderNames(text: string): readonly string[] {
   const head = text.slice(text.indexOf("\r\n") + 2, text.indexOf("\r\n\r\n"));
   return head.split("\r\n").map((line) => line.slice(0, line.indexOf(": ")).toLowerCase());
 }
 
 /** The lines of the head of a raw response, in alphabetical order; every date is the same. */
-function linesIn(text: string): readonly string[] {
+function sortHeadLines(text: string): readonly string[] {
   const lines = text.slice(0, text.indexOf("\r\n\r\n")).split("\r\n");
   return lines.map((line) => line.replace(/^(date: ).* (?!1970)\d{4} .*/i, "$1now")).toSorted();
 }
@@ -117,7 +117,7 @@ describe("the head of a response that the framework alone writes", () => {
     it(`has each header of the stages once, before ${what}`, async () => {
       await using pieces = await Pieces.of(body);
 
-      const names = namesIn(
+      const names = parseHeaderNames(
         await pieces.ask(`${method} / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nConnection: close\r\n\r\n`),
       );
 
@@ -137,7 +137,7 @@ describe("the head of a response that the framework alone writes", () => {
     }
     await using pieces = await Pieces.of(() => "hello", { ServerResponse: Noting });
 
-    const names = namesIn(await pieces.ask());
+    const names = parseHeaderNames(await pieces.ask());
 
     expect(names).to.include.members(["x-request-id", "x-frame-options"]);
     expect(heads).to.have.lengthOf(1);
@@ -167,7 +167,7 @@ describe("the head of a response that the framework alone writes", () => {
     const text = await pieces.ask();
 
     expect(text).to.match(/^HTTP\/1\.1 203 [^]*\r\n\r\nhello$/);
-    expect(namesIn(text)).to.include.members(["x-request-id", "x-frame-options"]);
+    expect(parseHeaderNames(text)).to.include.members(["x-request-id", "x-frame-options"]);
   });
 
   it("is on the response where a `writeHead` as that of on-headers 1.0 reads it, and changes it", async () => {
@@ -182,8 +182,8 @@ describe("the head of a response that the framework alone writes", () => {
 
     expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n[^]*\r\n\r\nhello$/);
     expect(text).to.contain("X-Length: 5\r\n");
-    expect(namesIn(text)).to.include.members(["content-type", "x-request-id", "x-frame-options"]);
-    expect(namesIn(text).filter((name) => name.length === 1)).to.deep.equal([]);
+    expect(parseHeaderNames(text)).to.include.members(["content-type", "x-request-id", "x-frame-options"]);
+    expect(parseHeaderNames(text).filter((name) => name.length === 1)).to.deep.equal([]);
   });
 
   it("does not contain values that a handler put into the headers of the request", async () => {
@@ -196,7 +196,7 @@ describe("the head of a response that the framework alone writes", () => {
       "GET / HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\nConnection: close\r\n\r\n",
     );
 
-    expect(namesIn(text)).to.include("access-control-allow-origin").and.not.include("set-cookie");
+    expect(parseHeaderNames(text)).to.include("access-control-allow-origin").and.not.include("set-cookie");
   });
 });
 
@@ -365,7 +365,7 @@ describe("a header of the application", () => {
 
         const [text, expected] = [await ours.ask(request), await nodes.ask(request)];
 
-        expect(linesIn(text), what).to.deep.equal(linesIn(expected));
+        expect(sortHeadLines(text), what).to.deep.equal(sortHeadLines(expected));
         expect(text.slice(text.indexOf("\r\n\r\n")), what).to.equal(expected.slice(expected.indexOf("\r\n\r\n")));
       }
     });

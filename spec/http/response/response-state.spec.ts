@@ -28,7 +28,7 @@ describe("the phase of a response", () => {
     await contextAfter((ctx) => {
       phases.push(ctx.phase);
       ctx.status = 201;
-      ctx.body = "made";
+      ctx.body = "created";
       phases.push(ctx.phase);
     });
 

@@ -214,7 +214,7 @@ describe("a returned value", () => {
     });
   }
 
-  it("keeps a coding and a length that a Response was made with", async () => {
+  it("keeps the coding and the length with which a Response was created", async () => {
     const coded = gzipSync("hello");
     const headers = { "Content-Encoding": "gzip", "Content-Length": String(coded.length) };
 

@@ -75,7 +75,7 @@ function decoded(response: http.IncomingMessage): Readable {
 }
 
 /** Returns the decoded body. */
-async function textOf(stack: Stack, coding: string): Promise<string> {
+async function getDecodedText(stack: Stack, coding: string): Promise<string> {
   const request = http.get(stack.url, { agent: false, headers: { "accept-encoding": coding } });
   // The event's one argument, by Node's documentation.
   const [response] = (await once(request, "response")) as [http.IncomingMessage];
@@ -110,9 +110,9 @@ for (const [way, coding, layers] of WAYS) {
           expect(next.text).to.equal("fine");
         });
 
-        const told = events.filter((line) => line.startsWith("ERROR"));
-        expect(told).to.have.length(1);
-        expect(told[0]).to.match(
+        const errors = events.filter((line) => line.startsWith("ERROR"));
+        expect(errors).to.have.length(1);
+        expect(errors[0]).to.match(
           /^ERROR framework::http::send: response failed error=TypeError: .*neither text nor bytes/,
         );
         expect(source.destroyed).to.equal(true);
@@ -149,14 +149,14 @@ for (const [way, coding, layers] of WAYS) {
           asText(() => new OldStream(given)),
         );
 
-        expect(await textOf(stack, coding)).to.equal("abcd");
+        expect(await getDecodedText(stack, coding)).to.equal("abcd");
       });
     }
 
     it("arrives whole if a stream of Node's old kind is put on the context", async () => {
       await using stack = await Stack.of(layers(), (ctx) => onContext(new OldStream(["ab", "cd"]))(ctx));
 
-      expect(await textOf(stack, coding)).to.equal("abcd");
+      expect(await getDecodedText(stack, coding)).to.equal("abcd");
     });
 
     for (const [what, chunk] of [
@@ -252,8 +252,8 @@ for (const [way, coding, layers] of WAYS) {
             expect(said).not.to.match(/\r\n0\r\n\r\n$/);
           });
 
-          const told = events.filter((line) => line.startsWith("ERROR"));
-          expect(told).to.deep.equal(["ERROR framework::http::send: response failed error=Error: canary status=200"]);
+          const errors = events.filter((line) => line.startsWith("ERROR"));
+          expect(errors).to.deep.equal(["ERROR framework::http::send: response failed error=Error: canary status=200"]);
         });
       }
     }
@@ -332,7 +332,7 @@ describe("a stream of objects that is not sent", () => {
 });
 
 /** Resolves with the head of a response, before its body. */
-async function headOf(stack: Stack): Promise<string> {
+async function readHead(stack: Stack): Promise<string> {
   await using client = await Conversation.with(stack.port);
   return await client.say(get("br")).hear(/\r\n\r\n/);
 }
@@ -346,7 +346,7 @@ describe("the head of a stream", () => {
       clock,
     );
 
-    const asking = headOf(stack);
+    const asking = readHead(stack);
     await until(() => clock.pending === 1);
     await clock.advanceAsync(99);
     const pending = clock.pending;
@@ -379,7 +379,7 @@ describe("the head of a stream", () => {
         clock,
       );
 
-      const head = await headOf(stack);
+      const head = await readHead(stack);
 
       expect(head)
         .to.match(/^HTTP\/1\.1 200 /)

@@ -51,7 +51,7 @@ function later(act: (res: ServerResponse) => void): Handler {
 }
 
 /** The response of a handler as the client, the access log and the counter see it, and the other events. */
-async function told(handler: Handler, mapper: ErrorMapper = () => undefined) {
+async function observe(handler: Handler, mapper: ErrorMapper = () => undefined) {
   const witness = new TracingRecorder();
   const metrics = new Metrics();
   const outer = [new AccessLogLayer(), new MetricsLayer(metrics), new CatchPanicLayer()];
@@ -70,7 +70,7 @@ async function told(handler: Handler, mapper: ErrorMapper = () => undefined) {
 describe("a head that cannot be written", () => {
   for (const [what, handler] of UNSENDABLE) {
     it(`is an unhandled error, logged and counted as 500: ${what}`, async () => {
-      const { response, lines, counted, events } = await told(handler);
+      const { response, lines, counted, events } = await observe(handler);
 
       expect(response.status).to.equal(500);
       expect(response.headers["content-type"]).to.equal("application/problem+json");
@@ -86,7 +86,7 @@ describe("a head that cannot be written", () => {
     ["header", () => Reply.html("page").header("X-A", "中")],
   ] as const) {
     it(`is reported for the ${what} of an error mapper, and the response stays`, async () => {
-      const { response, lines, counted, events } = await told((ctx) => void (ctx.status = 418), mapper);
+      const { response, lines, counted, events } = await observe((ctx) => void (ctx.status = 418), mapper);
 
       expect([response.status, JSON.parse(response.text)]).to.deep.equal([418, Problem.of(418).toJSON()]);
       expect(lines).to.deep.equal([418]);
@@ -97,7 +97,7 @@ describe("a head that cannot be written", () => {
 
   it("is not the response if the handler writes another head afterwards", async () => {
     const refused: Error[] = [];
-    const { response, lines, counted } = await told(
+    const { response, lines, counted } = await observe(
       later((res) => {
         refused.push(errorOf(() => res.writeHead(1000)));
         refused.push(errorOf(() => res.writeHead(200, "a\r\nb")));
@@ -112,7 +112,7 @@ describe("a head that cannot be written", () => {
   });
 
   it("is logged with the status that Node sends instead", async () => {
-    const { response, lines } = await told(later((res) => void res.writeHead(202.9).end()));
+    const { response, lines } = await observe(later((res) => void res.writeHead(202.9).end()));
 
     expect(response.status).to.equal(202);
     expect(lines).to.deep.equal([202]);
