@@ -3,6 +3,7 @@
  * `kysely`. If it is missing, the import throws `E_PEER_MISSING`, which names the command that installs it.
  */
 export type { MaybePromise } from "../db/maybe-promise.js";
+export type { Abortable, AbortListener } from "../runtime/abortable.js";
 export { Database, type DatabaseOptions } from "../db/database.js";
 export {
   DatabaseError,
@@ -25,6 +26,12 @@ export {
   type MigrationLock,
   type TransactionStatus,
 } from "../db/driver.js";
+export { DriverError } from "../db/driver-error.js";
+export { ConnectionPool } from "../db/pool/pool.js";
+export type { OpenMember, PoolMember } from "../db/pool/pool-member.js";
+export { toPoolLimits, type PoolLimits, type PoolOptions } from "../db/pool/pool-options.js";
+export type { PoolFigures } from "../db/pool/pool-report.js";
+export { refuseBind } from "../db/bind.js";
 export type { Migration, MigrationTables } from "../db/migrations/migration.js";
 export { MigrationFolder, readMigrations } from "../db/migrations/migration-files.js";
 export type { MigrationSource } from "../db/migrations/migration-list.js";

@@ -80,6 +80,12 @@ describe("declaration files of a project", function () {
     expect(await consumer.compile(["guide"], settings())).to.equal("");
   });
 
+  it("compile for a driver of a database", async () => {
+    consumer.write("driver/toy-driver.ts", textOf("spec/db/toy-driver.ts") ?? "");
+
+    expect(await consumer.compile(["driver"], settings())).to.equal("");
+  });
+
   it("compile for the samples", async () => {
     consumer.copy("samples");
 
