@@ -51,8 +51,8 @@ export interface CacheEntries {
    * be read.
    */
   complete(claim: Claim, value: unknown, lifetime: CacheLifetime): unknown;
-  /** Ends the claim. For `holdMs` milliseconds callers find the state `failed`. */
-  fail(claim: Claim, holdMs: number): unknown;
+  /** Ends the claim. For `failureMs` milliseconds callers find the state `failed`. */
+  fail(claim: Claim, failureMs: number): unknown;
   /** Extends the lease of the claim. */
   renew(claim: Claim): unknown;
 }

@@ -177,12 +177,12 @@ class MemoryEntries implements CacheEntries {
   }
 
   /** Callers without a stale value share the error. Only callers with a stale value would call a failing source each time. */
-  fail({ key, token }: Claim, holdMs: number): void {
+  fail({ key, token }: Claim, failureMs: number): void {
     if (this.claims.get(key)?.token !== token) return;
     this.claims.delete(key);
     if (this.findLiving(key) === undefined) return;
     this.failed.add(key);
-    this.clock.setTimeout(() => this.failed.delete(key), holdMs, { background: true });
+    this.clock.setTimeout(() => this.failed.delete(key), failureMs, { background: true });
   }
 
   /** A claim needs no lease here: if its claimant dies, the cache dies with it. */

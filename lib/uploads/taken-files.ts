@@ -35,7 +35,7 @@ export async function validateForm(schema: Schema, form: UploadFields): Promise<
 function* findPlaces(container: UploadFields, prefix: string): Generator<FilePlace> {
   for (const [name, member] of Object.entries(container)) {
     const path = prefix + name;
-    if (holdsFile(member)) yield { container, name, path, files: member };
+    if (hasFile(member)) yield { container, name, path, files: member };
     yield* findPlacesBelow(member, path);
   }
 }
@@ -51,10 +51,8 @@ function* findPlacesBelow(member: UploadMember, path: string): Generator<FilePla
 }
 
 /** A file, or a list with one. */
-function holdsFile(member: UploadMember): boolean {
-  return (
-    member instanceof UploadedFile || (Array.isArray(member) && (member as readonly UploadMember[]).some(holdsFile))
-  );
+function hasFile(member: UploadMember): boolean {
+  return member instanceof UploadedFile || (Array.isArray(member) && (member as readonly UploadMember[]).some(hasFile));
 }
 
 function define({ container, name }: FilePlace, member: PropertyDescriptor): void {

@@ -208,8 +208,8 @@ export class RedisEntries implements CacheEntries {
     return readCacheValue(key, text);
   }
 
-  async fail({ key, token }: Claim, holdMs: number): Promise<void> {
-    await this.run("fail", key, [claimKey(key), failureKey(key)], [token, holdMs]);
+  async fail({ key, token }: Claim, failureMs: number): Promise<void> {
+    await this.run("fail", key, [claimKey(key), failureKey(key)], [token, failureMs]);
   }
 
   async renew({ key, token }: Claim): Promise<void> {

@@ -233,9 +233,9 @@ function buildValues({ dialect, now }: JobSql, { priority, maxAttempts, concurre
 
 function listBinds(job: NewJob, hash: string | null = null): readonly (string | null)[] {
   const { id, name, queue, payload, requestId = null, traceparent = null, tracestate = null, unique } = job;
-  const hold = unique === "until-done" ? hash : null;
+  const holdKey = unique === "until-done" ? hash : null;
   const bound = hashConcurrencyKey(job) ?? null;
-  return [id, name, queue, payload, requestId, traceparent, tracestate, hash, hash, hold, bound];
+  return [id, name, queue, payload, requestId, traceparent, tracestate, hash, hash, holdKey, bound];
 }
 
 function hashConcurrencyKey({ name, concurrency }: NewJob): string | undefined {
