@@ -9,7 +9,7 @@ import type { InjectionToken } from "../di/token.js";
 import { withSubscriber } from "../tracing/flow.js";
 import type { Subscriber } from "../tracing/subscriber.js";
 import { Filter } from "../observe/logging/filter.js";
-import { subscriberWithFilter, subscriberWithLog } from "../observe/logging/install.js";
+import { createSubscriberWithFilter, createSubscriberWithLog } from "../observe/logging/install.js";
 import { LogSink } from "../observe/logging/sink.js";
 
 interface ProvidedLog {
@@ -40,9 +40,9 @@ export class ApplicationLog {
 
   private resolveLog(): ProvidedLog {
     const sink = this.findProvided(LogSink);
-    if (sink !== undefined) return { sink, subscriber: subscriberWithLog(sink, this.container.get(Filter)) };
+    if (sink !== undefined) return { sink, subscriber: createSubscriberWithLog(sink, this.container.get(Filter)) };
     const levels = this.findProvided(Filter);
-    return { sink, subscriber: levels && subscriberWithFilter(levels) };
+    return { sink, subscriber: levels && createSubscriberWithFilter(levels) };
   }
 
   private findProvided<T>(token: InjectionToken<T>): T | undefined {

@@ -66,7 +66,7 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, routeCollection: Route
     root: plan.root,
     bindings: [...configured, ...plan.handles, ...plan.bindings],
     overrides: plan.testOverrides,
-    defaults: defaultBindings(plan, lifecycle, routeCollection.all),
+    defaults: createDefaultBindings(plan, lifecycle, routeCollection.all),
     extras: (module) => {
       const classes = routeCollection.readClasses(module);
       return module === undefined
@@ -79,7 +79,7 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, routeCollection: Route
 }
 
 /** The bindings of the framework. Every module sees them; any binding of the application overrides them. */
-function defaultBindings(
+function createDefaultBindings(
   { lifecycle: { probeTimeoutMs }, testDefaults }: Plan,
   lifecycle: Lifecycle,
   routes: Routes,

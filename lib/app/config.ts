@@ -58,17 +58,17 @@ export class AppConfig {
    */
   static fromEnv(environment: Environment = process.env): AppConfig {
     return new AppConfig({
-      name: nonBlank(environment["APP_NAME"]),
-      url: nonBlank(environment["APP_URL"]),
-      env: canonicalEnv(nonBlank(environment["APP_ENV"])),
+      name: readNonBlank(environment["APP_NAME"]),
+      url: readNonBlank(environment["APP_URL"]),
+      env: toCanonicalEnv(readNonBlank(environment["APP_ENV"])),
       port: parsePort(environment["APP_PORT"]),
     });
   }
 
   /** Joins `path` to `url` with exactly one slash between them. Unlike `new URL(path, url)` it never leads to another origin. */
   absoluteUrl(path: string): string {
-    const base = this.url.slice(0, endBeforeSlashes(this.url));
-    const rest = path.slice(startAfterSlashes(path));
+    const base = this.url.slice(0, findEndBeforeSlashes(this.url));
+    const rest = path.slice(findStartAfterSlashes(path));
     return rest === "" ? base : `${base}/${rest}`;
   }
 
@@ -80,7 +80,7 @@ export class AppConfig {
   /** The faults for which `build()` refuses the configuration. @internal */
   check(): readonly Diagnostic[] {
     const port = checkPort(this.port, "AppConfig.port");
-    return [...(isBaseUrl(this.url) ? [] : [badUrl(this.url)]), ...(port === undefined ? [] : [port])];
+    return [...(isBaseUrl(this.url) ? [] : [describeInvalidUrl(this.url)]), ...(port === undefined ? [] : [port])];
   }
 }
 
@@ -93,7 +93,7 @@ export interface PortSettings {
 
 /**
  * The TCP port to listen on: the first of `FRAMEWORK_BACKEND_PORT`, `PORT` and `APP_PORT` that is a port, then `.port(n)`, then that of
- * the configuration, then 3000. `portWarnings` names the variables that are skipped.
+ * the configuration, then 3000. `listPortWarnings` names the variables that are skipped.
  *
  * @example
  * resolvePort({ PORT: "8080" }, { configured: 4000 }); // 8080
@@ -107,10 +107,10 @@ export function resolvePort(environment: Environment, { asked, configured }: Por
 }
 
 /** One warning for each variable that precedes the port of `resolvePort` and is not a port. */
-export function portWarnings(environment: Environment): readonly Warning[] {
+export function listPortWarnings(environment: Environment): readonly Warning[] {
   const malformed: Warning[] = [];
   for (const variable of PORT_VARIABLES) {
-    const text = nonBlank(environment[variable]);
+    const text = readNonBlank(environment[variable]);
     if (parsePort(text) !== undefined) break;
     if (text === undefined) continue;
     const value = text.slice(0, MAX_SHOWN);
@@ -143,22 +143,22 @@ export function checkPort(port: number, where: string): Diagnostic | undefined {
   };
 }
 
-function nonBlank(value: string | undefined): string | undefined {
+function readNonBlank(value: string | undefined): string | undefined {
   return value === undefined || value.trim() === "" ? undefined : value;
 }
 
-function canonicalEnv(value: string | undefined): string | undefined {
+function toCanonicalEnv(value: string | undefined): string | undefined {
   const env = value?.toLowerCase();
   return env === "prod" ? "production" : env;
 }
 
-function endBeforeSlashes(text: string): number {
+function findEndBeforeSlashes(text: string): number {
   let end = text.length;
   while (text[end - 1] === "/") end -= 1;
   return end;
 }
 
-function startAfterSlashes(text: string): number {
+function findStartAfterSlashes(text: string): number {
   let start = 0;
   while (text[start] === "/") start += 1;
   return start;
@@ -171,7 +171,7 @@ function isBaseUrl(text: string): boolean {
   return username === "" && password === "";
 }
 
-function badUrl(url: string): Diagnostic {
+function describeInvalidUrl(url: string): Diagnostic {
   // The part before an @ may hold a password.
   const text = JSON.stringify(url.slice(url.lastIndexOf("@") + 1));
   return {

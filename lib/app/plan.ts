@@ -91,13 +91,13 @@ export class Plan {
   addLifecycleOptions(options: LifecycleOptions): void {
     this.calls.push(".lifecycle(…)");
     if (isOptions(options)) this.lifecycle = { ...this.lifecycle, ...options };
-    else this.diagnostics.push(invalidLifecycleOptions(options));
+    else this.diagnostics.push(describeInvalidOptions(options));
   }
 
   addRoutes(routes: Routes): void {
     this.calls.push(".routes(…)");
     if (routes instanceof Routes) this.routes.push(routes);
-    else this.diagnostics.push(invalidRoutes(routes));
+    else this.diagnostics.push(describeInvalidRoutes(routes));
   }
 
   /** A `given` handle is also bound in the container, so that classes inject the same one. */
@@ -110,7 +110,7 @@ export class Plan {
   /** A second stage for the same slot is a fault. */
   addStage(slot: Slot, call: string, make: StagePlan["make"], ...needs: readonly InjectionToken[]): void {
     this.calls.push(call);
-    if (this.stages.some((stage) => stage.slot === slot)) this.diagnostics.push(repeatedStage(call));
+    if (this.stages.some((stage) => stage.slot === slot)) this.diagnostics.push(describeRepeatedStage(call));
     else this.stages.push({ slot, call, make, needs });
   }
 }
@@ -156,7 +156,7 @@ function isOptions(given: unknown): given is object {
   return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
-function repeatedStage(call: string): Diagnostic {
+function describeRepeatedStage(call: string): Diagnostic {
   return {
     code: "E_STAGE_TWICE",
     what: `${call} was called twice`,
@@ -165,7 +165,7 @@ function repeatedStage(call: string): Diagnostic {
   };
 }
 
-function invalidLifecycleOptions(options: unknown): Diagnostic {
+function describeInvalidOptions(options: unknown): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
     what: `${describeToken(options)} is not an object of times`,
@@ -174,7 +174,7 @@ function invalidLifecycleOptions(options: unknown): Diagnostic {
   };
 }
 
-function invalidRoutes(routes: unknown): Diagnostic {
+function describeInvalidRoutes(routes: unknown): Diagnostic {
   return {
     code: "E_ROUTES_INVALID",
     what: `${describeToken(routes)} is not a Routes object`,

@@ -42,12 +42,12 @@ export class RateLimits {
     const all = [...this.firstUses];
     return all.flatMap(([limit, where], at) => {
       const [other] = all.slice(0, at).find(([earlier]) => earlier.sharesBucketsWith(limit)) ?? [];
-      return other === undefined ? [] : [sharedBuckets(other, limit, where)];
+      return other === undefined ? [] : [describeSharedBuckets(other, limit, where)];
     });
   }
 }
 
-function sharedBuckets(one: RateLimit, other: RateLimit, where: string): Diagnostic {
+function describeSharedBuckets(one: RateLimit, other: RateLimit, where: string): Diagnostic {
   const both = `a rate limit of ${String(one.quota)} and one of ${String(other.quota)} share the buckets of one cache`;
   return {
     code: "E_RATE_LIMIT_SHARED",

@@ -11,7 +11,7 @@ import { tracing } from "../tracing/tracing.js";
 import { profile } from "../runtime/profile.js";
 import { ApplicationRun, getListenerUrl } from "./application-run.js";
 import type { ApplicationParts } from "./build.js";
-import { portWarnings } from "./config.js";
+import { listPortWarnings } from "./config.js";
 import { resolveListenAddress, prepareSocket, removeSocket } from "./listen-address.js";
 import { ProcessEnd, writeFailure } from "./process-end.js";
 
@@ -71,7 +71,7 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
     const started = run.start();
     const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
     if (outcome === "ready") {
-      run.warn([...portWarnings(process.env), ...parts.processWarnings()]);
+      run.warn([...listPortWarnings(process.env), ...parts.processWarnings()]);
       announce(parts, run);
     }
     const times = await end.reached;

@@ -36,8 +36,8 @@ export function completeLifecycleOptions(given: LifecycleOptions, profile: Profi
 export function checkLifecycleOptions(given: LifecycleOptions): readonly Diagnostic[] {
   const names = Object.keys(completeLifecycleOptions({}, "debug"));
   return Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
-    if (!names.includes(name)) return [unknownOption(name, names)];
-    return value === undefined || isTime(value) ? [] : [invalidTime(name, value)];
+    if (!names.includes(name)) return [describeUnknownOption(name, names)];
+    return value === undefined || isTime(value) ? [] : [describeInvalidTime(name, value)];
   });
 }
 
@@ -45,7 +45,7 @@ function isTime(value: unknown): boolean {
   return typeof value === "number" && value >= 0 && value <= MAX_TIMER_MS;
 }
 
-function unknownOption(name: string, names: readonly string[]): Diagnostic {
+function describeUnknownOption(name: string, names: readonly string[]): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
     what: `${name} is not an option of the lifecycle`,
@@ -54,7 +54,7 @@ function unknownOption(name: string, names: readonly string[]): Diagnostic {
   };
 }
 
-function invalidTime(name: string, value: unknown): Diagnostic {
+function describeInvalidTime(name: string, value: unknown): Diagnostic {
   return {
     code: "E_LIFECYCLE_OPTION",
     what: `${name} cannot be ${valueText(value)}`,

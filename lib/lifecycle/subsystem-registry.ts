@@ -23,7 +23,7 @@ export class SubsystemRegistry {
 
   /** One diagnostic for each unknown kind and each repeated name, and those of the subsystems. */
   check(): readonly Diagnostic[] {
-    return [...this.members.flatMap(unknownKind), ...this.repeatedNames(), ...this.memberDiagnostics()];
+    return [...this.members.flatMap(describeUnknownKind), ...this.repeatedNames(), ...this.memberDiagnostics()];
   }
 
   private memberDiagnostics(): readonly Diagnostic[] {
@@ -54,7 +54,7 @@ function getDisplayName({ name, constructor }: Subsystem): string {
   return constructor.name === "" ? "anonymous" : constructor.name;
 }
 
-function unknownKind({ subsystem }: RegisteredSubsystem): Diagnostic[] {
+function describeUnknownKind({ subsystem }: RegisteredSubsystem): Diagnostic[] {
   if (SUBSYSTEM_KINDS.includes(subsystem.kind)) return [];
   return [
     {

@@ -44,7 +44,7 @@ export class TraceContext {
 
   /** A new trace. */
   static root(): TraceContext {
-    return new TraceContext(newTraceId(), newSpanId(), FLAG_SAMPLED, false, undefined);
+    return new TraceContext(createTraceId(), createSpanId(), FLAG_SAMPLED, false, undefined);
   }
 
   /**
@@ -84,21 +84,21 @@ export class TraceContext {
   /** Headers for one outgoing request, for `fetch` and `node:http` alike. Each call makes a new child span. */
   outboundHeaders(): Record<string, string> {
     const flags = this.flags.toString(16).padStart(2, "0");
-    const traceparent = `00-${this.traceId}-${newSpanId()}-${flags}`;
+    const traceparent = `00-${this.traceId}-${createSpanId()}-${flags}`;
     return this.tracestate === undefined ? { traceparent } : { traceparent, tracestate: this.tracestate };
   }
 }
 
 /** 32 lower-case hexadecimal digits, never all zero (section 3.2.2.3). */
-export function newTraceId(): string {
+export function createTraceId(): string {
   const id = traceIds.next();
-  return id === ZERO_TRACE_ID ? newTraceId() : id;
+  return id === ZERO_TRACE_ID ? createTraceId() : id;
 }
 
 /** 16 lower-case hexadecimal digits, never all zero (section 3.2.2.4). */
-export function newSpanId(): string {
+export function createSpanId(): string {
   const id = spanIds.next();
-  return id === ZERO_SPAN_ID ? newSpanId() : id;
+  return id === ZERO_SPAN_ID ? createSpanId() : id;
 }
 
 /**

@@ -22,7 +22,7 @@ export class CookieJar {
   /** The `Cookie` header for `path`; `undefined` if no cookie matches (RFC 6265 section 5.4). */
   header(path: string): string | undefined {
     const now = this.clock.now();
-    const sent = [...this.cookies.values()].filter((each) => each.expiresAt > now && pathMatches(each.path, path));
+    const sent = [...this.cookies.values()].filter((each) => each.expiresAt > now && matchesPath(each.path, path));
     if (sent.length === 0) return undefined;
     return sent
       .toSorted((a, b) => b.path.length - a.path.length)
@@ -34,7 +34,7 @@ export class CookieJar {
   value(name: string, path: string): string | undefined {
     const now = this.clock.now();
     return [...this.cookies.values()].find(
-      (each) => each.name === name && each.expiresAt > now && pathMatches(each.path, path),
+      (each) => each.name === name && each.expiresAt > now && matchesPath(each.path, path),
     )?.value;
   }
 
@@ -52,7 +52,7 @@ export class CookieJar {
   private readScope(attributes: readonly Pair[], requestPath: string): Pick<Cookie, "path" | "expiresAt"> {
     const byName = new Map(attributes.map(([name, value = ""]) => [name.toLowerCase(), value]));
     const path = byName.get("path") ?? "";
-    return { path: path.startsWith("/") ? path : defaultPath(requestPath), expiresAt: this.readExpiry(byName) };
+    return { path: path.startsWith("/") ? path : getDefaultPath(requestPath), expiresAt: this.readExpiry(byName) };
   }
 
   /** `Max-Age` takes precedence over `Expires`; without both the cookie does not expire. */
@@ -70,13 +70,13 @@ function parsePair(text: string): Pair {
 }
 
 /** RFC 6265 section 5.1.4. */
-function defaultPath(target: string): string {
+function getDefaultPath(target: string): string {
   const end = withoutQuery(target).lastIndexOf("/");
   return end <= 0 ? "/" : target.slice(0, end);
 }
 
 /** RFC 6265 section 5.1.4. */
-function pathMatches(cookiePath: string, target: string): boolean {
+function matchesPath(cookiePath: string, target: string): boolean {
   const path = withoutQuery(target);
   if (!path.startsWith(cookiePath)) return false;
   return path.length === cookiePath.length || cookiePath.endsWith("/") || path[cookiePath.length] === "/";

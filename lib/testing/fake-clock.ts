@@ -154,7 +154,7 @@ const STEP_MS = 20;
  * Advances a `FakeClock` in step with real time while `during` runs. At the end of a test the application drains, and the test no longer
  * advances the clock.
  */
-export async function advancingInRealTime<T>(clock: Clock, during: () => Promise<T>): Promise<T> {
+export async function advanceInRealTime<T>(clock: Clock, during: () => Promise<T>): Promise<T> {
   if (!(clock instanceof FakeClock)) return during();
   const timer = setInterval(() => clock.advance(STEP_MS), STEP_MS);
   try {

@@ -23,7 +23,7 @@ import { serializeValue } from "../stages/session/session-value.js";
 import { CapturedTracing } from "./captured-tracing.js";
 import { CookieJar } from "./cookie-jar.js";
 import { createFailure } from "./failure.js";
-import { advancingInRealTime } from "./fake-clock.js";
+import { advanceInRealTime } from "./fake-clock.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
 import { type CsrfNames, TestClient } from "./test-client.js";
 import { Transport } from "./transport.js";
@@ -123,7 +123,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
   private async stopOnce(): Promise<void> {
     this.transport.destroyUnread();
     const { forced, cut } = await this.captured.run(() =>
-      advancingInRealTime(this.clock, () => this.started.stopWithin(STOP_DEADLINE_MS)),
+      advanceInRealTime(this.clock, () => this.started.stopWithin(STOP_DEADLINE_MS)),
     );
     if (forced > 0) throw createStopError(forced, cut);
   }

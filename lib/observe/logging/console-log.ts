@@ -10,7 +10,7 @@ import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import { FieldWriter } from "./json-fields.js";
 import type { LogSink } from "./sink.js";
-import { timestamp } from "./json-text.js";
+import { formatTimestamp } from "./json-text.js";
 
 const STACK = "stack";
 const BARE_WORD = /^[^\s"'=\\]+$/;
@@ -33,7 +33,7 @@ export class ConsoleLog implements TracingLayer {
 
   onEvent(event: LogEvent): void {
     const stack = listStackLines(event.fields);
-    const words = [`${timestamp(event.timestamp)} ${event.level} ${event.target}:`, formatSpanNames(event.span)];
+    const words = [`${formatTimestamp(event.timestamp)} ${event.level} ${event.target}:`, formatSpanNames(event.span)];
     if (event.message !== undefined) words.push(event.message);
     for (const [name, text] of this.#texts(event))
       if (name !== STACK || stack.length === 0) words.push(`${name}=${text}`);

@@ -57,7 +57,7 @@ export class LogSubscriber extends Registry {
     readonly levels: Filter,
     layers: readonly TracingLayer[] = [],
   ) {
-    const log = logLayer(profile, sink);
+    const log = createLogLayer(profile, sink);
     const others = layers.map((layer) => ({ layer, filter: undefined }));
     super([{ layer: log, filter: undefined }, ...others], levels);
     this.log = log;
@@ -66,7 +66,7 @@ export class LogSubscriber extends Registry {
 }
 
 /** The log for a build profile: plain text for debug, JSON for release. */
-export function logLayer(build: Profile, sink: LogSink): TracingLayer {
+export function createLogLayer(build: Profile, sink: LogSink): TracingLayer {
   return build === "debug" ? new ConsoleLog(sink) : new JsonLog(sink);
 }
 
@@ -80,12 +80,12 @@ export function currentLog(): LogSubscriber | undefined {
  * The current subscriber with another log, which writes the events that `levels` selects to `sink`. It always writes JSON, because only the
  * JSON log redacts secrets, and a sink of the application may send lines anywhere. A subscriber without a log keeps all its layers.
  */
-export function subscriberWithLog(sink: LogSink, levels: Filter): Subscriber {
+export function createSubscriberWithLog(sink: LogSink, levels: Filter): Subscriber {
   return new Registry().with(new JsonLog(sink), levels).and(currentOtherLayers());
 }
 
 /** The current subscriber with another filter for its log; `undefined` if it has no log. */
-export function subscriberWithFilter(levels: Filter): Subscriber | undefined {
+export function createSubscriberWithFilter(levels: Filter): Subscriber | undefined {
   const current = currentLog();
   return current && new Registry().with(current.log, levels).and(current.otherLayers);
 }

@@ -5,8 +5,8 @@
 import { types } from "node:util";
 import { type InheritedFields, KeyCache, type KeyList } from "./json-key-cache.js";
 import { EncodedKey, LINE_START, OBJECT_START, ObjectBuilder, type Position } from "./json-object.js";
-import { httpMessageFields } from "./json-special-values.js";
-import { jsonString, needsNoEscape } from "./json-text.js";
+import { findHttpMessageFields } from "./json-special-values.js";
+import { toJsonString, needsNoEscape } from "./json-text.js";
 import { type ObjectWriter, RawJson, type FieldTraversal, UNREADABLE, ValueWriter } from "./json-values.js";
 import { REDACTED } from "./redaction.js";
 
@@ -102,7 +102,7 @@ export class FieldWriter implements ObjectWriter {
 function writeSortedObject(texts: ReadonlyMap<string, string>, start: Position): string {
   const builder = new ObjectBuilder(start);
   for (const [name, json] of [...texts].toSorted(compareNames)) {
-    builder.addJson(new EncodedKey(jsonString(name), false, -1, -1), undefined, json);
+    builder.addJson(new EncodedKey(toJsonString(name), false, -1, -1), undefined, json);
   }
   return builder.finish();
 }
@@ -126,7 +126,7 @@ function readOwnFields(fields: object, inherited: KeyList, own: unknown[]): KeyL
 
 // A caller may pass an error or an HTTP message in place of the fields. The error must not be lost, and the message's headers not shown.
 function toFields(fields: object): object {
-  return types.isNativeError(fields) ? { error: fields } : (httpMessageFields(fields) ?? fields);
+  return types.isNativeError(fields) ? { error: fields } : (findHttpMessageFields(fields) ?? fields);
 }
 
 function isPlain(value: object): boolean {

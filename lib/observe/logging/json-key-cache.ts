@@ -5,7 +5,7 @@
  * The memory is bounded, because keys may come from outside: beyond the budget the cache drops all entries and starts again.
  */
 import { EncodedKey } from "./json-object.js";
-import { jsonString } from "./json-text.js";
+import { toJsonString } from "./json-text.js";
 
 /** In characters, roughly. */
 const BUDGET = 1 << 21;
@@ -67,7 +67,7 @@ export class KeyList {
 
   #encodeKey(name: string): EncodedKey {
     const isRedacted = this.#cache.isSensitive(name);
-    return new EncodedKey(jsonString(name), isRedacted, this.keys.indexOf(name), this.inherited.indexOf(name));
+    return new EncodedKey(toJsonString(name), isRedacted, this.keys.indexOf(name), this.inherited.indexOf(name));
   }
 }
 

@@ -3,7 +3,7 @@
  * line to line, so it is remembered.
  */
 import type { Level, LogEvent } from "../../tracing/subscriber.js";
-import { flatten, jsonString, needsNoEscape, timestamp, wholeMilliseconds } from "./json-text.js";
+import { flatten, toJsonString, needsNoEscape, formatTimestamp, floorMilliseconds } from "./json-text.js";
 
 /** Targets whose text is remembered. */
 const MAX_TARGETS = 256;
@@ -18,11 +18,11 @@ interface LevelMember {
 }
 
 const LEVELS: Readonly<Record<Level, LevelMember>> = {
-  ERROR: levelMember("ERROR"),
-  WARN: levelMember("WARN"),
-  INFO: levelMember("INFO"),
-  DEBUG: levelMember("DEBUG"),
-  TRACE: levelMember("TRACE"),
+  ERROR: createLevelMember("ERROR"),
+  WARN: createLevelMember("WARN"),
+  INFO: createLevelMember("INFO"),
+  DEBUG: createLevelMember("DEBUG"),
+  TRACE: createLevelMember("TRACE"),
 };
 
 /** The member `spans`. */
@@ -43,17 +43,17 @@ export class LineEnd {
 
   /** @param line The line so far; `""` if it has no fields. */
   append(line: string, event: LogEvent, message: string | undefined, spans: SpansMember | undefined): string {
-    const time = wholeMilliseconds(event.timestamp);
+    const time = floorMilliseconds(event.timestamp);
     const second = Math.floor(time / 1000);
     const beforeTarget = withMessage(line, LEVELS[event.level], message, spans);
-    return beforeTarget + this.#targetAndSecond(event.target, second) + milliseconds(time - second * 1000);
+    return beforeTarget + this.#targetAndSecond(event.target, second) + formatMilliseconds(time - second * 1000);
   }
 
   #targetAndSecond(target: string, second: number): string {
     const remembered = this.#targets.get(target) ?? this.#addTarget(target);
     if (remembered.second !== second) {
       remembered.second = second;
-      remembered.text = targetAndSecondText(target, second);
+      remembered.text = formatTargetAndSecond(target, second);
     }
     return remembered.text;
   }
@@ -78,20 +78,22 @@ function withMessage(
       line + (isFirst ? level.firstAndMessage : level.laterAndMessage) + message + (spans?.spansAfterString ?? '"')
     );
   }
-  const text = message === undefined ? "" : `,"message":${jsonString(message)}`;
+  const text = message === undefined ? "" : `,"message":${toJsonString(message)}`;
   return line + (isFirst ? level.first : level.later) + text + (spans?.spans ?? "");
 }
 
-function targetAndSecondText(target: string, second: number): string {
-  return flatten(`,"target":${jsonString(target)},"timestamp":"${timestamp(second * 1000).slice(0, -"000Z".length)}`);
+function formatTargetAndSecond(target: string, second: number): string {
+  return flatten(
+    `,"target":${toJsonString(target)},"timestamp":"${formatTimestamp(second * 1000).slice(0, -"000Z".length)}`,
+  );
 }
 
-function milliseconds(rest: number): string {
+function formatMilliseconds(rest: number): string {
   if (rest >= 100) return `${rest}Z"}`;
   return rest >= 10 ? `0${rest}Z"}` : `00${rest}Z"}`;
 }
 
-function levelMember(level: Level): LevelMember {
+function createLevelMember(level: Level): LevelMember {
   const member = `"level":"${level}"`;
   return {
     first: `{${member}`,

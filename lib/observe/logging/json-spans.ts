@@ -6,7 +6,7 @@ import type { Fields } from "../../tracing/subscriber.js";
 import type { FieldWriter } from "./json-fields.js";
 import type { InheritedFields, KeyList } from "./json-key-cache.js";
 import { isOmitted } from "./json-object.js";
-import { flatten, jsonString } from "./json-text.js";
+import { flatten, toJsonString } from "./json-text.js";
 
 /** Child names that one path remembers. A program that makes up more names pays for each of them every time. */
 const MAX_CHILDREN = 256;
@@ -38,7 +38,7 @@ export class SpanPath {
   }
 
   #add(name: string): SpanPath {
-    const path = new SpanPath(this.names === "" ? jsonString(name) : `${this.names},${jsonString(name)}`);
+    const path = new SpanPath(this.names === "" ? toJsonString(name) : `${this.names},${toJsonString(name)}`);
     if (this.#children.size < MAX_CHILDREN) this.#children.set(name, path);
     return path;
   }

@@ -39,7 +39,7 @@ export function toSpecialValue(
  * The fields that a log shows for an HTTP message, without its query, its headers and its body; `undefined` if `value` is not a message.
  * May throw an error of `value`.
  */
-export function httpMessageFields(value: object): object | undefined {
+export function findHttpMessageFields(value: object): object | undefined {
   if (!isHttpMessage(value)) return undefined;
   const request = findRequest(value);
   const target = asString(request?.url) ?? asString(request?.path);

@@ -17,7 +17,7 @@ const NEEDS_ESCAPE = /[\u0000-\u001f"\\\ud800-\udfff]/;
 const MAX_DATE_MS = 8.64e15;
 
 /** The string with its quotation marks, escaped where necessary. */
-export function jsonString(text: string): string {
+export function toJsonString(text: string): string {
   return needsNoEscape(text) ? `"${text}"` : JSON.stringify(text);
 }
 
@@ -41,11 +41,11 @@ export function flatten(text: string): string {
 }
 
 /** Rounds down to whole milliseconds. A time outside the range of `Date` becomes the Unix epoch. */
-export function wholeMilliseconds(milliseconds: number): number {
+export function floorMilliseconds(milliseconds: number): number {
   return Math.abs(milliseconds) <= MAX_DATE_MS ? Math.floor(milliseconds) : 0;
 }
 
 /** @param milliseconds Since the Unix epoch. */
-export function timestamp(milliseconds: number): string {
-  return new Date(wholeMilliseconds(milliseconds)).toISOString();
+export function formatTimestamp(milliseconds: number): string {
+  return new Date(floorMilliseconds(milliseconds)).toISOString();
 }

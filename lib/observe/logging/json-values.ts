@@ -2,8 +2,8 @@
  * Writes any value as JSON. The result is always valid and complete down to the maximum depth. It never throws.
  */
 import { types } from "node:util";
-import { httpMessageFields, toSpecialValue } from "./json-special-values.js";
-import { jsonString } from "./json-text.js";
+import { findHttpMessageFields, toSpecialValue } from "./json-special-values.js";
+import { toJsonString } from "./json-text.js";
 
 const MAX_DEPTH = 64;
 /** Objects in one field. Shared references can unfold to more text than any memory holds. */
@@ -79,7 +79,7 @@ export class ValueWriter {
   write(value: unknown, traversal?: FieldTraversal): string | undefined {
     switch (typeof value) {
       case "string":
-        return jsonString(value);
+        return toJsonString(value);
       case "number":
         return Number.isFinite(value) ? `${value}` : "null";
       case "boolean":
@@ -111,7 +111,7 @@ export class ValueWriter {
 
   #entered(value: object, traversal: FieldTraversal, isOrdinary: boolean): string | undefined {
     try {
-      const message = isOrdinary ? undefined : httpMessageFields(value);
+      const message = isOrdinary ? undefined : findHttpMessageFields(value);
       if (message !== undefined) return this.#objects.object(message, traversal);
       // The member may have any type; the next line checks that it is a function.
       const { toJSON } = value as { readonly toJSON?: unknown };
@@ -131,7 +131,7 @@ export class ValueWriter {
 
   #result(result: object, traversal: FieldTraversal): string {
     try {
-      const message = isPlainObjectOrArray(result) ? undefined : httpMessageFields(result);
+      const message = isPlainObjectOrArray(result) ? undefined : findHttpMessageFields(result);
       return this.#container(message ?? result, traversal);
     } finally {
       traversal.leaveSameLevel();

@@ -33,7 +33,7 @@ function escapeHelp(help: string): string {
 }
 
 /** `# HELP`, if there is a help text, and the `# TYPE` of the metric. */
-export function metricHeader(name: string, kind: MetricKind, help: string): string {
+export function formatMetricHeader(name: string, kind: MetricKind, help: string): string {
   const type = `# TYPE ${name} ${kind}\n`;
   return help === "" ? type : `# HELP ${name} ${escapeHelp(help)}\n${type}`;
 }

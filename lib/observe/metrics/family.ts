@@ -3,8 +3,8 @@
  * Finding an existing series does not allocate.
  */
 import { copyString } from "../copy-string.js";
-import { type MetricKind, metricHeader, checkMetricName } from "./exposition.js";
-import { LabelTree, areWellFormed, checkLabels, type Labels, labelText } from "./labels.js";
+import { type MetricKind, formatMetricHeader, checkMetricName } from "./exposition.js";
+import { LabelTree, areWellFormed, checkLabels, type Labels, formatLabels } from "./labels.js";
 import type { Series } from "./series.js";
 
 /** The families of a registry, of all kinds. */
@@ -37,7 +37,7 @@ export class MetricFamily<S extends Series> {
    */
   peek(labels: Labels): S | undefined {
     checkLabels(this.name, labels, undefined);
-    return this.tree.find(labels) ?? this.byText.get(labelText(labels));
+    return this.tree.find(labels) ?? this.byText.get(formatLabels(labels));
   }
 
   /**
@@ -47,7 +47,7 @@ export class MetricFamily<S extends Series> {
    */
   findOrCreate(labels: Labels): S | undefined {
     checkLabels(this.name, labels, this.kind === "histogram" ? "le" : undefined);
-    const text = labelText(labels);
+    const text = formatLabels(labels);
     const series = this.byText.get(text) ?? this.add(text);
     if (series !== undefined && areWellFormed(labels)) this.tree.add(labels, series);
     return series;
@@ -55,7 +55,7 @@ export class MetricFamily<S extends Series> {
 
   /** The lines before its samples. */
   header(): string {
-    return metricHeader(this.name, this.kind, this.help);
+    return formatMetricHeader(this.name, this.kind, this.help);
   }
 
   /** In the order of the exposition. The returned list does not change when series are added. */

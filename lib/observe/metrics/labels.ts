@@ -3,7 +3,7 @@
  * if their texts are equal; the order of the labels does not matter.
  *
  * @example
- * labelText({ status: 200, method: "GET" }); // 'method="GET",status="200"'
+ * formatLabels({ status: 200, method: "GET" }); // 'method="GET",status="200"'
  */
 import { toUSVString } from "node:util";
 import { escapeLabelValue } from "./exposition.js";
@@ -17,7 +17,7 @@ export type LabelValue = string | number | boolean;
 export type Labels = Readonly<Record<string, LabelValue>>;
 
 /** The text of a set of labels, which need not be valid. */
-export function labelText(labels: Labels): string {
+export function formatLabels(labels: Labels): string {
   const names = Object.keys(labels).toSorted();
   return names.map((name) => `${name}="${escapeLabelValue(String(labels[name]))}"`).join(",");
 }

@@ -24,15 +24,15 @@ type Truncate = (text: string) => string;
  * @param truncate shortens a string field; the default also copies it, because a slice of a large string keeps the whole string in memory
  *   until the span is sent
  */
-export function setAttributes(span: Span, fields: Fields, truncate: Truncate = truncatedCopy): void {
+export function setAttributes(span: Span, fields: Fields, truncate: Truncate = copyTruncated): void {
   for (const name of Object.keys(fields)) {
     const value = toAttribute(fields[name], truncate);
-    if (value !== undefined) span.setAttribute(truncated(name), value);
+    if (value !== undefined) span.setAttribute(truncateText(name), value);
   }
 }
 
 /** `undefined` for a value that the JSON log leaves out, such as a function. */
-export function toAttribute(value: unknown, truncate: Truncate = truncatedCopy): AttributeValue | undefined {
+export function toAttribute(value: unknown, truncate: Truncate = copyTruncated): AttributeValue | undefined {
   switch (typeof value) {
     case "string":
       return truncate(value);
@@ -41,7 +41,7 @@ export function toAttribute(value: unknown, truncate: Truncate = truncatedCopy):
     case "number":
       return Number.isFinite(value) ? value : "null";
     case "bigint":
-      return Number.isSafeInteger(Number(value)) ? Number(value) : truncated(`${value}`);
+      return Number.isSafeInteger(Number(value)) ? Number(value) : truncateText(`${value}`);
     case "object":
       return toObjectAttribute(value);
     default:
@@ -51,7 +51,7 @@ export function toAttribute(value: unknown, truncate: Truncate = truncatedCopy):
 
 function toObjectAttribute(value: object | null): AttributeValue | undefined {
   try {
-    return toListAttribute(value) ?? logText(writer, value);
+    return toListAttribute(value) ?? toLogText(writer, value);
   } catch {
     return UNREADABLE;
   }
@@ -70,31 +70,31 @@ function toListAttribute(value: unknown): AttributeValue | undefined {
 /** `undefined` if the texts together are longer than one text may be. */
 function toTextsAttribute(texts: readonly string[]): AttributeValue | undefined {
   const length = texts.reduce((sum, text) => sum + text.length, 0);
-  return length <= MAX_TEXT_LENGTH ? texts.map(truncatedCopy) : undefined;
+  return length <= MAX_TEXT_LENGTH ? texts.map(copyTruncated) : undefined;
 }
 
 /** The text of an error, redacted by name: unlike a field, an error is not written for export. */
 export function describeError(error: unknown): string {
-  return logText(redactingWriter, error) ?? "";
+  return toLogText(redactingWriter, error) ?? "";
 }
 
 /** The text that the JSON log shows for a value; a string has no quotation marks. */
-function logText(fieldWriter: FieldWriter, value: unknown): string | undefined {
-  if (typeof value === "string") return truncated(value);
+function toLogText(fieldWriter: FieldWriter, value: unknown): string | undefined {
+  if (typeof value === "string") return truncateText(value);
   const json = fieldWriter.value(value);
   if (json === undefined) return undefined;
-  return truncated(json.startsWith('"') ? String(JSON.parse(json)) : json);
+  return truncateText(json.startsWith('"') ? String(JSON.parse(json)) : json);
 }
 
 /** Shortens a text to `MAX_TEXT_LENGTH`, without cutting a surrogate pair. */
-export function truncated(text: string): string {
+export function truncateText(text: string): string {
   if (text.length <= MAX_TEXT_LENGTH) return text;
   const last = text.charCodeAt(MAX_TEXT_LENGTH - 1);
   return copyText(text.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_TEXT_LENGTH - 1 : MAX_TEXT_LENGTH));
 }
 
-function truncatedCopy(text: string): string {
-  return text.length <= MAX_TEXT_LENGTH ? copyText(text) : truncated(text);
+function copyTruncated(text: string): string {
+  return text.length <= MAX_TEXT_LENGTH ? copyText(text) : truncateText(text);
 }
 
 /** A string that shares no memory with a larger one: V8 flattens a concatenated string into a new one before it slices it. */

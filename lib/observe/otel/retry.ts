@@ -53,7 +53,7 @@ export class RetryingExporter implements SpanExporter {
   private attempt(spans: ReadableSpan[], settle: Settle, count: number): void {
     try {
       this.exporter.export(spans, (result) => {
-        const delayMs = this.isStopped || count === MAX_ATTEMPTS ? undefined : delayAfter(result.error, count);
+        const delayMs = this.isStopped || count === MAX_ATTEMPTS ? undefined : findDelay(result.error, count);
         if (delayMs === undefined) settle(result);
         else this.wait(delayMs, () => this.attempt(spans, settle, count + 1));
       });
@@ -73,7 +73,7 @@ export class RetryingExporter implements SpanExporter {
 }
 
 /** The delay before the next attempt, in milliseconds; `undefined` where another attempt would not help. */
-function delayAfter(error: (Error & { readonly metadata?: unknown }) | undefined, count: number): number | undefined {
+function findDelay(error: (Error & { readonly metadata?: unknown }) | undefined, count: number): number | undefined {
   if (error === undefined || !("code" in error) || !RETRYABLE.has(error.code)) return undefined;
   const namedDelayMs = findRetryDelay(error.metadata);
   if (namedDelayMs !== undefined) return namedDelayMs <= MAX_DELAY_MS ? namedDelayMs : undefined;

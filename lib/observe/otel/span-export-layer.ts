@@ -4,11 +4,11 @@
  */
 import type { Context, HrTime, Span, SpanKind, Tracer, TracerProvider, TraceState } from "@opentelemetry/api";
 import { REQUEST } from "../request-span.js";
-import { newSpanId, newTraceId } from "../trace-context.js";
+import { createSpanId, createTraceId } from "../trace-context.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import type { Fields, RemoteParent, SpanData, SpanOutcome } from "../../tracing/subscriber.js";
-import { describeError, setAttributes, truncated } from "./attributes.js";
+import { describeError, setAttributes, truncateText } from "./attributes.js";
 import { api } from "./peers.js";
 
 /** The tracing target of outbound calls. */
@@ -56,7 +56,7 @@ export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
     const anchor = parent === undefined ? this.#time.anchor() : parent.anchor;
     const started = this.#start(span, parent?.span, this.#time.at(anchor));
     // The texts of a request span come from its head, which is small, so a copy is not worth its time.
-    setAttributes(started, span.fields, span.name === REQUEST ? truncated : undefined);
+    setAttributes(started, span.fields, span.name === REQUEST ? truncateText : undefined);
     if (span.target === CLIENT_TARGET) this.#clientSpans.set(span, started);
     return { span: started, anchor };
   }
@@ -79,7 +79,7 @@ export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
     const options = { kind: getKind(span), startTime };
     const context = createParentContext(span.remoteParent, parent);
     const ids = context === api.ROOT_CONTEXT ? findRootIds(span) : undefined;
-    const name = truncated(span.name);
+    const name = truncateText(span.name);
     if (ids === undefined) return tracer.startSpan(name, options, context);
     return this.#ids.using(ids, () => tracer.startSpan(name, options, context));
   }
@@ -90,7 +90,7 @@ export class SpanExportLayer implements TracingLayer<ExportedSpan | undefined> {
 
   #createTracer(target: string): Tracer {
     if (this.#tracers.size >= MAX_SCOPES) return this.#provider.getTracer(SHARED_SCOPE);
-    const tracer = this.#provider.getTracer(truncated(target));
+    const tracer = this.#provider.getTracer(truncateText(target));
     this.#tracers.set(target, tracer);
     return tracer;
   }
@@ -176,11 +176,11 @@ export class IdSource {
   }
 
   generateTraceId(): string {
-    return this.#next === undefined ? newTraceId() : this.#next.traceId;
+    return this.#next === undefined ? createTraceId() : this.#next.traceId;
   }
 
   generateSpanId(): string {
-    return this.#next === undefined ? newSpanId() : this.#next.spanId;
+    return this.#next === undefined ? createSpanId() : this.#next.spanId;
   }
 }
 

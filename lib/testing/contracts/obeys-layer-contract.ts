@@ -95,10 +95,10 @@ const RULES: readonly (readonly [string, LayerRule])[] = [
   ["the next handler responds later", respondsNormally(respondLater)],
   ["the next handler does not respond", respondsNormally(() => {})],
   ["the response is written by hand", respondsNormally(writeRawResponse)],
-  ["the next handler throws an error", passesException(new Error("further in"), throwing)],
-  ["the next handler rejects with an error", passesException(new Error("further in"), rejecting)],
-  ["the next handler throws an error with a status", passesException(new UnavailableError("further in"), throwing)],
-  ["the next handler rejects with null", passesException(null, rejecting)],
+  ["the next handler throws an error", passesException(new Error("further in"), throwWith)],
+  ["the next handler rejects with an error", passesException(new Error("further in"), rejectWith)],
+  ["the next handler throws an error with a status", passesException(new UnavailableError("further in"), throwWith)],
+  ["the next handler rejects with null", passesException(null, rejectWith)],
   ["the method is HEAD", respondsToHead],
   ["the body fails before its first byte", showsFailure(0)],
   ["the body fails after its first bytes", showsFailure(3)],
@@ -177,7 +177,10 @@ function destroysStream(send: (input: RuleInput, inner: Run) => Promise<TrialRes
     const body = new FailingStream(1, undefined);
     const { observation } = await send(input, (ctx) => respondWith(ctx, body));
     if (observation.calls === 0) return observation.faults;
-    const isDestroyed = await Promise.race([body.whenDestroyed.then(() => true), timeLimit(input.request.signal)]);
+    const isDestroyed = await Promise.race([
+      body.whenDestroyed.then(() => true),
+      waitForTimeLimit(input.request.signal),
+    ]);
     body.destroy();
     return isDestroyed ? observation.faults : [...observation.faults, `left a body stream open ${when}`];
   };
@@ -193,7 +196,7 @@ async function sendAndLeave({ trial, request }: RuleInput, inner: Run): Promise<
   return result;
 }
 
-function timeLimit(signal: AbortSignal | undefined): Promise<false> {
+function waitForTimeLimit(signal: AbortSignal | undefined): Promise<false> {
   return new Promise((resolve) => {
     if (signal?.aborted === true) resolve(false);
     signal?.addEventListener("abort", () => resolve(false));
@@ -220,13 +223,13 @@ async function writeRawResponse({ res }: Context): Promise<void> {
   res.end();
 }
 
-function throwing(value: unknown): Run {
+function throwWith(value: unknown): Run {
   return () => {
     throw value;
   };
 }
 
-function rejecting(value: unknown): Run {
+function rejectWith(value: unknown): Run {
   return async () => {
     await nextImmediate();
     throw value;

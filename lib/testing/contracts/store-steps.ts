@@ -9,11 +9,11 @@ const ids = new JobIds();
 
 export async function add(store: JobStore, trial: QueueTrial, change: Partial<NewJob> = {}): Promise<string> {
   const id = ids.next(trial.options.clock.now());
-  const [dispatched] = await store.add([{ ...plainJob(id, trial), ...change }]);
+  const [dispatched] = await store.add([{ ...createJob(id, trial), ...change }]);
   return dispatched?.id ?? "";
 }
 
-function plainJob(id: string, { run, queue }: QueueTrial): NewJob {
+function createJob(id: string, { run, queue }: QueueTrial): NewJob {
   return {
     id,
     name: `claimed-${run}`,
