@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { MemoryStorage } from "../../lib/storage/memory-storage.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysStorage } from "../../lib/testing/contracts/obeys-storage.js";
-import { codeOf } from "./code-of.js";
+import { findCode } from "./find-code.js";
 
 describe("MemoryStorage", function () {
   this.timeout(60_000);
@@ -12,8 +12,8 @@ describe("MemoryStorage", function () {
     const storage = new MemoryStorage({ maxBytes: 10 });
     await storage.put("a", "12345");
 
-    expect(await codeOf(storage.put("b", "123456"))).to.equal("E_STORAGE_FULL");
-    expect(await codeOf(storage.put("b", endlessText()))).to.equal("E_STORAGE_FULL");
+    expect(await findCode(storage.put("b", "123456"))).to.equal("E_STORAGE_FULL");
+    expect(await findCode(storage.put("b", endlessText()))).to.equal("E_STORAGE_FULL");
 
     await storage.put("a", "1234567890");
     expect((await storage.list()).files.map(({ key }) => key)).to.deep.equal(["a"]);
@@ -31,8 +31,8 @@ describe("MemoryStorage", function () {
     const storage = new MemoryStorage();
     await storage.put("a/b", "1");
 
-    expect(await codeOf(storage.put("a", "2"))).to.equal("E_STORAGE_CONFLICT");
-    expect(await codeOf(storage.put("a/b/c", "2"))).to.equal("E_STORAGE_CONFLICT");
+    expect(await findCode(storage.put("a", "2"))).to.equal("E_STORAGE_CONFLICT");
+    expect(await findCode(storage.put("a/b/c", "2"))).to.equal("E_STORAGE_CONFLICT");
     await storage.put("a/bc", "2");
   });
 

@@ -205,7 +205,7 @@ describe("the name of an uploaded file", () => {
     ],
     ["has no marks that reverse its direction", "a\u202egnp.exe", "agnp.exe"],
   ] as const) {
-    it(what, async () => {
+    it(`${what}: ${JSON.stringify(name)}`, async () => {
       await using uploads = await UploadApp.start(async (ctx) => Object.values(await ctx.uploads()));
 
       const answer = await uploads.post(formBytes({ name: "a%22b", filename: sent, content: "x" }));

@@ -84,7 +84,7 @@ describe("a route that is exempt from the CSRF check", () => {
     expect(await (await app.request("/hooks/any", { method: "DELETE" })).text()).to.include("_token");
   });
 
-  it("sets no cookie with a session either", async () => {
+  it("sets no cookie in an application with a session", async () => {
     await using app = await testApp(build().session(SessionConfig.pages(KEY)));
 
     const answers = [await app.post("/hooks/pay/7"), await app.request("/hooks/any", { method: "PUT" })];

@@ -60,7 +60,7 @@ describe("the flash of a page", () => {
     expect(flash.takes).to.equal(1);
   });
 
-  it("is a part of the document too", async () => {
+  it("is a part of the page object in the document", async () => {
     const flash = new FakeFlash();
     flash.addData("notice", "Saved.");
     await using stack = await stackOf(flash, () => Page.of("x"));
@@ -141,7 +141,7 @@ describe("the errors of a page", () => {
     ],
   ];
   for (const [what, left, bag, expected] of rows) {
-    it(what, async () => {
+    it(`${what} in the props of the page`, async () => {
       const flash = new FakeFlash();
       for (const [name, errors] of Object.entries(left)) flash.addErrors(errors, name);
 

@@ -80,7 +80,7 @@ describe("a precognition", () => {
     ["succeeds for a list without a match", "unknown", INVALID, undefined],
   ];
   for (const [what, only, json, errors] of rows) {
-    it(what, async () => {
+    it(`${what}, without the handler`, async () => {
       const handled: string[] = [];
       await using app = await testApp(application(handled));
       const headers = only === undefined ? ASK : { ...ASK, "Precognition-Validate-Only": only };

@@ -403,9 +403,9 @@ function holding(keys: string): Record<string, string> {
 }
 
 for (const [kind, rows] of Object.entries(ROWS)) {
-  describe(`a prop: ${kind}`, () => {
+  describe(`a prop of a page: ${kind}`, () => {
     for (const [what, props, headers, expected] of rows) {
-      it(what, async () => expect(await visit(props, headers)).to.deep.equal(expected));
+      it(`${what} (${kind})`, async () => expect(await visit(props, headers)).to.deep.equal(expected));
     }
   });
 }

@@ -136,7 +136,7 @@ describe("flash", () => {
       });
     }));
 
-  it("is read as session values too", () =>
+  it("is read as the session values _flash and _flash_data", () =>
     withApp(async (_app, browser) => {
       await browser.post("/one");
       await browser.post("/with");

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { FsStorage } from "../../../lib/storage/fs/fs-storage.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { canMount, SmallDisk } from "../../support/small-disk.js";
-import { codeOf } from "../code-of.js";
+import { findCode } from "../find-code.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 const PROGRAM = fileURLToPath(new URL("writing-process.js", import.meta.url));
@@ -59,7 +59,7 @@ describe("FsStorage, when it is interrupted", function () {
       const large = Buffer.alloc(1_048_576, "x");
 
       for (const key of ["old", "new/folder/file"])
-        expect(await codeOf(storage.put(key, large)), key).to.equal("E_STORAGE_FULL");
+        expect(await findCode(storage.put(key, large)), key).to.equal("E_STORAGE_FULL");
 
       expect((await storage.bytes("old", 100)).toString()).to.equal("old");
       expect((await storage.list()).files.map(({ key }) => key)).to.deep.equal(["old"]);

@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { FsStorage, type FsStorageOptions } from "../../../lib/storage/fs/fs-storage.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { obeysStorage } from "../../../lib/testing/contracts/obeys-storage.js";
-import { codeOf } from "../code-of.js";
+import { findCode } from "../find-code.js";
 import { temporaryFolder } from "../temporary-folder.js";
 
 async function started(root: string, options: Omit<FsStorageOptions, "root"> = {}): Promise<FsStorage> {
@@ -87,14 +87,14 @@ describe("FsStorage", function () {
 
     for (const key of ["linked/secret", "file", "deep/again/secret"]) {
       expect(await storage.stat(key), key).to.equal(undefined);
-      expect(await codeOf(storage.get(key)), key).to.equal("E_STORAGE_MISSING");
-      expect(await codeOf(storage.copy(key, "copy")), key).to.equal("E_STORAGE_MISSING");
+      expect(await findCode(storage.get(key)), key).to.equal("E_STORAGE_MISSING");
+      expect(await findCode(storage.copy(key, "copy")), key).to.equal("E_STORAGE_MISSING");
       await storage.delete(key);
     }
     for (const key of ["linked/new", "linked/deep/new", "deep/again/new"])
-      expect(await codeOf(storage.put(key, "x")), key).to.equal("E_STORAGE_CONFLICT");
+      expect(await findCode(storage.put(key, "x")), key).to.equal("E_STORAGE_CONFLICT");
     await storage.put("source", "x");
-    expect(await codeOf(storage.move("source", "linked/moved"))).to.equal("E_STORAGE_CONFLICT");
+    expect(await findCode(storage.move("source", "linked/moved"))).to.equal("E_STORAGE_CONFLICT");
     expect((await storage.list()).files.map(({ key }) => key)).to.deep.equal(["source"]);
 
     // A link in the place of the file is replaced; its target stays.
@@ -110,9 +110,9 @@ describe("FsStorage", function () {
     await storage.put("a/b", "1");
     const before = folder.remaining();
 
-    expect(await codeOf(storage.put("a", "2"))).to.equal("E_STORAGE_CONFLICT");
-    expect(await codeOf(storage.put("a/b/c", "2"))).to.equal("E_STORAGE_CONFLICT");
-    expect(await codeOf(storage.copy("a/b", "a"))).to.equal("E_STORAGE_CONFLICT");
+    expect(await findCode(storage.put("a", "2"))).to.equal("E_STORAGE_CONFLICT");
+    expect(await findCode(storage.put("a/b/c", "2"))).to.equal("E_STORAGE_CONFLICT");
+    expect(await findCode(storage.copy("a/b", "a"))).to.equal("E_STORAGE_CONFLICT");
 
     expect(folder.remaining()).to.deep.equal(before);
     await storage.delete("a/b");
@@ -180,7 +180,7 @@ describe("FsStorage", function () {
     for (let turn = 0; turn < 20; turn++) {
       await storage.put("from", "text", { type: "text/plain" });
 
-      const codes = await Promise.all(targets.map((to) => codeOf(storage.move("from", to))));
+      const codes = await Promise.all(targets.map((to) => findCode(storage.move("from", to))));
 
       const won = targets.filter((_, at) => codes[at] === "no error");
       expect([won.length, codes.filter((code) => code === "E_STORAGE_MISSING").length]).to.deep.equal([1, 2]);

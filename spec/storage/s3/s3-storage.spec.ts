@@ -9,7 +9,7 @@ import { obeysStorage } from "../../../lib/testing/contracts/obeys-storage.js";
 import { BUCKET, CREDENTIALS, S3Server } from "../../support/s3-server.js";
 import { eventsOf } from "../../support/events-of.js";
 import { until } from "../../support/until.js";
-import { codeOf } from "../code-of.js";
+import { findCode } from "../find-code.js";
 
 const MIB = 1_048_576;
 const PUT = /^PUT /;
@@ -90,16 +90,16 @@ describe("S3Storage", function () {
     };
     const ended = (): number => server.requests.filter((each) => /^DELETE .*uploadId=/.test(each)).length;
 
-    expect(await codeOf(storage.put("a", failing()))).to.equal("BROKEN");
+    expect(await findCode(storage.put("a", failing()))).to.equal("BROKEN");
     expect(ended()).to.equal(1);
-    expect(await codeOf(storage.put("a", endless(), { signal: abort.signal }))).to.equal("ENOUGH");
+    expect(await findCode(storage.put("a", endless(), { signal: abort.signal }))).to.equal("ENOUGH");
     expect(ended()).to.equal(2);
     server.intercept = ({ url = "" }, response) => {
       if (!url.includes("partNumber=2")) return false;
       response.writeHead(400).end();
       return true;
     };
-    expect(await codeOf(storage.put("a", chunks(12, MIB)))).to.equal("E_STORAGE_UNAVAILABLE");
+    expect(await findCode(storage.put("a", chunks(12, MIB)))).to.equal("E_STORAGE_UNAVAILABLE");
     expect(ended()).to.equal(3);
     expect(await storage.stat("a")).to.equal(undefined);
     expect(server.openUploads()).to.deep.equal([]);
@@ -134,7 +134,7 @@ describe("S3Storage", function () {
       return true;
     };
 
-    expect(await codeOf(storage.put("forgotten", chunks(12, MIB)))).to.equal("E_STORAGE_UNAVAILABLE");
+    expect(await findCode(storage.put("forgotten", chunks(12, MIB)))).to.equal("E_STORAGE_UNAVAILABLE");
     expect((await storage.stat("forgotten"))?.size).to.equal("another content".length);
   });
 
@@ -168,7 +168,7 @@ describe("S3Storage", function () {
       return true;
     };
 
-    const events = await eventsOf(() => codeOf(storage.put("canary4711secret", chunks(12, MIB))));
+    const events = await eventsOf(() => findCode(storage.put("canary4711secret", chunks(12, MIB))));
 
     const warnings = events.filter((line) => line.startsWith("WARN framework::storage:"));
     expect(warnings).to.have.length(1);
