@@ -3,7 +3,7 @@
  * value that the application passes to its database. `sqlite()`, `postgres()` and `mysql()` create one.
  *
  * Not for applications: they use `db.query` and `db.transaction`. Write a driver only for an engine that the framework does not know, and
- * test it with `obeysDatabase` of `@stagecraft/framework/testing/contracts`.
+ * test it with `obeysDatabase` of `@stagecraft/framework/testing/contracts`. `spec/db/toy-driver.ts` of the repository is a whole driver.
  *
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")));
