@@ -97,7 +97,7 @@ describe("AppConfig.absoluteUrl", () => {
 
   it("leads to no other origin for any path", () => {
     const config = new AppConfig({ url: "https://shop.example:8443/eu/" });
-    // fc.webUrl() would make a map of all code points.
+    // fc.webUrl() would create a map of all code points.
     const absolute = fc
       .tuple(fc.constantFrom("http", "https"), fc.webAuthority(), anyText())
       .map(([scheme, host, text]) => `${scheme}://${host}/${encodeURIComponent(text)}`);

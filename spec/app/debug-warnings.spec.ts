@@ -250,7 +250,7 @@ const TELEMETRY = `
   const telemetry = Telemetry.builder("shop").timeout(100).build();
 `;
 
-/** Runs the application that `builder` makes, sends it one request, and stops it. */
+/** Runs the application that `builder` builds, sends it one request, and stops it. */
 async function runOnce(builder: string, prelude: string, env: Readonly<Record<string, string>> = {}): Promise<Ended> {
   const port = await freePort();
   const program = `

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { freePort } from "../support/free-port.js";
 import { runProgram, type Ended } from "../support/program.js";
 
-/** Runs the application that `builder` makes, and sends SIGTERM as soon as it serves. */
+/** Runs the application that `builder` builds, and sends SIGTERM as soon as it serves. */
 async function serveOnce(builder: string, prelude = ""): Promise<Ended> {
   const port = await freePort();
   return runProgram(`

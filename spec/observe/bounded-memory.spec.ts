@@ -1,6 +1,6 @@
 /**
  * The memory of logging and metrics is bounded for every input. One process runs the rows one after the other, each with its own log and metrics.
- * A row logs or counts far more than the limit, and gives the megabytes that it still holds. A row of long texts makes 50 of up to a
+ * A row logs or counts far more than the limit, and returns the megabytes that are still referenced. A row of long texts creates 50 of up to a
  * megabyte: it would contain most of them.
  */
 import { expect } from "chai";

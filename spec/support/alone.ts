@@ -1,6 +1,6 @@
 /**
  * Files that mocha runs at the same time, and files that wait for the machine. A test with many connections or a bound on time calls
- * `alone()` in a `before` hook: the other processes finish their file and wait until this file is over.
+ * `alone()` in a `before` hook: the other processes finish their file and wait until this file has ended.
  *
  * @example
  * describe("a storm of clients", () => {

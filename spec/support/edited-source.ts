@@ -1,5 +1,5 @@
 /**
- * Edits of a source that a development server watches, and the moment from which a page hears of them.
+ * Edits of a source that a development server watches, and the moment from which a page receives them.
  *
  * @example
  * const reload = hotReload(page);

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 
 /** Below 32 768, from where the kernel takes the ports of outgoing connections, which would take a free port before its program does. */
 const [FIRST, LAST] = [12_000, 32_000] as const;
-/** Each process of mocha has ports of its own: another one cannot take a port before the program does. */
+/** Each process of mocha has its own ports: another process cannot take a port before the program does. */
 const SHARES = 8;
 const SIZE = (LAST - FIRST) / SHARES;
 const share = Number(process.env["MOCHA_WORKER_ID"] ?? process.pid) % SHARES;

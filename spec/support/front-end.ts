@@ -1,6 +1,6 @@
 /**
  * The front end of the browser specs: its sources, its build by Vite, and the application that renders its pages. A build takes about
- * a second, so a suite makes one.
+ * a second, so a suite builds it once.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +29,7 @@ const ENTRY = "main.jsx";
 const POLICY =
   "default-src 'self'; script-src 'self' 'nonce-{nonce}'; style-src 'self' 'nonce-{nonce}'; style-src-attr 'unsafe-inline'";
 
-/** A build in a directory of its own. */
+/** A build in a new directory. */
 export class FrontEndBuild implements AsyncDisposable {
   private constructor(readonly directory: string) {}
 

@@ -1,13 +1,13 @@
 /**
  * Servers that the files of one process of mocha use one after the other, because a start costs a quarter of a second of a processor. A
- * file that needs settings of its own, or changes some, starts a server of its own. Between two users a server is emptied; where that
+ * file that needs other settings, or changes some, starts another server. Between two users a server is emptied; where that
  * fails it ends, and the next user gets a new one.
  */
 
 export interface Lendable {
   /** Ends the connections of all clients and removes all objects that they have created. Rejects if an object is left. */
   empty(): Promise<void>;
-  /** Ends the server for good. */
+  /** Stops the server; no file uses it afterwards. */
   end(): Promise<void>;
   /** While a server has no user, it does not keep this process alive. */
   ref(): void;

@@ -1,4 +1,4 @@
-/** A mail server in a process of its own, to be stopped and killed. */
+/** A mail server in another process, which a spec can stop and kill. */
 import { MailServer } from "./mail-server.js";
 
 await MailServer.start({ port: Number(process.env["PORT"]) });

@@ -61,7 +61,7 @@ export class MailServer implements AsyncDisposable {
         done();
       },
       onAuth: (auth, _session, done) => {
-        // The server says the password again, as a careless one does.
+        // The server repeats the password, as a careless server does.
         if (auth.password !== password) done(replyError(535, `wrong password ${String(auth.password)}`));
         else done(null, { user: auth.username });
       },

@@ -1,7 +1,7 @@
 /**
  * A MariaDB server for one file of specs, on a free port. Its user is `owner` with the password `sesame-canary`, its database `shop`. A
- * test can kill, pause, resume and restart it. A file borrows a server, which is emptied after it; with settings of its own, or if it
- * changes some, it starts one.
+ * test can kill, pause, resume and restart it. A file borrows a server, which is emptied after it. A file that needs other settings, or
+ * changes some, starts a server.
  *
  * @example
  * before(needs("mariadbd"));
@@ -132,7 +132,7 @@ const DROP_DATABASES =
 const DROP_USERS =
   "select concat('drop user ', quote(user), '@', quote(host)) as statement from mysql.user where user not in ('', 'owner', 'root', 'mysql', 'mariadb.sys', 'PUBLIC')";
 
-/** Makes the data folder of all servers, unless there is one, or the server is not installed. */
+/** Creates the data folder of all servers, unless there is one, or the server is not installed. */
 export function prepareMariadb(): void {
   if (locate("mariadbd") !== undefined) templateOf(TEMPLATE);
 }
@@ -149,7 +149,7 @@ function baseArguments(folder: string): readonly string[] {
   return ["--no-defaults", `--datadir=${folder}`, ...files];
 }
 
-/** Makes the data folder, and in it account and database, which the bootstrap mode of the server can do without a port. */
+/** Creates the data folder, and in it account and database, which the bootstrap mode of the server can do without a port. */
 function initialize(folder: string): void {
   const ids = idsOf("mysql");
   execFileSync(

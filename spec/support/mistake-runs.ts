@@ -1,4 +1,4 @@
-/** Runs the programs of `spec/journeys/mistakes`: one compilation for all of them, then each in a process of its own. */
+/** Runs the programs of `spec/journeys/mistakes`: one compilation for all of them, then each in its own process. */
 import { execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,7 +1,7 @@
 /**
  * A PostgreSQL server for one file of specs, on a free port. Its superuser is `owner` with the password `sesame-canary`, its database
- * `shop`. A test can kill, pause, resume and restart it. A file borrows a server, which is emptied after it; with settings of its own it
- * starts one.
+ * `shop`. A test can kill, pause, resume and restart it. A file borrows a server, which is emptied after it. A file with other settings
+ * starts a server.
  *
  * @example
  * before(needs("postgres"));
@@ -31,7 +31,7 @@ const FAST = [
   "deadlock_timeout=50ms",
 ];
 
-/** Its workers would come to any file, as the server goes on after a file. */
+/** Without autovacuum, because its workers would run in any later file that borrows the server. */
 const LENT = ["autovacuum=off"];
 
 export class PostgresServer implements AsyncDisposable {
@@ -73,7 +73,7 @@ export class PostgresServer implements AsyncDisposable {
     return urlOf(this.port, "shop");
   }
 
-  /** Runs SQL as the superuser, past every pool. */
+  /** Runs SQL as the superuser, without a pool. */
   async run(sql: string): Promise<readonly Record<string, unknown>[]> {
     const client = this.client ?? (await this.connect());
     this.client = undefined;
@@ -147,7 +147,7 @@ export class PostgresServer implements AsyncDisposable {
   }
 }
 
-/** Makes the data folder of all servers, unless there is one, or the server is not installed. */
+/** Creates the data folder of all servers, unless there is one, or the server is not installed. */
 export function preparePostgres(): void {
   if (locate("postgres") !== undefined) templateOf(template());
 }
@@ -173,7 +173,7 @@ const STATEMENTS = [
   ["shop", ["update pg_database set datistemplate = false", "drop database template0", "drop database template1"]],
 ] as const;
 
-/** Makes the cluster, and in it the database `shop`. */
+/** Creates the cluster, and in it the database `shop`. */
 function initialize(folder: string): void {
   const passwordFile = `${folder}.password`;
   const options = {

@@ -155,7 +155,7 @@ async function learnsWhileTyping(ada: SampleVisitor): Promise<void> {
   await page.click("nav >> text=Sign up");
 
   await name.pressSequentially("early-bird");
-  // A part of the name may have a fault of its own.
+  // While the name is typed, a part of it may be refused for another fault.
   await page.waitForSelector("text=that name is taken");
   expect(await ada.faults()).to.deep.equal({ name: "that name is taken" });
   await name.pressSequentially("-2");

@@ -88,7 +88,7 @@ export class SampleVisitor implements AsyncDisposable {
     await this.page.click("text=Shorten");
   }
 
-  /** Makes links by the API of programs, each in a millisecond of its own: the last one is the newest. */
+  /** Creates links by the API of programs, each in another millisecond, so that the last one is the newest. */
   async addLinks(...slugs: readonly string[]): Promise<void> {
     const headers = { "Content-Type": "application/json", Authorization: "Bearer of-a-program" };
     for (const slug of slugs) {

@@ -30,7 +30,7 @@ export interface ServerProgram extends ServerTemplate {
   readonly killSignal: "SIGQUIT" | "SIGKILL";
 }
 
-/** In a group of its own, which Ctrl-C does not reach. */
+/** In another process group, which Ctrl-C does not reach. */
 const OF_ITS_OWN = { detached: true } as const;
 
 /**
@@ -104,7 +104,7 @@ export class ServerProcess implements AsyncDisposable {
     this.child?.ref();
   }
 
-  /** Ends the process and its connections without a goodbye. The data stay. */
+  /** Kills the process, which ends its connections. The data stay. */
   async kill(): Promise<void> {
     const { child } = this;
     if (child === undefined || !this.isRunning) return;
@@ -141,7 +141,7 @@ export class ServerProcess implements AsyncDisposable {
     return join(this.parent, "data");
   }
 
-  /** The server and its children, which are in groups of their own. */
+  /** The server and its children, which are in other process groups. */
   private processes(): readonly number[] {
     const pid = this.child?.pid;
     if (pid === undefined || !this.isRunning) return [];

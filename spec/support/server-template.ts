@@ -1,5 +1,5 @@
 /**
- * The empty data folder of a database server. It takes seconds to make, so the first start on a machine makes one in the temporary folder,
+ * The empty data folder of a database server. Its creation takes seconds, so the first start on a machine creates one in the temporary folder,
  * and every server gets a copy.
  */
 import { execFileSync } from "node:child_process";
@@ -56,7 +56,7 @@ export function copyTemplate(server: ServerTemplate, to: string): void {
   else cpSync(from, to, { recursive: true });
 }
 
-/** One process makes the template, and the others wait for it. */
+/** One process creates the template, and the others wait for it. */
 export function templateOf(server: ServerTemplate): string {
   const template = join(tmpdir(), `framework-template-${server.template}-${process.getuid?.() ?? 0}`);
   if (!existsSync(template)) inOneProcess(`${template}.lock`, () => makeTemplate(server, template));
@@ -80,7 +80,7 @@ const SLEEP_MS = 50;
 const EMPTY_LOCK_MS = 5000;
 const sleeping = new Int32Array(new SharedArrayBuffer(4));
 
-/** The lock is a file that holds the process. A process that was killed leaves it, and the next one removes it. */
+/** The lock is a file with the id of the process. A process that was killed leaves it, and the next one removes it. */
 function inOneProcess(lock: string, work: () => void): void {
   while (!take(lock)) {
     if (isAbandoned(lock)) rmSync(lock, { force: true });
@@ -103,7 +103,7 @@ function take(lock: string): boolean {
   }
 }
 
-/** An empty lock is that of a process which has not written it yet, unless it stays empty. */
+/** An empty lock belongs to a process that has not written its id yet, unless it stays empty. */
 function isAbandoned(lock: string): boolean {
   try {
     const holder = readFileSync(lock, "utf8");

@@ -59,7 +59,7 @@ interface Counts {
 const counts = new Map<string, Counts>();
 let resultsFile: string | undefined;
 
-/** For the file that `MOCHA_RESULTS` names. A mocha that a spec starts has results of its own. */
+/** For the file that `MOCHA_RESULTS` names. A mocha that a spec starts writes other results. */
 function countByFile(runner: Mocha.Runner): void {
   resultsFile = process.env["MOCHA_RESULTS"];
   delete process.env["MOCHA_RESULTS"];

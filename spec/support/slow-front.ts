@@ -1,6 +1,6 @@
 /**
- * A port in front of a server that is not up yet: it closes the first connections, leaves the last of these without a response, and passes
- * all later ones on.
+ * A port in front of a server that is not up yet: it closes the first connections, leaves the last of these without a response, and forwards
+ * all later ones.
  */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { type Listening, listening } from "./listening.js";

@@ -53,7 +53,7 @@ export function sourcesBelow(folder: string): readonly Source[] {
   });
 }
 
-/** One line for each breach of a rule, the path first, so that a failure reads as a list of things to change. */
+/** One line for each breach of a rule, the path first, so that a failure reads as a list of changes to make. */
 export function breaches(sources: readonly Source[], find: (source: Source) => readonly string[]): readonly string[] {
   return sources.flatMap((source) => find(source).map((breach) => `${source.path} ${breach}`));
 }

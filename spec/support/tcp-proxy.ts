@@ -10,7 +10,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 
 export class TcpProxy implements AsyncDisposable {
   /**
-   * Asked for each piece that passes, until it is true: then the piece of the server, or its next one after that of the client, is dropped,
+   * Called for each piece that passes, until it returns true. Then the piece of the server, or its next one after a piece of the client, is dropped,
    * and the connection is cut.
    */
   cutsAt: ((bytes: Buffer, from: "client" | "server") => boolean) | undefined;
@@ -35,7 +35,7 @@ export class TcpProxy implements AsyncDisposable {
     return proxy;
   }
 
-  /** That of the server, with the port of the proxy. */
+  /** The URL of the server, with the port of the proxy. */
   get url(): string {
     const url = new URL(this.target);
     // A listener on a port has an address of this kind.

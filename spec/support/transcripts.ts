@@ -21,9 +21,9 @@ export type StartProgram = (name: string, folder: string) => Promise<Child>;
 export type Ports = readonly (readonly [number, number])[];
 
 const WRITTEN_PORT = 3000;
-/** At the work of a job, at the log, and at a page that the browser renders where the server takes too long. */
-const LOOKS = /^(?:sleep|grep|tail)\b|Accept: text\/html/;
-const LOOK_MS = 30_000;
+/** Commands that read the result of a job, the log, or a page that the browser renders if the server takes too long. */
+const READS = /^(?:sleep|grep|tail)\b|Accept: text\/html/;
+const READ_LIMIT_MS = 30_000;
 const PART = /<!-- served by ([\w-]+) -->|^```console\n([\s\S]*?)^```/gm;
 
 /** Whether the page has a transcript. */
@@ -91,11 +91,11 @@ class RunningProgram implements AsyncDisposable {
 
   /** A command that reads a later result is repeated until its output is the expected one, or for a limited time. */
   private async said(command: string, written: string): Promise<string> {
-    const deadline = performance.now() + LOOK_MS;
+    const deadline = performance.now() + READ_LIMIT_MS;
     for (;;) {
       const text = await this.run(command);
       const said = text === "" || text.endsWith("\n") ? text : `${text}\n`;
-      if (!LOOKS.test(command) || lasting(said) === lasting(written) || performance.now() > deadline) return said;
+      if (!READS.test(command) || lasting(said) === lasting(written) || performance.now() > deadline) return said;
     }
   }
 

@@ -6,7 +6,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { tracing } from "../../../lib/tracing/tracing.js";
 import { Telemetry } from "../../../lib/entries/observe-otel.js";
 
-/** Many times the limit of the queue. All of them would hold a hundred megabytes. */
+/** Many times the limit of the queue. All of them would take a hundred megabytes. */
 const SPANS = 80_000;
 /** Fill the queue. */
 const SPANS_BEFORE = 20_000;

@@ -1,4 +1,4 @@
-/** An exporter whose exports end when the test says so, and with the result that the test gives. */
+/** An exporter whose exports end when the test calls `settle`, with the result that the test passes. */
 import type { ReadableSpan, SpanExporter } from "../../../lib/observe/otel/peers.js";
 
 type Settle = Parameters<SpanExporter["export"]>[1];

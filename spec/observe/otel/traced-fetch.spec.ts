@@ -55,7 +55,7 @@ describe("tracedFetch", () => {
 
   it("takes the Request of a package, for the fetch of that package", async () => {
     const request = new undici.Request(`${base}/links`, { method: "PUT", headers: { "x-mine": "1" }, body: "a" });
-    // The package declares the same function with types of its own.
+    // The package declares the same function with other types.
     const theirs = undici.fetch as unknown as typeof globalThis.fetch;
     const collector = await exported((telemetry) => telemetry.tracedFetch(theirs)(request as unknown as Request));
 
