@@ -8,17 +8,18 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix, relative, sep } from "node:path";
 import { parsers } from "prettier/plugins/typescript";
 
-const SMALL = 40;
-const MOST_LINES = 40;
+const SMALL_LINES = 40;
+const MAX_LINES = 40;
 // Where several rooms could come next, the first of them in this list does.
-const USUAL_ORDER = "runtime errors tracing http di lifecycle observe routing stages pipeline server app";
+const USUAL_ORDER =
+  "runtime errors endpoints tracing http pipeline server di lifecycle observe routing events stages app";
 
 const checkout = process.argv[2] ?? process.cwd();
 const files = readFiles(join(checkout, "lib"));
 const functions = files.flatMap(functionsOf).toSorted((a, b) => a.lines - b.lines);
 const importers = importersOf(files);
 const imported = files.filter(({ path }) => importers.get(path).size === 1);
-const small = imported.filter(({ lines }) => lines < SMALL);
+const small = imported.filter(({ lines }) => lines < SMALL_LINES);
 const longestFile = files.reduce((a, b) => (b.lines > a.lines ? b : a));
 const longestFunction = functions.at(-1);
 
@@ -28,15 +29,15 @@ printTable([
   ["median file", `${median(files)} lines`],
   ["longest file", `${longestFile.lines} lines, ${longestFile.path}`],
   ["files with one importer", imported.length],
-  [`files under ${SMALL} lines with one importer`, small.length],
+  [`files under ${SMALL_LINES} lines with one importer`, small.length],
   ["functions with a name", functions.length],
   ["median function", `${median(functions)} lines`],
   ["functions over 15 lines", functions.filter(({ lines }) => lines > 15).length],
-  [`functions over ${MOST_LINES} lines`, functions.filter(({ lines }) => lines > MOST_LINES).length],
+  [`functions over ${MAX_LINES} lines`, functions.filter(({ lines }) => lines > MAX_LINES).length],
   ["longest function", `${longestFunction.lines} lines, ${longestFunction.name} in ${longestFunction.path}`],
 ]);
 printRooms();
-if (longestFunction.lines > MOST_LINES) process.exitCode = 1;
+if (longestFunction.lines > MAX_LINES) process.exitCode = 1;
 
 function readFiles(folder) {
   const found = readdirSync(folder, { recursive: true, withFileTypes: true });

@@ -60,10 +60,8 @@ export function mailPreviews(path: string, mails: readonly MailClass[], build: P
     }
 
     @Get("/sent/{id}")
-    sent({ params }: Context<"id">): Reply {
-      return createPage(
-        renderMailPage(path, `${path}/sent/${encodeURIComponent(params.id)}`, this.shown.sent(params.id)),
-      );
+    sent({ params: { id } }: Context<"id">): Reply {
+      return createPage(renderMailPage(path, `${path}/sent/${encodeURIComponent(id)}`, this.shown.sent(id)));
     }
 
     @Get("/sent/{id}/html")
