@@ -57,7 +57,7 @@ const FIXES: Readonly<Partial<Record<Slot, string>>> = {
   rateLimit: "give a RateLimit: RateLimit.perMinute(120)",
   pages: 'give a Pages: new Pages({ entry: "pages/main.tsx" })',
   pageContracts: "give a PageContracts: new PageContracts().register(contract)",
-  session: "give a SessionConfig, and a SessionStore or nothing: .session(new SessionConfig(key), store)",
+  session: "give a SessionConfig, and optionally a SessionStore: .session(new SessionConfig(key), store)",
   csrf: "give a CsrfConfig: .csrf(new CsrfConfig())",
   staticFiles:
     'give no argument, or names of directories and a prefix that is a path: { root: "public", prefix: "/build" }',
