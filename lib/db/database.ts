@@ -87,7 +87,7 @@ export abstract class Database<Tables> extends Subsystem {
 
   /** Opens no connection. @throws FrameworkError `E_DB_DRIVER` without a driver, `E_DB_DIALECT`, `E_OPTION` */
   constructor(
-    /** @internal */
+    /** The driver. Its `dialect` names the engine and the features of its SQL. */
     readonly driver: DatabaseDriver,
     private readonly options: DatabaseOptions = {},
   ) {

@@ -38,6 +38,16 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 /** A project hands the log on as a whole, and names none of these members; ioredis does not export a type of its options. */
 const NAMED_BY_NOBODY = /of_JsonLog_on|of_RedisCacheOptions_client/;
 
+/** Ports that a database fits by its shape, and so by its members that are declared. */
+const ON_A_DATABASE = `
+import type { Database } from "@stagecraft/framework/db";
+import { DatabaseJobs } from "@stagecraft/framework/jobs";
+import { obeysDatabase } from "@stagecraft/framework/testing/contracts";
+
+export const store = (db: Database<{ articles: { id: number } }>) => new DatabaseJobs(db, { notify: true });
+export const trial = (db: Database<{ articles: { id: number } }>) => obeysDatabase(db);
+`;
+
 /** `…/jobs` and the main entry point for `…/jobs/bullmq`. */
 function above(entry: string, parts: ReadonlyMap<string, string>): readonly string[] {
   const { name } = manifest();
@@ -78,6 +88,12 @@ describe("declaration files of a project", function () {
     for (const { path, code } of right) consumer.write(`guide/${path}`, code);
 
     expect(await consumer.compile(["guide"], settings())).to.equal("");
+  });
+
+  it("compile for jobs and contracts on a database", async () => {
+    consumer.write("database/jobs.ts", ON_A_DATABASE);
+
+    expect(await consumer.compile(["database"], settings())).to.equal("");
   });
 
   it("compile for a driver of a database", async () => {
