@@ -1,5 +1,5 @@
 /**
- * Vite's build manifest, checked: the files that the build made of the front end's sources, and the files that each of them needs. Every
+ * Vite's build manifest, checked: the files that the build has for the front end's sources, and the files that each of them needs. Every
  * name becomes a part of a URL of this site, so a name that leads elsewhere is refused. It is read once, when the application is built.
  */
 import { createHash } from "node:crypto";
