@@ -1,6 +1,6 @@
 /**
- * Moves jobs from the table to Redis: rows that a transaction has committed, in their order. The id of a row is the id of the job, so a row
- * that is moved twice becomes one job, while BullMQ still remembers the first move.
+ * Moves jobs from the table to Redis: rows that a transaction has committed, in their order, until no further row waits. The id of a row is
+ * the id of the job, so a row that is moved twice becomes one job, while BullMQ still remembers the first move.
  */
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
@@ -19,6 +19,12 @@ const POLL_MS = 500;
 const HEARTBEAT_MS = 10_000;
 const DEAD_AFTER_MS = 30_000;
 
+interface Batch {
+  readonly rows: readonly JobInTransit[];
+  /** The end of the lease. After it another relay may have claimed the rows. */
+  readonly ends: number;
+}
+
 export class Relay {
   private readonly id = randomUUID();
   /** A relay has no handlers. */
@@ -32,8 +38,8 @@ export class Relay {
   private readonly moved: JobInTransit[] = [];
   /** The time until which the table may have claims of this relay that the relay does not know of. */
   private unknownUntil = -Infinity;
-  /** The rows that are claimed and not moved yet: Redis may have failed. */
-  private batch: { readonly rows: readonly JobInTransit[]; readonly ends: number } | undefined;
+  /** The rows that are claimed and not moved yet: the next batch to move, and the one after it. */
+  private batches: Batch[] = [];
 
   constructor(
     private readonly rows: DatabaseJobs,
@@ -57,20 +63,16 @@ export class Relay {
     this.timer?.cancel();
     await this.moving;
     await this.completeMoved().catch(() => {});
-    await this.rows.release(this.batch?.rows ?? []).catch(() => {});
+    await this.rows.release(this.batches.flatMap(({ rows }) => rows)).catch(() => {});
     await this.rows.leave(this.id).catch(() => {});
   }
 
   private async moveAll(): Promise<void> {
     this.timer?.cancel();
     try {
-      await this.sendHeartbeat();
-      while (this.isWoken && !this.isStopped) {
-        this.isWoken = false;
-        // A full batch means that more rows may wait.
-        if ((await this.moveSome()) === BATCH) this.isWoken = true;
-        // Within the loop, because a row may be committed meanwhile.
-        if (!this.isWoken) await this.completeMoved();
+      while (this.hasWork() && !this.isStopped) {
+        await this.sendHeartbeat();
+        await this.step();
       }
     } catch (error) {
       log.warn("jobs not moved", { error });
@@ -79,30 +81,44 @@ export class Relay {
     if (!this.isStopped) this.timer = this.clock.setTimeout(this.wake, POLL_MS * (0.5 + Math.random()));
   }
 
-  private async moveSome(): Promise<number> {
-    await Promise.all([this.completeMoved(), this.claim()]);
-    const rows = this.batch?.rows ?? [];
-    if (rows.length > 0) await this.move(rows);
-    this.moved.push(...rows);
-    this.batch = undefined;
-    return rows.length;
+  private hasWork(): boolean {
+    return this.isWoken || this.batches.length > 0 || this.moved.length > 0;
   }
 
-  /** No further rows are moved until this succeeds. */
+  /** Claims a batch, moves the one before it, and completes the one before that. While one waits for its server, the others go on. */
+  private async step(): Promise<void> {
+    const now = this.clock.monotonic();
+    this.batches = this.batches.filter(({ ends }) => now < ends);
+    const steps = [this.completeMoved(), this.moveFirst()];
+    // While completions or moves fail, no further rows are claimed.
+    if (this.isWoken && this.batches.length < 2 && this.moved.length <= BATCH) steps.push(this.claim(now));
+    for (const result of await Promise.allSettled(steps)) if (result.status === "rejected") throw result.reason;
+  }
+
   private async completeMoved(): Promise<void> {
     const rows = [...this.moved];
     if (rows.length > 0) await runQuietly(() => this.rows.complete(rows));
     this.moved.splice(0, rows.length);
   }
 
-  private async claim(): Promise<void> {
-    const now = this.clock.monotonic();
-    // After the end of the lease another relay may have claimed the batch.
-    if (this.batch !== undefined && now < this.batch.ends) return;
-    if (now < this.unknownUntil) await runQuietly(() => this.rows.releaseUnknown(this.id, this.moved));
+  private async moveFirst(): Promise<void> {
+    const [batch] = this.batches;
+    if (batch === undefined) return;
+    await this.move(batch.rows);
+    this.moved.push(...batch.rows);
+    this.batches.shift();
+  }
+
+  private async claim(now: number): Promise<void> {
+    this.isWoken = false;
+    const known = [...this.moved, ...this.batches.flatMap(({ rows }) => rows)];
+    if (now < this.unknownUntil) await runQuietly(() => this.rows.releaseUnknown(this.id, known));
     const request = { worker: this.id, queues: undefined, limit: BATCH, leaseMs: LEASE_MS };
     try {
-      this.batch = { rows: await runQuietly(() => this.rows.claimForTransit(request)), ends: now + LEASE_MS };
+      const rows = await runQuietly(() => this.rows.claimForTransit(request));
+      if (rows.length > 0) this.batches.push({ rows, ends: now + LEASE_MS });
+      // More rows may wait.
+      if (rows.length === BATCH) this.isWoken = true;
     } catch (error) {
       // The response may be lost, and the database may claim the rows now or in a moment.
       this.unknownUntil = this.clock.monotonic() + LEASE_MS;

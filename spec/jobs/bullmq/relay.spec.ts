@@ -1,4 +1,4 @@
-/** The relay over a table whose statements are carried out while their responses are lost. */
+/** The relay over a table whose statements are carried out while their responses are lost, and over a queue that fails. */
 import { DatabaseJobs } from "@stagecraft/framework/jobs";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { FakeClock } from "@stagecraft/framework/testing";
@@ -68,4 +68,31 @@ describe("the relay of BullJobs", function () {
       expect([waiting, running]).to.deep.equal([0, 0]);
     });
   }
+
+  it("moves the rows of several batches in their order and once when moves fail", async () => {
+    await using folder = await temporaryFolder();
+    const clock = new FakeClock();
+    await using db = await jobsDatabase(sqlite(folder.file("jobs.db")), clock);
+    await makeTables(db);
+    const rows = new DatabaseJobs(db);
+    rows.prepare({ clock });
+    const moved: string[] = [];
+    let calls = 0;
+    const move = async (jobs: readonly NewJob[]): Promise<void> => {
+      calls += 1;
+      if (calls === 1 || calls === 3) throw new Error("Redis has failed");
+      moved.push(...jobs.map(({ id }) => id));
+    };
+    const relay = new Relay(rows, move, clock);
+    const ids = Array.from({ length: 1700 }, (_, number) => String(number).padStart(4, "0"));
+    await rows.add(ids.map(newJob));
+
+    await relay.start();
+    await passSlowly(clock, 5000);
+    const { waiting, running } = await rows.counts();
+    await relay.stop();
+
+    expect(moved).to.deep.equal(ids);
+    expect([waiting, running]).to.deep.equal([0, 0]);
+  });
 });

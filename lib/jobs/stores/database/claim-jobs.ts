@@ -25,14 +25,17 @@ export interface JobInTransit extends ClaimedJob, NewJob {}
 
 /** Like `claimJobs`, for a relay. */
 export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promise<readonly JobInTransit[]> {
-  return (await claimRows(sql, request)).map((row) => ({
-    ...toClaimedJob(row),
-    priority: Number(row["priority"]),
-    delayMs: 0,
-    // The table holds only the hash of the key, which is a key as well.
-    key: toOptionalText(row["job_key"]),
-    unique: typeof row["hold_key"] === "string" ? "until-done" : "waiting",
-  }));
+  return (await claimRows(sql, request)).map((row) => {
+    const facts = {
+      priority: Number(row["priority"]),
+      delayMs: 0,
+      // The table holds only the hash of the key, which is a key as well.
+      key: toOptionalText(row["job_key"]),
+      unique: typeof row["hold_key"] === "string" ? ("until-done" as const) : ("waiting" as const),
+    };
+    // A spread of the job took a tenth of the processor time of a drain.
+    return Object.assign(toClaimedJob(row), facts);
+  });
 }
 
 async function claimRows(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
