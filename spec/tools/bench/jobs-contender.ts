@@ -1,6 +1,7 @@
 /**
- * The contenders of the scenario `jobs` that need no peer: a plain BullMQ program; `BullJobs` without a database, and with the relay from
- * SQLite and from PostgreSQL; `DatabaseJobs` on PostgreSQL, without and with jobs that are claimed ahead. One run is a process of its own.
+ * The contenders of the scenario `jobs` that need no peer: a plain BullMQ program; `BullJobs` without a database, with SQLite or PostgreSQL,
+ * and with its dispatches in their transactions; `DatabaseJobs` on PostgreSQL, without and with jobs that are claimed ahead. One run is a
+ * process of its own.
  *
  * @example
  * node dist/spec/tools/bench/jobs-contender.js bull-jobs redis://127.0.0.1:6379 10000 8
@@ -67,6 +68,18 @@ async function onRedis(relayed?: DatabaseDriver): Promise<JobsContender> {
   return ours({ store: new BullJobs({ url, ...database }) });
 }
 
+/** All jobs in bulk are one transaction. Each job that is added singly is one, so that figure measures the commits of the database. */
+async function inTransactions(driver: DatabaseDriver): Promise<JobsContender> {
+  await flush();
+  const database = await tablesIn(driver);
+  const contender = await ours({ store: new BullJobs({ url, database }) });
+  return {
+    addAll: (numbers) => database.transaction(() => contender.addAll(numbers)),
+    add: (number) => database.transaction(() => contender.add(number)),
+    work: (ran) => contender.work(ran),
+  };
+}
+
 /** SQLite in a folder of this run. */
 function fileDriver(): DatabaseDriver {
   const folder = mkdtempSync(join(tmpdir(), "jobs-bench-"));
@@ -107,6 +120,8 @@ const CONTENDERS: Readonly<Record<string, () => Promise<JobsContender>>> = {
   "bull-jobs": () => onRedis(),
   "bull-jobs-sqlite": () => onRedis(fileDriver()),
   "bull-jobs-postgres": () => onRedis(postgres({ url: relayUrl })),
+  "relay-sqlite": () => inTransactions(fileDriver()),
+  "relay-postgres": () => inTransactions(postgres({ url: relayUrl })),
   "database-jobs": () => onPostgres(0),
   "database-jobs-batched": () => onPostgres(BATCH),
 };

@@ -1,7 +1,7 @@
 /**
- * Jobs without work, added and worked off: a plain BullMQ program beside `BullJobs` on one Redis, without a database and with the relay from
- * one, and graphile-worker beside `DatabaseJobs` on one PostgreSQL, plain and with jobs claimed ahead. Each measurement is a process of its
- * own, and the contenders take turns within a round.
+ * Jobs without work, added and worked off: a plain BullMQ program beside `BullJobs` on one Redis, without a database, with one, and with
+ * one in whose transactions the jobs are dispatched, and graphile-worker beside `DatabaseJobs` on one PostgreSQL, plain and with jobs
+ * claimed ahead. Each measurement is a process of its own, and the contenders take turns within a round.
  */
 
 import { execFile } from "node:child_process";
@@ -35,8 +35,16 @@ function graphile(name: string, mode: string): JobsProgram {
 }
 
 const WITHOUT_RELAY = [own("BullMQ", "bullmq"), own("BullJobs without a database", "bull-jobs")] as const;
-const ON_REDIS: Group = [...WITHOUT_RELAY, own("BullJobs, rows in SQLite", "bull-jobs-sqlite")];
-const WITH_POSTGRES: Group = [...ON_REDIS, own("BullJobs, rows in PostgreSQL", "bull-jobs-postgres")];
+const ON_REDIS: Group = [
+  ...WITHOUT_RELAY,
+  own("BullJobs with SQLite", "bull-jobs-sqlite"),
+  own("BullJobs, in transactions of SQLite", "relay-sqlite"),
+];
+const WITH_POSTGRES: Group = [
+  ...ON_REDIS,
+  own("BullJobs with PostgreSQL", "bull-jobs-postgres"),
+  own("BullJobs, in transactions of PostgreSQL", "relay-postgres"),
+];
 
 const ON_POSTGRES: readonly Group[] = [
   [graphile("graphile-worker", "plain"), own("DatabaseJobs", "database-jobs")],
