@@ -39,7 +39,7 @@ function messagesOf(error: unknown): Messages {
   if (error instanceof ValidationError) return fieldMessages(error);
   // Only the functions above set extensions.
   if (error instanceof FrameworkError && error.status < 500)
-    return (error.extensions as Messages | undefined) ?? { body: [error.detail ?? "cannot be answered"] };
+    return (error.extensions as Messages | undefined) ?? { body: [error.detail ?? "cannot be processed"] };
   return { body: ["something went wrong"] };
 }
 

@@ -71,8 +71,8 @@ function pair(
   const empty: CreateTableBuilder<string, string> = db.schema.createTable(table);
   return columns
     .reduce(
-      (made, [column, target]) =>
-        made.addColumn(column, "integer", (id) => id.notNull().references(`${target}.id`).onDelete("cascade")),
+      (builder, [column, target]) =>
+        builder.addColumn(column, "integer", (id) => id.notNull().references(`${target}.id`).onDelete("cascade")),
       empty,
     )
     .addPrimaryKeyConstraint(

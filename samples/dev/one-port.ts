@@ -29,7 +29,7 @@ export class OnePort {
   private readonly sockets = new Set<Duplex>();
 
   constructor(private readonly behind: Behind) {
-    this.server = createServer((incoming, outgoing) => void this.answer(incoming, outgoing));
+    this.server = createServer((incoming, outgoing) => void this.respond(incoming, outgoing));
     this.server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.tunnel(incoming, socket, head),
     );
@@ -49,8 +49,8 @@ export class OnePort {
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** A request without an effect is sent again if the application ends before it has answered. */
-  private async answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  /** A request without an effect is sent again if the application ends before it has responded. */
+  private async respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const deadline = performance.now() + PATIENCE_MS;
     const isSafe = incoming.method === "GET" || incoming.method === "HEAD";
     let mayAskAgain = true;
@@ -149,12 +149,12 @@ function connected(to: NetConnectOpts): Promise<Socket | undefined> {
 }
 
 function withoutConnection({ rawHeaders }: IncomingMessage): string[] {
-  const kept: string[] = [];
+  const passedOn: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const [name = "", value = ""] = rawHeaders.slice(at, at + 2);
-    if (!/^(?:connection|keep-alive|transfer-encoding)$/i.test(name)) kept.push(name, value);
+    if (!/^(?:connection|keep-alive|transfer-encoding)$/i.test(name)) passedOn.push(name, value);
   }
-  return kept;
+  return passedOn;
 }
 
 function headOf({ method = "GET", url = "/", rawHeaders }: IncomingMessage): string {

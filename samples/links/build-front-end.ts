@@ -11,19 +11,19 @@ import { BUILD, ENTRY, SERVER_ENTRY, SOURCES } from "./front-end.js";
 
 const INPUTS = "inputs.txt";
 
-/** Whether a build was made. The directory appears whole, also where several processes build at once. */
+/** Builds the front end where its inputs have changed, and returns whether it did. The directory appears whole, also where several processes build at once. */
 export async function buildFrontEnd(): Promise<boolean> {
   const inputs = await hashOfInputs();
   if ((await textOf(join(BUILD, INPUTS))) === inputs) return false;
   await mkdir(dirname(BUILD), { recursive: true });
-  const made = await mkdtemp(join(dirname(BUILD), "building-"));
+  const built = await mkdtemp(join(dirname(BUILD), "building-"));
   try {
-    await build(made);
-    await writeFile(join(made, INPUTS), inputs);
-    // Another process may have made the same build in the meantime, and may serve it already.
-    if ((await textOf(join(BUILD, INPUTS))) !== inputs) await replace(made);
+    await build(built);
+    await writeFile(join(built, INPUTS), inputs);
+    // Another process may have finished the same build in the meantime, and may serve it already.
+    if ((await textOf(join(BUILD, INPUTS))) !== inputs) await replace(built);
   } finally {
-    await rm(made, { recursive: true, force: true });
+    await rm(built, { recursive: true, force: true });
   }
   return true;
 }
@@ -75,9 +75,9 @@ export async function viteConfig(root = SOURCES): Promise<InlineConfig> {
   };
 }
 
-async function replace(made: string): Promise<void> {
+async function replace(built: string): Promise<void> {
   await rm(BUILD, { recursive: true, force: true });
-  await rename(made, BUILD).catch((error: NodeJS.ErrnoException) => {
+  await rename(built, BUILD).catch((error: NodeJS.ErrnoException) => {
     // Another process was faster with the same build.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;
   });

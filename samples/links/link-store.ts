@@ -36,7 +36,7 @@ export abstract class LinkStore {
   /** The visits of each of the last 14 days, the oldest first. */
   abstract visitsByDay(slug: string): Promise<readonly DayVisits[]>;
   abstract remove(slug: string): Promise<boolean>;
-  /** Removes the links of programs that were made before a day, and that no visitor has followed since then. Returns their number. */
+  /** Removes the links of programs that were created before a day, and that no visitor has followed since then. Returns their number. */
   abstract removeUnused(since: string): Promise<number>;
 }
 

@@ -29,7 +29,7 @@ const NewLogo = z.object({
   }),
 });
 
-/** The pictures of links. A key holds the time at which the link was made, so a new link under an old name has no old picture. */
+/** The pictures of links. A key holds the time at which the link was created, so a new link under an old name has no old picture. */
 @Injectable()
 export class Logos {
   constructor(private readonly storage: Storage) {}

@@ -14,7 +14,7 @@ export type VisitedLink = Pick<Link, "slug" | "target" | "visits">;
 
 const RANKING = cacheKey<readonly VisitedLink[]>("ranking");
 
-/** The most visited links. Every visit of a page may ask for them, so the ranking is made once in five seconds, for all instances. */
+/** The most visited links. Every visit of a page may ask for them, so the ranking is computed once in five seconds, for all instances. */
 @Injectable()
 export class Ranking {
   constructor(

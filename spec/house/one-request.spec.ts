@@ -9,7 +9,7 @@ import { textOf } from "../support/sources.js";
 const PAGE = "docs/how-a-request-travels.md";
 const MOST_FILES = 15;
 
-/** Answers some requests on one connection, and counts the functions that run for one more. */
+/** Serves some requests on one connection, and counts the functions that run for one more. */
 const PROGRAM = `
 import { once } from "node:events";
 import { Session } from "node:inspector/promises";
@@ -21,8 +21,8 @@ await Application.create().routes(new Routes([Route.get("/", () => "hello")])).b
 const socket = connect(listener.address().port, "127.0.0.1").setEncoding("latin1");
 const ask = async () => {
   socket.write("GET / HTTP/1.1\\r\\nHost: shop\\r\\n\\r\\n");
-  const [answer] = await once(socket, "data");
-  if (!/^HTTP\\/1.1 200 [^]*hello$/.test(answer)) throw new Error(answer);
+  const [response] = await once(socket, "data");
+  if (!/^HTTP\\/1.1 200 [^]*hello$/.test(response)) throw new Error(response);
   await new Promise(setImmediate);
 };
 for (let warm = 0; warm < 5; warm++) await ask();

@@ -80,21 +80,21 @@ function application(root: string, limit = RateLimit.perHour(1_000_000)) {
     .rateLimit(limit)
     .layer((ctx: Context, next) => {
       sockets.push(ctx.socket);
-      answering = ctx.app;
+      serving = ctx.app;
       return next();
     })
     .staticFiles({ root });
 }
 
-/** The connections on which a request is answered. */
+/** The connections that carry a request. */
 const sockets: Socket[] = [];
 /** The Koa application of the last request. */
-let answering: Context["app"] | undefined;
+let serving: Context["app"] | undefined;
 
-/** The headers of every answer of the pipeline. */
+/** The headers of every response of the pipeline. */
 const ENVELOPE = ["x-request-id", "x-frame-options", "strict-transport-security", "content-security-policy", "vary"];
 
-const PARSER_ANSWER = /^HTTP\/1\.1 (\d{3}) [A-Za-z ]+\r\nConnection: close\r\n\r\n$/;
+const PARSER_RESPONSE = /^HTTP\/1\.1 (\d{3}) [A-Za-z ]+\r\nConnection: close\r\n\r\n$/;
 
 function portOf({ url }: TestApp): number {
   return Number(new URL(url).port);
@@ -129,7 +129,7 @@ describe("bad input", function () {
   });
 
   /** All received bytes until the connection ends. */
-  async function answerTo(bytes: string): Promise<string> {
+  async function exchange(bytes: string): Promise<string> {
     await using client = await Conversation.with(portOf(app));
     const text = await client.say(bytes).end();
     expect(client.wasReset).to.equal(false);
@@ -196,8 +196,8 @@ describe("bad input", function () {
     const statuses = [];
     for (const framing of framings) {
       // A proxy that uses the other length reads a second request as the body.
-      const text = await answerTo(`${post(...framing)}0\r\n\r\n${get("/")}`);
-      statuses.push(PARSER_ANSWER.exec(text)?.[1] ?? text);
+      const text = await exchange(`${post(...framing)}0\r\n\r\n${get("/")}`);
+      statuses.push(PARSER_RESPONSE.exec(text)?.[1] ?? text);
     }
 
     expect(statuses).to.deep.equal(framings.map(() => "400"));
@@ -214,8 +214,8 @@ describe("bad input", function () {
 
     const statuses = [];
     for (const lie of lies) {
-      const text = await answerTo(`${post("Transfer-Encoding: chunked")}${lie}`);
-      statuses.push(PARSER_ANSWER.exec(text)?.[1] ?? text);
+      const text = await exchange(`${post("Transfer-Encoding: chunked")}${lie}`);
+      statuses.push(PARSER_RESPONSE.exec(text)?.[1] ?? text);
     }
     await using client = await Conversation.with(portOf(app));
     const huge = await client
@@ -228,8 +228,8 @@ describe("bad input", function () {
   });
 
   it("an upload of 10 GB, with and without Content-Length", async () => {
-    const announced = await answerTo(post("Content-Length: 10000000000"));
-    const expecting = await answerTo(post("Content-Length: 10000000000", "Expect: 100-continue"));
+    const announced = await exchange(post("Content-Length: 10000000000"));
+    const expecting = await exchange(post("Content-Length: 10000000000", "Expect: 100-continue"));
     await using flood = await Conversation.with(portOf(app));
     flood.say(post("Transfer-Encoding: chunked"));
     const chunk = `10000\r\n${"x".repeat(65_536)}\r\n`;
@@ -268,7 +268,7 @@ describe("bad input", function () {
     expect(accessLines().length).to.be.within(2, whole.length + 2);
   });
 
-  it("a client that does not read its answer", async () => {
+  it("a client that does not read its response", async () => {
     const size = 64 * 1_048_576;
     truncateSync(site.put("large.txt", ""), size);
     await using client = await Conversation.with(portOf(app));
@@ -318,7 +318,7 @@ describe("bad input", function () {
     await using limited = await testApp(application(site.root, limit), provide(Clock).useValue(clock));
     await limited.get("/");
     // The buckets belong to the application.
-    const koa = answering;
+    const koa = serving;
     const seen = limit.wrap(nothing);
     for (let key = 0; key < 1_000_000; key++) void seen(requestOf(`seen ${key}`, clock, koa));
     await using client = await Conversation.with(portOf(limited));
@@ -340,8 +340,8 @@ describe("bad input", function () {
   });
 
   it("the origin null", async () => {
-    const plain = await answerTo(get("/", "Origin: null"));
-    const preflight = await answerTo(
+    const plain = await exchange(get("/", "Origin: null"));
+    const preflight = await exchange(
       get("/", "Origin: null", "Access-Control-Request-Method: PUT").replace("GET", "OPTIONS"),
     );
 
@@ -368,12 +368,12 @@ describe("bad input", function () {
       "br;q=0, *",
     ];
 
-    const answers = [];
-    for (const header of hostile) answers.push(await answerTo(get("/long", `Accept-Encoding: ${header}`)));
-    const good = await answerTo(get("/long", "Accept-Encoding: gzip;q=0.9, br"));
+    const responses = [];
+    for (const header of hostile) responses.push(await exchange(get("/long", `Accept-Encoding: ${header}`)));
+    const good = await exchange(get("/long", "Accept-Encoding: gzip;q=0.9, br"));
 
-    for (const text of answers) expect(text).to.match(/^HTTP\/1\.1 200 [^]*\r\nVary: Accept-Encoding, Origin\r\n/);
-    const codings = answers.map((text) => /Content-Encoding: (\w+)/.exec(text)?.[1] ?? "none");
+    for (const text of responses) expect(text).to.match(/^HTTP\/1\.1 200 [^]*\r\nVary: Accept-Encoding, Origin\r\n/);
+    const codings = responses.map((text) => /Content-Encoding: (\w+)/.exec(text)?.[1] ?? "none");
     expect(codings).to.deep.equal(["gzip", "gzip", ...Array<string>(8).fill("none"), "gzip"]);
     const body = Buffer.from(good.slice(good.indexOf("\r\n\r\n") + 4), "latin1");
     expect(brotliDecompressSync(body).toString()).to.equal(LONG);
@@ -392,12 +392,12 @@ describe("bad input", function () {
       "lines=0-1",
     ];
 
-    const answers = [];
-    for (const range of ranges) answers.push(await answerTo(get("/words.txt", `Range: ${range}`)));
+    const responses = [];
+    for (const range of ranges) responses.push(await exchange(get("/words.txt", `Range: ${range}`)));
 
-    const statuses = answers.map((text) => text.slice(9, 12));
+    const statuses = responses.map((text) => text.slice(9, 12));
     expect(statuses).to.deep.equal(["200", "200", "200", "200", "200", "200", "416", "206", "200"]);
-    for (const text of answers.filter((each) => !each.includes(" 416 "))) {
+    for (const text of responses.filter((each) => !each.includes(" 416 "))) {
       expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(WORDS);
     }
   });
@@ -420,7 +420,7 @@ describe("bad input", function () {
 
     const statuses = new Set<string>();
     for (const path of [...paths, ...paths.map((each) => `/build${each}`)]) {
-      const text = await answerTo(get(path));
+      const text = await exchange(get(path));
       statuses.add(text.slice(9, 12));
       expect(text, path).not.to.contain("this file is secret");
     }
@@ -430,7 +430,7 @@ describe("bad input", function () {
 
   it("a header value with a line break from a handler", async () => {
     for (const name of Object.keys(SPLITS)) {
-      const text = await answerTo(get(`/split/${encodeURIComponent(name)}`));
+      const text = await exchange(get(`/split/${encodeURIComponent(name)}`));
       const head = text.slice(0, text.indexOf("\r\n\r\n"));
 
       expect(head, name).to.match(/^HTTP\/1\.1 (?:500|200|302) [A-Z]/);
@@ -488,23 +488,22 @@ describe("bad input for sessions and forms", function () {
 
   afterEach(() => app.stop());
 
-  async function answer(request: string, headers: readonly string[] = [], body = ""): Promise<string> {
+  async function ask(request: string, headers: readonly string[] = [], body = ""): Promise<string> {
     const lines = [`${request} HTTP/1.1`, "Host: x", "Connection: close", `Content-Length: ${body.length}`, ...headers];
     await using client = await Conversation.with(portOf(app));
     return await client.say(`${lines.join("\r\n")}\r\n\r\n${body}`).end();
   }
 
-  const whoIs = async (cookie: string) => bodyOf(await answer("GET /who", [`Cookie: ${cookie}`]));
+  const whoIs = async (cookie: string) => bodyOf(await ask("GET /who", [`Cookie: ${cookie}`]));
 
   /** A bearer token makes a request of a program, which needs no CSRF token. */
   const PROGRAM = "Authorization: Bearer of-a-program";
 
   async function signedIn(user: string): Promise<string> {
-    return cookieIn(await answer(`POST /sign-in/${user}`, [PROGRAM]));
+    return cookieIn(await ask(`POST /sign-in/${user}`, [PROGRAM]));
   }
 
-  const tokenOf = async (id: string) =>
-    cookieIn(await answer("GET /form", [`Cookie: framework-id=${id}`]), "XSRF-TOKEN");
+  const tokenOf = async (id: string) => cookieIn(await ask("GET /form", [`Cookie: framework-id=${id}`]), "XSRF-TOKEN");
 
   it("a forged, cut, swapped or oversized session cookie", async () => {
     const [ada, eve] = [await signedIn("ada"), await signedIn("eve")];
@@ -515,7 +514,7 @@ describe("bad input for sessions and forms", function () {
       expect(await whoIs(`framework-id=${value}`), value.slice(0, 80)).to.equal("nobody");
 
     expect(store.loads).to.equal(0);
-    expect(await answer("GET /who", [`Cookie: framework-id=${"A".repeat(20_000)}`])).to.match(/^HTTP\/1\.1 431 /);
+    expect(await ask("GET /who", [`Cookie: framework-id=${"A".repeat(20_000)}`])).to.match(/^HTTP\/1\.1 431 /);
     expect(await whoIs(`framework-id=${ada}`)).to.equal("ada");
   });
 
@@ -529,9 +528,9 @@ describe("bad input for sessions and forms", function () {
   });
 
   it("a session id that an attacker planted", async () => {
-    const planted = `framework-id=${cookieIn(await answer("POST /begin", [PROGRAM]))}`;
+    const planted = `framework-id=${cookieIn(await ask("POST /begin", [PROGRAM]))}`;
 
-    const signIn = await answer("POST /sign-in/ada", [PROGRAM, `Cookie: ${planted}`]);
+    const signIn = await ask("POST /sign-in/ada", [PROGRAM, `Cookie: ${planted}`]);
 
     expect(await whoIs(planted)).to.equal("nobody");
     expect(await whoIs(`framework-id=${cookieIn(signIn)}`)).to.equal("ada");
@@ -542,21 +541,21 @@ describe("bad input for sessions and forms", function () {
     const record = { key: "of another visitor", values: new Map([["user", '"eve"']]), renewedAt: 0 };
 
     for (const load of [() => Promise.reject(new Error("down")), () => "garbage", () => record]) {
-      store.answers = load;
-      const text = await answer("GET /who", [`Cookie: ${ada}`]);
+      store.loading = load;
+      const text = await ask("GET /who", [`Cookie: ${ada}`]);
       expect(text).to.match(/^HTTP\/1\.1 503 [^]*urn:framework:problem:unavailable/);
       expect(text).not.to.match(/eve|nobody|set-cookie/i);
     }
-    store.answers = undefined;
+    store.loading = undefined;
     expect(await whoIs(ada)).to.equal("ada");
   });
 
   it("a sign-out while a slow request of the session runs", async () => {
     const ada = `Cookie: framework-id=${await signedIn("ada")}`;
-    const slow = answer("POST /slow", [PROGRAM, ada]);
+    const slow = ask("POST /slow", [PROGRAM, ada]);
     await begun.passed;
 
-    await answer("POST /sign-out", [PROGRAM, ada]);
+    await ask("POST /sign-out", [PROGRAM, ada]);
     goOn.open();
 
     expect(await slow)
@@ -566,7 +565,7 @@ describe("bad input for sessions and forms", function () {
   });
 
   it("sessions that one client begins without end", async () => {
-    for (let at = 0; at < 60; at++) await answer("POST /begin", [PROGRAM]);
+    for (let at = 0; at < 60; at++) await ask("POST /begin", [PROGRAM]);
 
     expect(store.size).to.equal(20);
   });
@@ -575,7 +574,7 @@ describe("bad input for sessions and forms", function () {
     const [ada, eve] = [await signedIn("ada"), await signedIn("eve")];
     const [own, other] = [await tokenOf(ada), await tokenOf(eve)];
     const sent = (token: string, ...headers: readonly string[]) =>
-      answer("POST /begin", [`Cookie: framework-id=${ada}; XSRF-TOKEN=${token}`, `X-XSRF-TOKEN: ${token}`, ...headers]);
+      ask("POST /begin", [`Cookie: framework-id=${ada}; XSRF-TOKEN=${token}`, `X-XSRF-TOKEN: ${token}`, ...headers]);
     const from = ["Origin: https://evil.example", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Site: same-site"];
 
     expect(await sent(own)).to.match(/^HTTP\/1\.1 204 /);
@@ -589,13 +588,9 @@ describe("bad input for sessions and forms", function () {
 
   it("a password in a form that is refused", async () => {
     const form = ["Content-Type: application/x-www-form-urlencoded", PROGRAM];
-    const refused = await answer(
-      "POST /refused",
-      form,
-      "name=A&password=canary&user%5Bpassword%5D=canary&apiKey=canary",
-    );
+    const refused = await ask("POST /refused", form, "name=A&password=canary&user%5Bpassword%5D=canary&apiKey=canary");
 
-    const shown = bodyOf(await answer("GET /flash", [`Cookie: framework-id=${cookieIn(refused)}`]));
+    const shown = bodyOf(await ask("GET /flash", [`Cookie: framework-id=${cookieIn(refused)}`]));
 
     expect(refused).to.match(/^HTTP\/1\.1 303 /);
     expect(shown).to.include('"input":{"name":"A","user":{}}').and.not.include("canary");
@@ -610,11 +605,11 @@ describe("bad input for sessions and forms", function () {
       "https://evil.example",
       "/\r\nX: 1",
     ]) {
-      const text = await answer(`GET /to?target=${encodeURIComponent(target)}`);
+      const text = await ask(`GET /to?target=${encodeURIComponent(target)}`);
       expect(text, target)
         .to.match(/^HTTP\/1\.1 400 /)
         .and.not.match(/^(?:location|x):/im);
-      const back = await answer("GET /back", [`Referer: ${target.replaceAll(/[\r\n]/g, "")}`]);
+      const back = await ask("GET /back", [`Referer: ${target.replaceAll(/[\r\n]/g, "")}`]);
       expect(back, target).to.match(/^HTTP\/1\.1 302 [^]*\r\nLocation: \/(?:who|X:%201)\r\n/);
     }
   });
@@ -623,11 +618,11 @@ describe("bad input for sessions and forms", function () {
 /** A store in memory that counts its loads, and whose loads may fail. */
 class BrokenStore extends MemorySessionStore {
   loads = 0;
-  answers: (() => unknown) | undefined = undefined;
+  loading: (() => unknown) | undefined = undefined;
 
   override load(key: string, now: number): StoredSession | undefined {
     this.loads++;
-    return this.answers === undefined ? super.load(key, now) : (this.answers() as StoredSession);
+    return this.loading === undefined ? super.load(key, now) : (this.loading() as StoredSession);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Malformed, hostile and unusual requests. Each gets an answer: from the pipeline, a problem or the documented plain answer, or from the
- * parser. No request hangs, no connection is reset before its answer, no answer shows a stack.
+ * Malformed, hostile and unusual requests. Each gets a response: from the pipeline, a problem or the documented plain response, or from the
+ * parser. No request hangs, no connection is reset before its response, no response shows a stack.
  */
 import { Application, Route, Routes, type Context } from "@stagecraft/framework";
 import { expectProblem, testApp, type TestApp } from "@stagecraft/framework/testing";
@@ -24,14 +24,14 @@ const routes = new Routes([
   Route.put("/text", async (ctx: Context) => ctx.text()),
 ]);
 
-interface Answer {
+interface ParsedResponse {
   readonly status: number;
   readonly head: string;
   readonly body: string;
 }
 
-/** The first answer in the received bytes. */
-function read(bytes: Buffer): Answer {
+/** The first response in the received bytes. */
+function read(bytes: Buffer): ParsedResponse {
   const text = bytes.toString("latin1");
   const [, status = "0"] = /^HTTP\/1\.1 (\d{3})/.exec(text) ?? [];
   const end = text.indexOf("\r\n\r\n");
@@ -52,7 +52,7 @@ describe("a bad request", () => {
 
   const ask = async (bytes: string | Buffer) => read(await app.raw(Buffer.from(bytes as string, "latin1"), PATIENT));
 
-  /** 0 stands for a connection that closes without an answer, which is correct only for CONNECT. */
+  /** 0 stands for a connection that closes without a response, which is correct only for CONNECT. */
   const table: readonly (readonly [string, string, number])[] = [
     // The head
     ["a header of 20 kB", get("/", `X-Big: ${"x".repeat(20_000)}`), 431],
@@ -153,12 +153,12 @@ describe("a bad request", () => {
     ["an announced body beyond the limit", request("PUT /text HTTP/1.1", "Content-Length: 99999999"), 413],
   ];
   for (const [what, bytes, status] of table) {
-    it(`with ${what} is answered ${status}`, async () => {
-      const answer = await ask(bytes);
+    it(`with ${what} gets ${status}`, async () => {
+      const response = await ask(bytes);
 
-      expect(answer.status).to.equal(status);
-      expect(answer.body).not.to.match(/\n\s+at |node:|Error:/);
-      expect(answer.head).not.to.match(/^(?:server|x-powered-by):/im);
+      expect(response.status).to.equal(status);
+      expect(response.body).not.to.match(/\n\s+at |node:|Error:/);
+      expect(response.head).not.to.match(/^(?:server|x-powered-by):/im);
     });
   }
 
@@ -196,13 +196,13 @@ describe("a bad request", () => {
   for (const name of ["__proto__", "constructor[prototype]"]) {
     it(`refuses ${name} in queries, forms and JSON with 400`, async () => {
       const nested = name.includes("[") ? '{"constructor":{"prototype":{"x":1}}}' : '{"__proto__":{"x":1}}';
-      const answers = [
+      const responses = [
         await app.get(`/search?${name}[x]=3`),
         await app.post("/form", { body: new URLSearchParams(`${name}=1`) }),
         await app.post("/json", { body: nested, headers: { "Content-Type": "application/json" } }),
       ];
 
-      for (const answer of answers) await expectProblem(answer, { status: 400, slug: "bad-request" });
+      for (const response of responses) await expectProblem(response, { status: 400, slug: "bad-request" });
       expect(Object.hasOwn(Object.prototype, "x")).to.equal(false);
     });
   }
@@ -239,20 +239,20 @@ describe("a bad request", () => {
   it("with an unread body leaves the connection to the next request", async () => {
     const bodies = ["GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello", get("/links/7")].join("");
 
-    const answer = (await app.raw(bodies, PATIENT)).toString();
+    const response = (await app.raw(bodies, PATIENT)).toString();
 
-    expect(answer.match(/HTTP\/1\.1 200 OK/g)).to.have.lengthOf(2);
-    expect(answer).to.include('{"id":"7"}');
+    expect(response.match(/HTTP\/1\.1 200 OK/g)).to.have.lengthOf(2);
+    expect(response).to.include('{"id":"7"}');
   });
 
-  it("is answered in order between other pipelined requests", async () => {
+  it("gets its response in order between other pipelined requests", async () => {
     const bytes = ["GET / HTTP/1.1\r\nHost: x\r\n\r\n", "GET /%zz HTTP/1.1\r\nHost: x\r\n\r\n", get("/links/7")].join(
       "",
     );
 
-    const answer = (await app.raw(bytes, PATIENT)).toString();
+    const response = (await app.raw(bytes, PATIENT)).toString();
 
-    expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200"]);
+    expect(response.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", "HTTP/1.1 400", "HTTP/1.1 200"]);
   });
 
   const refused: readonly (readonly [string, string, string])[] = [
@@ -270,10 +270,10 @@ describe("a bad request", () => {
     it(`${what} is refused in order, with a status line only`, async () => {
       const before = "GET /slow HTTP/1.1\r\nHost: x\r\n\r\n";
 
-      const answer = (await app.raw(`${before}${bytes}${get("/links/7")}`, PATIENT)).toString();
+      const response = (await app.raw(`${before}${bytes}${get("/links/7")}`, PATIENT)).toString();
 
-      expect(answer.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", `HTTP/1.1 ${status.slice(0, 3)}`]);
-      expect(answer.endsWith(`in its own timeHTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)).to.equal(true);
+      expect(response.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(["HTTP/1.1 200", `HTTP/1.1 ${status.slice(0, 3)}`]);
+      expect(response.endsWith(`in its own timeHTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`)).to.equal(true);
     });
   }
 
@@ -284,7 +284,7 @@ describe("a bad request", () => {
     expect((await app.get("/")).status).to.equal(200);
   });
 
-  it("gets an answer for any target", async function () {
+  it("gets a response for any target", async function () {
     this.timeout(120_000);
     const character = fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code));
     const piece = fc.oneof(
@@ -303,7 +303,7 @@ describe("a bad request", () => {
     );
   });
 
-  it("gets an answer or a closed connection for any bytes", async function () {
+  it("gets a response or a closed connection for any bytes", async function () {
     this.timeout(120_000);
     const whole = Buffer.from(`${get("/links/7", "Content-Length: 5", "Cookie: a=b")}hello`);
     const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
@@ -313,10 +313,10 @@ describe("a bad request", () => {
         const bytes = Buffer.from(whole);
         for (const { at, byte } of changes) bytes[at] = byte;
 
-        const answer = await app.raw(bytes, { limitMs: 100 });
+        const response = await app.raw(bytes, { limitMs: 100 });
 
-        // The server waits for the rest of an incomplete request, so there is no answer.
-        expect(answer.length === 0 || read(answer).status >= 200).to.equal(true);
+        // The server waits for the rest of an incomplete request, so there is no response.
+        expect(response.length === 0 || read(response).status >= 200).to.equal(true);
       }),
       { numRuns: 150 },
     );

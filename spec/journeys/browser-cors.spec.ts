@@ -118,7 +118,7 @@ describe("In a browser, CORS", function () {
     expect(missing.text).to.contain("no such thing");
   });
 
-  it("lets a page read a compressed answer", async () => {
+  it("lets a page read a compressed response", async () => {
     await open();
 
     expect((await ask("/large")).text).to.equal("the same again, ".repeat(1000));
@@ -149,7 +149,7 @@ describe("In a browser, CORS", function () {
   });
 
   for (const [what, maxAge, preflights] of [
-    ["once while it may keep the answer", 600, 1],
+    ["once while it may cache the response", 600, 1],
     ["every time where it may not", 0, 2],
   ] as const) {
     it(`makes the browser send a preflight ${what}`, async () => {
@@ -163,7 +163,7 @@ describe("In a browser, CORS", function () {
     });
   }
 
-  it("keeps an answer that the browser cached for one origin from a page of another origin", async () => {
+  it("hides a response that the browser cached for one origin from a page of another origin", async () => {
     await using others = await testApp(Application.create().routes(PAGES));
     asked.length = 0;
     await open({ origins: [pages.url, others.url] });
@@ -173,11 +173,11 @@ describe("In a browser, CORS", function () {
     seen.push(await ask("/kept"));
 
     expect(seen.map(({ text }) => text)).to.deep.equal(["kept", "kept", "kept"]);
-    // The browser uses the cached first answer.
+    // The browser uses the cached first response.
     expect(asked).to.deep.equal(["GET", "GET"]);
   });
 
-  it("lets requests carry cookies with credentials, and lets no page read the answer without", async () => {
+  it("lets requests carry cookies with credentials, and lets no page read the response without", async () => {
     await open({ credentials: true });
     await page.context().addCookies([{ name: "a", value: "1", url: api.url }]);
     const allowed = await ask("/cookie", { credentials: "include" });

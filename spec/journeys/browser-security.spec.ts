@@ -86,7 +86,7 @@ describe("In a browser, the security headers", function () {
     expect(await marksOf(page)).to.deep.equal({ fetched: "ran" });
   });
 
-  it("make the nonce of another answer invalid", async () => {
+  it("make the nonce of another response invalid", async () => {
     await open(new SecurityHeaders().withCspNonce("script-src 'nonce-{nonce}'"));
     const policy = (await page.goto(`${app.url}/page`))?.headers()["content-security-policy"] ?? "";
     const [, old = ""] = /'nonce-([^']+)'/.exec(policy) ?? [];
@@ -98,7 +98,7 @@ describe("In a browser, the security headers", function () {
     expect(await marksOf(page)).to.deep.equal({});
   });
 
-  it("are on the answer, HSTS too", async () => {
+  it("are on the response, HSTS too", async () => {
     await open(new SecurityHeaders().withHsts().withCsp("default-src 'self'"));
 
     const response = await page.goto(`${app.url}/text`);

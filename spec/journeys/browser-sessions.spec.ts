@@ -126,8 +126,8 @@ describe("in Chromium", function () {
         ["/sign-out", ""],
       ] as const) {
         await page.goto(`${elsewhere.url}/post?to=${encodeURIComponent(url + how)}&token=${target}`);
-        const [answer] = await Promise.all([page.waitForResponse(`${url}${how}`), send(page, "button")]);
-        expect(answer.status()).to.equal(403);
+        const [response] = await Promise.all([page.waitForResponse(`${url}${how}`), send(page, "button")]);
+        expect(response.status()).to.equal(403);
       }
       await page.goto(url);
       expect(await nameOn(page)).to.equal("Ada");

@@ -47,23 +47,23 @@ describe("Chromium, with a handler that is too slow", function () {
   });
   after(() => browser?.close());
 
-  /** The orders that the shop has received when the answer is there. */
+  /** The orders that the shop has received when the response is there. */
   async function ordersOf(status: 408 | 503, order: (page: Page) => Promise<unknown>): Promise<number> {
     const shop = new SlowShop();
     await using app = await shop.open(status);
     await page.goto(app.url);
-    const answered = page.waitForResponse((response) => response.url().endsWith("/orders"));
+    const received = page.waitForResponse((response) => response.url().endsWith("/orders"));
     await order(page);
-    await answered;
+    await received;
     return shop.orders;
   }
 
   for (const [what, order] of ways) {
-    it(`sends ${what} once, where the timeout answers 503`, async () => {
+    it(`sends ${what} once, where the timeout gives 503`, async () => {
       expect(await ordersOf(503, order)).to.equal(1);
     });
 
-    it(`sends ${what} more than once, where it answers 408`, async () => {
+    it(`sends ${what} more than once, where it gives 408`, async () => {
       expect(await ordersOf(408, order)).to.be.greaterThan(1);
     });
   }

@@ -1,6 +1,6 @@
 /**
  * The order of the builder's calls does not change the application: it has the same stages, the same settings, and over a socket the same
- * answers and the same events. Only the calls of `.layer()` keep their order.
+ * responses and the same events. Only the calls of `.layer()` keep their order.
  */
 import { Application } from "@stagecraft/framework";
 import { testApp, type AnyRequestOptions, type TestApp } from "@stagecraft/framework/testing";
@@ -73,7 +73,7 @@ function lasting(text: string): string {
     .replaceAll(/"stack":"(?:[^"\\]|\\.)*"/g, "");
 }
 
-async function answer(app: TestApp, step: Step) {
+async function send(app: TestApp, step: Step) {
   const { path, ...options } = step;
   const response = await app.request(path, { ...options, headers: { ...HEADERS, ...options.headers } });
   const { date: _now, ...headers } = Object.fromEntries(response.headers);
@@ -81,31 +81,31 @@ async function answer(app: TestApp, step: Step) {
 }
 
 async function outOfTime(app: TestApp, { clock, slowBegun }: EveryStage): Promise<string> {
-  const asking = answer(app, { path: "/slow" });
+  const sending = send(app, { path: "/slow" });
   await slowBegun.passed;
   // The wait begins only after the handler has done its part.
   await new Promise((resolve) => setImmediate(resolve));
   clock.advance(LIMIT_MS);
-  return asking;
+  return sending;
 }
 
 /** Everything visible from outside, and the settings that the socket of a test does not use. */
 async function seen(order: Order) {
   const stages = new EveryStage();
   await using app = await testApp(told(stages, order));
-  const answers: string[] = [];
-  for (const step of steps) answers.push(await answer(app, step));
-  answers.push(await outOfTime(app, stages));
-  for (let spent = 0; spent <= QUOTA; spent++) answers.push(await answer(app, { path: "/page" }));
+  const responses: string[] = [];
+  for (const step of steps) responses.push(await send(app, step));
+  responses.push(await outOfTime(app, stages));
+  for (let spent = 0; spent <= QUOTA; spent++) responses.push(await send(app, { path: "/page" }));
   stages.maintenance.engage();
-  answers.push(await answer(app, { path: "/page" }), await answer(app, { path: "/health/ready" }));
+  responses.push(await send(app, { path: "/page" }), await send(app, { path: "/health/ready" }));
 
   // The settings of the listener are private to the application.
   const { host, port, times, config } = (app.application as unknown as { readonly parts: ApplicationParts }).parts;
   return {
     pipeline: app.application.pipeline(),
     settings: { host, port, times, config },
-    answers,
+    responses,
     log: lasting(app.logs.transcript()).split("\n"),
     metrics: stages.metrics.render(),
   };
@@ -120,8 +120,8 @@ describe("the order of the builder's calls", () => {
 
   it("is tested with every stage on that can be on", () => {
     const { settings } = new EveryStage();
-    // In the form that `answer` writes.
-    const statuses = plain.answers.map((each) => (JSON.parse(each) as [path: string, status: number])[1]);
+    // In the form that `send` writes.
+    const statuses = plain.responses.map((each) => (JSON.parse(each) as [path: string, status: number])[1]);
 
     expect(plain.pipeline.filter(({ slot, on }) => slot in settings && !on)).to.deep.equal([]);
     expect([...new Set(statuses)]).to.include.members([
@@ -133,7 +133,7 @@ describe("the order of the builder's calls", () => {
     expect(plain.metrics).to.include('http_requests_total{method="GET",status="408"} 1');
   });
 
-  it("does not change stages, settings, answers, log and metrics", async function () {
+  it("does not change stages, settings, responses, log and metrics", async function () {
     this.timeout(60_000);
     const orders = fc.shuffledSubarray([...PLAIN], { minLength: PLAIN.length });
 
@@ -152,7 +152,7 @@ describe("the order of the builder's calls", () => {
 
     const response = await app.get("/");
 
-    expect(plain.answers[0]).to.include('"x-layers":"first, second, third"');
+    expect(plain.responses[0]).to.include('"x-layers":"first, second, third"');
     expect(response.headers.get("x-layers")).to.equal("third, first, second");
   });
 });

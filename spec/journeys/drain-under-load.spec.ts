@@ -10,10 +10,10 @@ import { until } from "../support/until.js";
 
 const run = promisify(execFile);
 const CONNECTIONS = 64;
-/** So many answers show that there is load. */
+/** So many responses show that there is load. */
 const ENOUGH = 200;
 
-/** `cut`: an answer began and is incomplete. */
+/** `cut`: a response began and is incomplete. */
 type Outcome = "served" | "refused" | "cut";
 
 /** One client with its own keep-alive connection, which sends requests until the listener stops. */
@@ -107,12 +107,12 @@ describe("a drain under load", function () {
       const code = await child.exitCode();
       const took = performance.now() - released;
 
-      const answers = Number(/(\d+) requests in/.exec(stdout)?.[1]);
+      const responses = Number(/(\d+) requests in/.exec(stdout)?.[1]);
       const handled = Number(/quick requests: (\d+)/.exec(child.output)?.[1]);
       expect(stdout).to.not.match(/Socket errors|Non-2xx/);
-      expect(answers).to.be.above(0);
+      expect(responses).to.be.above(0);
       // wrk does not count the requests in flight at its end.
-      expect(handled - answers).to.be.within(0, CONNECTIONS);
+      expect(handled - responses).to.be.within(0, CONNECTIONS);
       expect(readiness.lastIndexOf(200)).to.be.below(readiness.indexOf(503));
       expect(readiness.slice(ready))
         .to.have.length.above(10)

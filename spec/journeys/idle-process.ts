@@ -1,5 +1,5 @@
 /**
- * idle.spec.ts runs this file in a process of its own. It serves an application with every stage on, or a bare server, answers a few
+ * idle.spec.ts runs this file in a process of its own. It starts an application with every stage on, or a bare server, serves a few
  * requests, and then prints the remaining timers and the number of callbacks while idle.
  */
 import { createHook } from "node:async_hooks";
@@ -9,7 +9,7 @@ import { connect, type AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
 export interface Idleness {
-  readonly answers: readonly number[];
+  readonly responses: readonly number[];
   /** Active timers, with and without `unref`. */
   readonly timers: readonly { readonly afterMs: number; readonly everyMs: number | null }[];
   readonly active: readonly string[];
@@ -79,7 +79,7 @@ async function calm(): Promise<void> {
 const isBare = process.argv[2] === "bare";
 const port = await (isBare ? serveBarely() : serveApplication());
 while (!(await ask(port, "GET", "/health/ready").then((status) => status === 200, () => false))); // prettier-ignore
-const answers = [
+const responses = [
   await ask(port, "GET", "/long"),
   await ask(port, "POST", "/echo", "hello"),
   await ask(port, "GET", "/module"),
@@ -95,6 +95,6 @@ const active = process.getActiveResourcesInfo();
 await pause(0);
 wakes = 0;
 await pause(WINDOW_MS);
-const idleness: Idleness = { answers, timers: left, active, wakes };
+const idleness: Idleness = { responses, timers: left, active, wakes };
 console.log(JSON.stringify(idleness));
 process.exit();

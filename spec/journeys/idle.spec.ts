@@ -20,7 +20,7 @@ describe("an idle application with every stage on", function () {
   it("has only the timers of a bare server, and runs as few callbacks, after requests of all kinds", async () => {
     const [bare, application] = await Promise.all([idlenessOf("bare"), idlenessOf("application")]);
 
-    expect(application.answers).to.deep.equal([200, 200, 200, 302, 404, 413, 500, 408]);
+    expect(application.responses).to.deep.equal([200, 200, 200, 302, 404, 413, 500, 408]);
     expect(application.timers).to.deep.equal(bare.timers);
     expect(application.active.filter((each) => /Timeout|Immediate/.test(each))).to.deep.equal([]);
     expect(application.wakes).to.equal(bare.wakes);

@@ -115,7 +115,7 @@ describe("koa-compress as a layer", () => {
     expect((await app.get("/short")).status).to.equal(200);
   });
 
-  it("lets errors become answers", async () => {
+  it("lets errors become responses", async () => {
     await using app = await served(compress({ threshold: 1 }));
 
     const response = await app.get("/missing", { headers: { "Accept-Encoding": "gzip" } });
@@ -139,7 +139,7 @@ describe("@koa/cors as a layer", () => {
     }
   });
 
-  it("answers a preflight", async () => {
+  it("responds to a preflight", async () => {
     await using app = await served(cors({ origin, maxAge: 60 }));
 
     const response = await app.options("/short", {
@@ -160,7 +160,7 @@ describe("@koa/cors as a layer", () => {
 });
 
 describe("koa-helmet as a layer", () => {
-  it("puts its headers on answers, errors included", async () => {
+  it("puts its headers on responses, errors included", async () => {
     await using app = await served(helmet());
 
     for (const path of ["/short", "/missing", "/nowhere"]) {
@@ -282,14 +282,14 @@ describe("a body parser as a layer", () => {
     expect(await (await app.post("/", { json: { a: 1 } })).json()).to.deep.equal({ a: 1 });
   });
 
-  it("is answered with 500 where it throws its own error with a status", async () => {
+  it("gets the response 500 where it throws its own error with a status", async () => {
     await using app = await serving(bodyParser());
 
     await expectProblem(await app.post("/", { body: "{" }), { status: 500, detail: null });
     expect(app.logs.transcript()).to.include('"message":"panic"');
   });
 
-  it("is answered with the status where its hook calls ctx.throw", async () => {
+  it("gets a response with the status where its hook calls ctx.throw", async () => {
     await using app = await serving(bodyParser({ onerror: refuseBody }));
 
     const response = await app.post("/", { body: "{" });
@@ -334,7 +334,7 @@ const servingFiles = (layer: KoaMiddleware) => testApp(Application.create().rout
 describe("middleware for files as a layer", () => {
   const escaping = "/a/%2e%2e/..%2fsecret";
 
-  it("is answered with 500 where it throws its own error for a path outside the root", async () => {
+  it("gets the response 500 where it throws its own error for a path outside the root", async () => {
     await using app = await servingFiles(files);
 
     await expectProblem(await app.get(escaping), { status: 500, detail: null });
@@ -352,7 +352,7 @@ describe("middleware for files as a layer", () => {
     ["/route", 200, "of a route"],
     ["/nowhere", 404, ""],
   ] as const) {
-    it(`answers ${path} inside that layer as without it`, async () => {
+    it(`responds to ${path} inside that layer as without it`, async () => {
       await using app = await servingFiles(refusing(files));
 
       const response = await app.get(path);
@@ -411,7 +411,7 @@ describe("all of them at once", () => {
     });
   }
 
-  it("leave a hand-written answer alone", async () => {
+  it("leave a hand-written response alone", async () => {
     await using app = await testApp(
       Application.create()
         .routes(new Routes([Route.get("/", byHand)]))

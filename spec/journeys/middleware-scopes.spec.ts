@@ -16,7 +16,7 @@ import {
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 
-/** Adds its name to the answer; the outermost comes first. */
+/** Adds its name to the response; the outermost comes first. */
 const marking = (name: string) =>
   middleware((ctx, next) => {
     ctx.append("x-passed", name);
@@ -114,9 +114,9 @@ describe("middleware of a collection", () => {
     routes.merge(new Routes([Route.get("/after", () => "")]));
     await using app = await testApp(Application.create().routes(routes));
 
-    const answers = [await app.get("/before"), await app.get("/after")];
+    const responses = [await app.get("/before"), await app.get("/after")];
 
-    expect(answers.map(({ headers }) => headers.get("x-passed"))).to.deep.equal(["Collection", null]);
+    expect(responses.map(({ headers }) => headers.get("x-passed"))).to.deep.equal(["Collection", null]);
     expect(app.logs.transcript()).to.include('"routes":["GET /after"]');
   });
 });

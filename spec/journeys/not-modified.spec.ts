@@ -20,7 +20,7 @@ import { needs } from "../support/machine.js";
 const KEY = "5a".repeat(64);
 const ETAG = '"1"';
 
-/** As a handler with validators of its own answers. */
+/** The headers and the body of a handler with validators of its own. */
 function cached(ctx: Context, body: () => string): unknown {
   ctx.set({ ETag: ETAG, "Cache-Control": "no-cache" });
   if (ctx.get("if-none-match") !== ETAG) return Reply.html(`<!doctype html><link rel="icon" href="data:,">${body()}`);
@@ -134,9 +134,9 @@ describe("a 304", () => {
         await page.goto(url);
         expect(await page.textContent("b")).to.equal("ran");
       }
-      const [answer] = await Promise.all([page.waitForResponse(`${url}/act`), page.click("button")]);
+      const [response] = await Promise.all([page.waitForResponse(`${url}/act`), page.click("button")]);
 
-      expect(answer.status()).to.equal(200);
+      expect(response.status()).to.equal(200);
       expect(app.logs.lines().join()).to.match(/GET \/ 200 .*GET \/ 304 /s);
       await context.close();
     });

@@ -1,6 +1,6 @@
 /**
  * A canary in every header, cookie, query and body, through every stage and every error. The specs search for it in the events before
- * redaction, in the lines of both formats, in spans, in metrics, and in heads and bodies of answers. The handlers here log nothing of their
+ * redaction, in the lines of both formats, in spans, in metrics, and in heads and bodies of responses. The handlers here log nothing of their
  * input, so any finding comes from the framework.
  */
 import { once } from "node:events";
@@ -38,7 +38,7 @@ import { TracingRecorder } from "../support/tracing-recorder.js";
 
 const CANARY = "canary4711secret";
 // A busy machine may pause for seconds.
-const ANSWER_MS = 15_000;
+const RESPONSE_MS = 15_000;
 const ACCESS = "framework::observe::access_log";
 
 const Login = z.object({ name: z.string().max(3), age: z.number(), site: z.url() });
@@ -107,15 +107,15 @@ const CONDITIONS: readonly (readonly [string, () => ApplicationBuilder, readonly
   ["with its quota used up", () => everything().rateLimit(byCredentials), [429]],
   ["with handlers that take too long", () => everything().routes(slow).timeout(5), [200, 404, 408]],
   [
-    "without anything that answers for a panic",
+    "without a stage that responds to a panic",
     () => Application.create().routes(routes).requestId().traceContext().accessLog().metrics(),
     [200, 400, 404, 413, 415, 422, 500],
   ],
 ];
 
-/** Names an answer that does not end. */
+/** Names a response that does not end. */
 async function inTime<T>(promise: Promise<T>, what: string): Promise<T> {
-  const limit = pause(2 * ANSWER_MS, undefined, { ref: false }).then(() =>
+  const limit = pause(2 * RESPONSE_MS, undefined, { ref: false }).then(() =>
     Promise.reject(new Error(`${what} never came`)),
   );
   return Promise.race([promise, limit]);
@@ -126,7 +126,7 @@ class Haunted implements AsyncDisposable {
   readonly witness = new TracingRecorder();
   readonly json = new CaptureSink();
   readonly text = new CaptureSink();
-  readonly answers: string[] = [];
+  readonly responses: string[] = [];
   readonly metrics: Metrics;
   private readonly application;
   private readonly listener = this.run(() => net.createServer().listen(0, "127.0.0.1"));
@@ -150,30 +150,30 @@ class Haunted implements AsyncDisposable {
     return (this.listener.address() as AddressInfo).port;
   }
 
-  /** Sends every request with the canary at every place, and keeps all answers: heads and bodies, of successes too. */
+  /** Sends every request with the canary at every place, and collects all responses: heads and bodies, of successes too. */
   async ask(): Promise<void> {
     const transport = new Transport(this.port);
     for (const { method, path, options } of createCanaryRequests(CANARY, this.application.routes().descriptors())) {
-      const signal = AbortSignal.timeout(ANSWER_MS);
+      const signal = AbortSignal.timeout(RESPONSE_MS);
       const asked = `${method} ${path} with ${Object.keys(options).join()}`;
       const response = await inTime(transport.send(method, path, { ...options, signal }), asked);
       const body = await inTime(
         response.text().catch(() => "cut off"),
         `the body of ${asked}`,
       );
-      this.answers.push(`${response.status} ${inspect([...response.headers])} ${body}`);
+      this.responses.push(`${response.status} ${inspect([...response.headers])} ${body}`);
     }
     for (const bytes of createRawRequests(CANARY)) {
-      this.answers.push(String(await rawExchange(this.port, bytes, { quietMs: 20 })));
+      this.responses.push(String(await rawExchange(this.port, bytes, { quietMs: 20 })));
     }
   }
 
   /** The searched places that hold the canary. */
   found(): readonly string[] {
-    const { witness, json, text, metrics, answers } = this;
+    const { witness, json, text, metrics, responses } = this;
     const fields = witness.spans.map((span) => inspect(span.fields, { depth: null }));
     const events = witness.events.map((event) => inspect(event, { depth: null }));
-    const places = [...events, ...fields, ...json.lines(), ...text.lines(), metrics.render(), ...answers];
+    const places = [...events, ...fields, ...json.lines(), ...text.lines(), metrics.render(), ...responses];
     return places.filter(
       (place) => place.toLowerCase().includes(CANARY) || place.includes(formatBasicCredentials(CANARY)),
     );
@@ -205,7 +205,7 @@ describe("a secret in a request", function () {
 
       expect(haunted.found()).to.deep.equal([]);
       expect([...haunted.statuses()]).to.include.members([...statuses]);
-      expect(haunted.witness.events.length).to.be.above(haunted.answers.length / 2);
+      expect(haunted.witness.events.length).to.be.above(haunted.responses.length / 2);
       for (const line of haunted.json.lines()) expectLogLine(line);
     });
   }

@@ -35,7 +35,7 @@ const routes = new Routes([
   Route.get("/panic", () => Promise.reject(new Error("boom"))),
   Route.get("/slow", () => new Promise(() => {})),
   Route.post("/links", (ctx: Context) => ctx.json()),
-  Route.get("/told", () => log.info("told")),
+  Route.get("/reported", () => log.info("told")),
 ]);
 
 function observed(): ApplicationBuilder {
@@ -73,7 +73,7 @@ function counted(app: TestApp): number {
 }
 
 describe("the requests of an application", () => {
-  it("are logged once each, whichever stage answers, and the counts agree", async () => {
+  it("are logged once each, whichever stage responds, and the counts agree", async () => {
     await using app = await testApp(
       observed()
         .maintenance(new Maintenance().allow("/"))
@@ -129,10 +129,10 @@ describe("the requests of an application", () => {
     const trace_id = "4bf92f3577b34da6a3ce929d0e0e4736";
     const headers = { traceparent: `00-${trace_id}-00f067aa0ba902b7-01`, "x-request-id": "abc" };
 
-    await app.get("/told", { headers });
+    await app.get("/reported", { headers });
 
     const trace = { trace_id, parent_span_id: "00f067aa0ba902b7", continued_trace: true };
-    const request = { request_id: "abc", method: "GET", path: "/told", client_ip: "127.0.0.1" };
+    const request = { request_id: "abc", method: "GET", path: "/reported", client_ip: "127.0.0.1" };
     const [line] = linesOf(app, TARGET);
     const [event] = linesOf(app, "shop");
     expect(line?.spans).to.deep.equal(["framework.request"]);
@@ -141,22 +141,22 @@ describe("the requests of an application", () => {
     expect(event?.fields).to.deep.equal({ ...trace, ...request });
   });
 
-  it("are not logged, not counted and get no id where a health endpoint answers", async () => {
+  it("are not logged, not counted and get no id where a health endpoint responds", async () => {
     await using app = await testApp(observed());
 
-    const answers = [
+    const responses = [
       await app.get("/up"),
       await app.get("/up/live"),
       await app.head("/up/ready"),
       await app.post("/up"),
     ];
 
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 405]);
-    expect(answers.map(({ headers }) => headers.has("x-request-id"))).to.deep.equal([false, false, false, false]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 405]);
+    expect(responses.map(({ headers }) => headers.has("x-request-id"))).to.deep.equal([false, false, false, false]);
     expect([told(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
-  it("are not logged, not counted and get no id where CORS answers a preflight", async () => {
+  it("are not logged, not counted and get no id where CORS responds to a preflight", async () => {
     await using app = await testApp(observed().cors({ origins: [ORIGIN] }));
 
     const response = await app.options("/fine", {
@@ -168,7 +168,7 @@ describe("the requests of an application", () => {
     expect([told(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
-  it("are not logged and not counted where the proxy function or the parser answers", async () => {
+  it("are not logged and not counted where the proxy function or the parser responds", async () => {
     await using app = await testApp(observed().proxy(() => ProxyAction.shortCircuit(418)));
 
     await app.get("/fine");
@@ -177,7 +177,7 @@ describe("the requests of an application", () => {
     expect([told(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
-  it("get only x-request-id on their answers", async () => {
+  it("get only x-request-id on their responses", async () => {
     await using plain = await testApp(Application.create().routes(routes));
     await using app = await testApp(observed());
 
@@ -239,7 +239,7 @@ describe("the client of a request", () => {
       await using app = await testApp(observed().trustedProxies(proxies));
       const headers = { "x-forwarded-for": forwarded, "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" };
 
-      await app.get("/told", { headers });
+      await app.get("/reported", { headers });
 
       expect(linesOf(app, TARGET).map(({ fields }) => fields["client_ip"])).to.deep.equal([expected]);
       expect(linesOf(app, "shop").map(({ fields }) => fields["client_ip"])).to.deep.equal([expected]);
@@ -261,11 +261,11 @@ describe("the client of a request", () => {
   for (const [what, line, status] of hostile) {
     it(`is the trusted peer itself where it sends ${what}${status === 400 ? ", which the parser refuses" : ""}`, async () => {
       await using app = await testApp(observed().trustedProxies("127.0.0.1"));
-      const head = `GET /told HTTP/1.1\r\nHost: spec\r\nConnection: close\r\n${line}\r\n`;
+      const head = `GET /reported HTTP/1.1\r\nHost: spec\r\nConnection: close\r\n${line}\r\n`;
 
-      const answer = String(await app.raw(Buffer.from(head, "latin1"), PATIENT));
+      const response = String(await app.raw(Buffer.from(head, "latin1"), PATIENT));
 
-      expect(answer).to.match(status === 400 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 204 /);
+      expect(response).to.match(status === 400 ? /^HTTP\/1\.1 400 / : /^HTTP\/1\.1 204 /);
       const clients = linesOf(app, TARGET).map(({ fields }) => fields["client_ip"]);
       expect(clients).to.deep.equal(status === 400 ? [] : ["127.0.0.1"]);
       expect(app.logs.transcript()).not.to.contain("6.6.6").and.not.to.contain("injected");
@@ -303,7 +303,7 @@ describe("the client of a request", () => {
     });
 
     // The event's one argument, by Node's documentation.
-    const request = http.get({ socketPath: path, path: "/told", agent: false });
+    const request = http.get({ socketPath: path, path: "/reported", agent: false });
     const [response] = (await once(request, "response")) as [http.IncomingMessage];
     response.resume();
     await running.stop();
@@ -315,14 +315,14 @@ describe("the client of a request", () => {
 });
 
 describe("the layers placed by hand", () => {
-  it("log the requests that reach them: answers, 404 and 405", async () => {
+  it("log the requests that reach them: responses, 404 and 405", async () => {
     const metrics = new Metrics();
     await using app = await testApp(byHand(metrics));
 
-    const answers = [await app.get("/told"), await app.get("/nowhere"), await app.put("/fine")];
+    const responses = [await app.get("/reported"), await app.get("/nowhere"), await app.put("/fine")];
 
-    expect(told(app)).to.deep.equal(["GET /told 204", "GET /nowhere 404", "PUT /fine 405"]);
-    for (const { headers } of answers) expect(headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
+    expect(told(app)).to.deep.equal(["GET /reported 204", "GET /nowhere 404", "PUT /fine 405"]);
+    for (const { headers } of responses) expect(headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
     expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "PUT", status: "405" })).to.equal(1);
     expect(linesOf(app, "shop")[0]?.spans).to.deep.equal(["framework.request", "framework.request"]);
   });
@@ -338,7 +338,7 @@ describe("the layers placed by hand", () => {
     expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "GET", status: "500" })).to.equal(1);
   });
 
-  it("log an error with its status, as the answer that it becomes further out", async () => {
+  it("log an error with its status, as the response that it becomes further out", async () => {
     const metrics = new Metrics();
     const missing = Route.get("/missing", () => Promise.reject(new NotFoundError("no")));
     await using app = await testApp(byHand(metrics).routes(new Routes([missing])));

@@ -1,4 +1,4 @@
-/** An application answers every error in its own format: the mapper gets the error of each stage that refuses, and each thrown value. */
+/** An application sends every error in its own format: the mapper gets the error of each stage that refuses, and each thrown value. */
 import {
   Application,
   BadRequestError,
@@ -57,7 +57,7 @@ const routes = () =>
     Route.get("/slow", () => new Promise(() => {})),
     Route.post("/upload", (ctx) => ctx.text()),
     Route.get("/redirect", () => redirect().route("nowhere")),
-    Route.get("/answered", () => Reply.json({ mine: true }, 404)),
+    Route.get("/returned", () => Reply.json({ mine: true }, 404)),
     Route.get("/closed", () => "never").middleware(new Closed()),
     Route.get("/limited", () => "once").middleware(RateLimit.perHour(0)),
   ]);
@@ -83,7 +83,7 @@ async function startedWith(mapper: ErrorMapper, builder: ApplicationBuilder = al
 
 const all = () => Application.create().catchPanic().bodyLimit(10);
 
-/** Answers `path`, and gives what the mapper got, which it answers with its own format. */
+/** Requests `path`, and returns the response with the calls of the mapper, whose reply has a format of its own. */
 async function asked(path: string, { method = "GET", body }: { method?: string; body?: string } = {}, builder = all()) {
   const calls: Asked[] = [];
   const mapper: ErrorMapper = (error, ctx) => {
@@ -127,14 +127,14 @@ const ERRORS: readonly (readonly [string, string, object, number, new (...args: 
 
 describe("the error mapper", () => {
   for (const [what, path, request, status, kind, message] of ERRORS) {
-    it(`gets ${kind.name} ${status} once for ${what}, and its reply is the answer`, async () => {
-      const { calls, text, ...answer } = await asked(path, request);
+    it(`gets ${kind.name} ${status} once for ${what}, and its reply is the response`, async () => {
+      const { calls, text, ...response } = await asked(path, request);
 
       expect(calls.map(({ status: seen }) => seen)).to.deep.equal([status]);
       const [{ error } = { error: undefined }] = calls;
       expect(error).to.be.instanceOf(kind).and.include({ message });
       if (error instanceof FrameworkError) expect(error.status).to.equal(status);
-      expect([answer.status, JSON.parse(text)]).to.deep.equal([status, { own: status }]);
+      expect([response.status, JSON.parse(text)]).to.deep.equal([status, { own: status }]);
     });
   }
 
@@ -175,8 +175,8 @@ describe("the error mapper", () => {
     expect(refused.calls[0]?.error).to.deep.include({ headers: { Allow: "GET, HEAD, OPTIONS" } });
   });
 
-  it("is not asked for an answer with a body that the application returned", async () => {
-    const { calls, status, text } = await asked("/answered");
+  it("is not asked for a response with a body that the application returned", async () => {
+    const { calls, status, text } = await asked("/returned");
 
     expect(calls).to.deep.equal([]);
     expect([status, text]).to.deep.equal([404, '{"mine":true}']);

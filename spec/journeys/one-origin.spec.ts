@@ -109,10 +109,10 @@ describe("the origins of a site", () => {
         const visit = { headers: { "X-Inertia": "true" } };
         return (await fetch("/to?url=http://shop.test/form", visit)).status;
       });
-      const [answer] = await Promise.all([page.waitForResponse("http://shop.test/act"), page.click("button")]);
+      const [response] = await Promise.all([page.waitForResponse("http://shop.test/act"), page.click("button")]);
 
       expect(followed).to.equal(200);
-      expect(await answer.text()).to.equal("done");
+      expect(await response.text()).to.equal("done");
     });
   });
 });

@@ -159,7 +159,7 @@ describe("In a browser, pages", function () {
     await page.click("text=form");
     await page.fill("#name", "once");
     await page.fill("#target", "https://example.com/");
-    // The answer comes after both clicks.
+    // The response comes after both clicks.
     const clicked = new Gate();
     await page.route("**/form", (route) => clicked.passed.then(() => route.continue()));
     await page.dblclick("#save");
@@ -194,7 +194,7 @@ describe("In a browser, pages", function () {
     expect(documents).to.have.length(1);
   });
 
-  it("stay where an action answers nothing", async () => {
+  it("stay where an action returns nothing", async () => {
     await page.click("text=empty");
     await page.waitForFunction(() => document.querySelector("#time")?.textContent !== "1");
 
@@ -287,7 +287,7 @@ const colour = (page: Page) => page.$eval(".item", (item) => getComputedStyle(it
 /** Without the tags of the front end. */
 const bare = () => "<!DOCTYPE html><title>Bare</title>";
 
-/** The answer of another server: as if the server had been replaced by one with new assets. */
+/** The response of another server: as if the server had been replaced by one with new assets. */
 async function replayed(url: string, request: Request) {
   const response = await fetch(url, { headers: request.headers(), redirect: "manual" });
   const headers = Object.fromEntries([...response.headers].filter(([name]) => name !== "content-encoding"));

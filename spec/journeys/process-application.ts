@@ -40,7 +40,7 @@ class HeldClock extends SystemClock {
   }
 }
 
-/** Requests that reached a handler, for comparison with the answers that reached a client. */
+/** Requests that reached a handler, for comparison with the responses that reached a client. */
 let quick = 0;
 
 @Injectable()

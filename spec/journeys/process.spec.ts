@@ -29,7 +29,7 @@ describe("the process", function () {
     });
     after(() => child?.[Symbol.asyncDispose]());
 
-    it("answers live while it boots, and refuses all other requests with 503", async () => {
+    it("reports itself live while it boots, and refuses all other requests with 503", async () => {
       await child.says("database starting");
 
       const live = await fetch(`${child.url}/up/live`);
@@ -53,17 +53,17 @@ describe("the process", function () {
     });
 
     it("prints an unhandled error with its stack on standard error, where no log is installed, and goes on", async () => {
-      const answers = [
+      const responses = [
         await fetch(`${child.url}/panic`),
         await fetch(`${child.url}/odd`),
         await fetch(`${child.url}/quick`),
       ];
       const broken = await fetch(`${child.url}/broken`)
-        .then((answer) => answer.text())
+        .then((response) => response.text())
         .catch(() => "cut");
 
-      expect(answers.map(({ status }) => status)).to.deep.equal([500, 500, 200]);
-      expect(await answers[0]?.text()).not.to.contain("of the handler");
+      expect(responses.map(({ status }) => status)).to.deep.equal([500, 500, 200]);
+      expect(await responses[0]?.text()).not.to.contain("of the handler");
       expect(broken).to.equal("cut");
       // The last of them, and so the others too.
       await child.says("response failed in ", "errors");
@@ -80,9 +80,9 @@ describe("the process", function () {
 
       child.kill("SIGTERM");
       await idle.end();
-      const answer = await slow;
+      const response = await slow;
 
-      expect([answer.status, await answer.text()]).to.deep.equal([200, "done slowly"]);
+      expect([response.status, await response.text()]).to.deep.equal([200, "done slowly"]);
       expect(await child.exitCode()).to.equal(0);
     });
   });
@@ -133,29 +133,29 @@ describe("the process", function () {
     expect(child.output).not.to.contain("mail starting");
   });
 
-  it("answers readiness with 503 before the listener stops, and still serves requests", async () => {
+  it("reports itself not ready with 503 before the listener stops, and still serves requests", async () => {
     await using child = await started({ DELAY: "held" });
 
     child.kill("SIGTERM");
     await until(async () => (await fetch(`${child.url}/up/ready`)).status === 503);
-    const answers = [await fetch(`${child.url}/up/live`), await fetch(`${child.url}/quick`)];
+    const responses = [await fetch(`${child.url}/up/live`), await fetch(`${child.url}/quick`)];
     child.endInput();
 
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
-    expect(answers[1]?.headers.get("connection")).to.equal("close");
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
+    expect(responses[1]?.headers.get("connection")).to.equal("close");
     expect(await child.exitCode()).to.equal(0);
     expect(child.output).to.match(/mail stopped\ndatabase stopped\n[^]*ran, exit code 0\n$/);
   });
 
-  it("aborts the remaining requests at the deadline, and answers them with 503", async () => {
+  it("aborts the remaining requests at the deadline, and gives them 503", async () => {
     await using child = await started({ DEADLINE_MS: "300" });
     const endless = fetch(`${child.url}/endless`);
     await child.says("endless begun");
 
     child.kill("SIGTERM");
-    const answer = await endless;
+    const response = await endless;
 
-    expect(answer.status).to.equal(503);
+    expect(response.status).to.equal(503);
     expect(await child.exitCode()).to.equal(0);
     expect(child.output).to.contain("aborted E_DRAIN");
   });
@@ -246,20 +246,20 @@ describe("the process", function () {
     const url = `http://127.0.0.1:${port}`;
     const isReady = () => fetch(`${url}/up/ready`).then(({ ok }) => ok, () => false); // prettier-ignore
     await until(isReady);
-    const answers = [];
-    for (let count = 0; count < 20; count++) answers.push(await (await fetch(url)).text());
+    const responses = [];
+    for (let count = 0; count < 20; count++) responses.push(await (await fetch(url)).text());
     child.kill();
 
-    expect(new Set(answers)).to.deep.equal(new Set(["served"]));
+    expect(new Set(responses)).to.deep.equal(new Set(["served"]));
     expect(await end).to.deep.equal({ code: 0, signal: null });
   });
 
   it("drains and exits with 1 after an uncaught failure", async () => {
     await using child = await started();
 
-    const answer = await fetch(`${child.url}/crash`);
+    const response = await fetch(`${child.url}/crash`);
 
-    expect(answer.status).to.equal(200);
+    expect(response.status).to.equal(200);
     expect(await child.exitCode()).to.equal(1);
     expect(child.output).to.contain("database stopped");
     expect(child.errors).to.match(/uncaught failure: Error: .+\n\s+at /);

@@ -57,7 +57,7 @@ const routes = new Routes([
   Route.post("/links", async (ctx: Context) => ctx.json(z.object({ name: z.string() }))),
 ]);
 
-/** All stages that answer, count or add headers, in any order. */
+/** All stages that respond, count or add headers, in any order. */
 class Rig {
   readonly clock = new FakeClock();
   readonly maintenance = new Maintenance();
@@ -198,7 +198,7 @@ describe("a refusal", () => {
     });
   }
 
-  it("answers an allowed path and the health endpoints during maintenance", async () => {
+  it("serves an allowed path and the health endpoints during maintenance", async () => {
     const rig = new Rig();
     await using app = await rig.start();
     rig.maintenance.allow("/fine").engage();

@@ -153,7 +153,7 @@ describe("In a browser, samples/links", function () {
     expect(ada.documents).to.deep.equal(["/account/sign-up"]);
   });
 
-  it("keeps the sign-in of another tab when an answer for the session before comes after it", async () => {
+  it("keeps the sign-in of another tab when a response for the session before comes after it", async () => {
     await store.add("slow", TARGET);
     await ada.signUp("max");
     const [asked, goOn] = [new Gate(), new Gate()];
@@ -196,7 +196,7 @@ describe("In a browser, samples/links", function () {
   it("loads the page anew when the assets have another version", async () => {
     await using next = await start({ version: "next" });
     await ada.open();
-    await ada.page.route(`${app.url}/**`, (route) => answeredBy(next.url, app.url, route));
+    await ada.page.route(`${app.url}/**`, (route) => fetchFrom(next.url, app.url, route));
 
     await ada.page.click("text=I have an account");
     await ada.page.waitForSelector("h1:has-text('Sign in')");
@@ -342,8 +342,8 @@ function logo(content: string | Buffer) {
   return { name: "logo.png", mimeType: "image/png", buffer: Buffer.from(content) };
 }
 
-/** The answer of another server: as if the server had been replaced by one with new assets. */
-async function answeredBy(other: string, own: string, route: Intercepted): Promise<void> {
+/** The response of another server: as if the server had been replaced by one with new assets. */
+async function fetchFrom(other: string, own: string, route: Intercepted): Promise<void> {
   const request = route.request();
   const url = request.url().replace(own, other);
   const response = await fetch(url, { headers: await request.allHeaders(), redirect: "manual" });

@@ -15,17 +15,17 @@ async function start({ url }: RedisServer, quota: number): Promise<Child> {
 }
 
 /** A page would cost the rendering of a document. */
-const ANSWER = "/about";
+const LIMITED_PATH = "/about";
 
 const agent = new Agent({ keepAlive: true });
 
-/** `fetch` takes more of the processor than the answer. */
-function answerOf(url: string, headers: OutgoingHttpHeaders = {}): Promise<IncomingMessage> {
+/** `fetch` takes more of the processor than the response. */
+function request(url: string, headers: OutgoingHttpHeaders = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const asked = get(url, { agent, headers }, (answer) => {
-      answer
+    const asked = get(url, { agent, headers }, (response) => {
+      response
         .resume()
-        .once("end", () => resolve(answer))
+        .once("end", () => resolve(response))
         .once("error", reject);
     });
     asked.once("error", reject);
@@ -33,7 +33,7 @@ function answerOf(url: string, headers: OutgoingHttpHeaders = {}): Promise<Incom
 }
 
 async function statusOf(url: string): Promise<number> {
-  return (await answerOf(url)).statusCode ?? 0;
+  return (await request(url)).statusCode ?? 0;
 }
 
 /** The statuses of `count` requests, spread over the processes by `pick`, eight at a time. */
@@ -41,7 +41,7 @@ async function statusesOf(count: number, pick: (index: number) => Child): Promis
   const statuses: number[] = [];
   let next = 0;
   const client = async (): Promise<void> => {
-    while (next < count) statuses.push(await statusOf(pick(next++).url + ANSWER));
+    while (next < count) statuses.push(await statusOf(pick(next++).url + LIMITED_PATH));
   };
   await Promise.all(Array.from({ length: 8 }, client));
   return statuses;
@@ -52,7 +52,7 @@ function times(status: number, statuses: readonly number[]): number {
 }
 
 const CLIENTS = 12;
-/** The number of equal answers in a row after which the requests of the earlier state are over. */
+/** The number of equal responses in a row after which the requests of the earlier state are over. */
 const ENOUGH = 8 * CLIENTS;
 
 async function all(children: readonly Child[], path: string, status: number): Promise<boolean> {
@@ -60,12 +60,12 @@ async function all(children: readonly Child[], path: string, status: number): Pr
   return statuses.every((each) => each === status);
 }
 
-/** Clients that send the next request after each answer, spread evenly over the processes, with their results. */
+/** Clients that send the next request after each response, spread evenly over the processes, with their results. */
 class Load {
   underWay = 0;
   /** Milliseconds. */
   slowest = 0;
-  /** Status and type of every answer. */
+  /** Status and type of every response. */
   readonly seen = new Set<string>();
   private readonly last: number[] = [];
   private readonly clients: Promise<unknown>;
@@ -78,8 +78,8 @@ class Load {
     this.clients = Promise.all(clients);
   }
 
-  /** Resolves when all recent answers have `status`, under load. */
-  answers(status: number): Promise<void> {
+  /** Resolves when all recent responses have `status`, under load. */
+  settles(status: number): Promise<void> {
     this.last.length = 0;
     return until(() => {
       const others = this.last.findLastIndex((each) => each !== status);
@@ -106,7 +106,7 @@ class Load {
   private async ask(url: string): Promise<void> {
     const asked = performance.now();
     this.underWay++;
-    const { statusCode = 0, headers } = await answerOf(url + ANSWER, { "X-Forwarded-For": this.nextAddress() });
+    const { statusCode = 0, headers } = await request(url + LIMITED_PATH, { "X-Forwarded-For": this.nextAddress() });
     this.underWay--;
     this.slowest = Math.max(this.slowest, performance.now() - asked);
     this.last.push(statusCode);
@@ -160,20 +160,20 @@ describe("two processes of the sample that share a quota", function () {
       const load = new Load(both);
       const underWay: number[] = [];
 
-      await load.answers(200);
+      await load.settles(200);
       redis.halt();
       underWay.push(load.underWay);
-      await load.answers(503);
+      await load.settles(503);
       redis.resume();
       underWay.push(load.underWay);
-      await load.answers(200);
+      await load.settles(200);
       await redis.kill();
       underWay.push(load.underWay);
-      await load.answers(503);
+      await load.settles(503);
       await until(() => all(both, "/up/ready", 503));
       await redis.restart();
       underWay.push(load.underWay);
-      await load.answers(200);
+      await load.settles(200);
       await until(() => all(both, "/up/ready", 200));
       await load.end();
 

@@ -1,4 +1,4 @@
-/** The soak of `npm run soak`, for seconds instead of minutes, with clients that count every answer, so that all counts are exact. */
+/** The soak of `npm run soak`, for seconds instead of minutes, with clients that count every response, so that all counts are exact. */
 import { expect } from "chai";
 import { soak, type Soaked } from "../tools/soak/soak.js";
 import { disagreements } from "../tools/soak/verdict.js";
@@ -14,13 +14,13 @@ describe("a sample that is killed under load", function () {
     soaked = await soak({ seconds: 1, clients: CLIENTS, connections: 0 });
   });
 
-  it("writes a whole line for each answer, in the order of each client, and counts it in /metrics", () => {
+  it("writes a whole line for each response, in the order of each client, and counts it in /metrics", () => {
     expect(disagreements(soaked)).to.deep.equal([]);
-    expect(soaked.reading.requests).to.equal(soaked.answers);
+    expect(soaked.reading.requests).to.equal(soaked.responses);
   });
 
   it("has served requests of every kind", () => {
-    expect(soaked.byClient.filter((answers) => answers > 0)).to.have.length(CLIENTS);
+    expect(soaked.byClient.filter((responses) => responses > 0)).to.have.length(CLIENTS);
     expect([...soaked.reading.series.keys()]).to.include.members([
       "GET 200",
       "POST 201",
@@ -30,13 +30,13 @@ describe("a sample that is killed under load", function () {
     ]);
   });
 
-  it("fails the check where one line, one answer or one count is missing", () => {
-    const { answers, counted, byClient } = soaked;
+  it("fails the check where one line, one response or one count is missing", () => {
+    const { responses, counted, byClient } = soaked;
     const missing = counted.get("GET 404") ?? 0;
 
     const wrong: readonly Soaked[] = [
-      { ...soaked, answers: answers + 1 },
-      { ...soaked, answers: answers - 1 },
+      { ...soaked, responses: responses + 1 },
+      { ...soaked, responses: responses - 1 },
       { ...soaked, counted: new Map([...counted, ["GET 404", missing + 1]]) },
       { ...soaked, counted: new Map([...counted, ["GET 418", 1]]) },
       { ...soaked, byClient: byClient.map((each, client) => (client === 3 ? each + 1 : each)) },

@@ -1,5 +1,5 @@
 /**
- * A request passes the stages in the order of the table, its answer in the reverse order: over a socket, first with a marker in every slot,
+ * A request passes the stages in the order of the table, its response in the reverse order: over a socket, first with a marker in every slot,
  * then with the real stages and a proof for each pair of neighbours.
  */
 import {
@@ -135,7 +135,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "proxy",
     "health",
-    "a target that was rewritten is answered by health",
+    "health responds to a target that was rewritten",
     async (probes) => {
       const { text } = await probes.request("/old/health/live");
 
@@ -242,7 +242,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "metrics",
     "catchPanic",
-    "an unhandled error is counted as an answer",
+    "an unhandled error is counted as a response",
     async (probes) => {
       const { responseAt } = await probes.request("/panic");
 
@@ -338,7 +338,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "csrf",
     "pages",
-    "between them a redirect with a fragment is the answer that the page client understands",
+    "between them a redirect with a fragment is the response that the page client understands",
     async (probes) => {
       const { responseAt } = await probes.request("/part", { headers: { "X-Inertia": "true" } });
 
@@ -370,7 +370,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   [
     "redirectMapper",
     "layers",
-    "an error is an exception to the layers, and an answer outside them",
+    "an error is an exception to the layers, and a response outside them",
     async (probes) => {
       const { responseAt } = await probes.request("/bad");
 
@@ -406,7 +406,7 @@ const NEIGHBOURS: readonly (readonly [outer: Slot, inner: Slot, how: string, pro
   ],
 ];
 
-/** The stages that refuse or answer, and the last gap that such a request reaches. */
+/** The stages that refuse or respond, and the last gap that such a request reaches. */
 const HANDLER_RESULTS: readonly (readonly [who: Slot, status: number, path: string, AnyRequestOptions, last?: Slot])[] =
   [
     ["proxy", 410, "/closed", {}, "devProxy"],
@@ -424,7 +424,7 @@ async function provoke(probes: StageProbes, who: Slot): Promise<void> {
   if (who === "rateLimit") for (let spent = 0; spent < QUOTA; spent++) await probes.request("/page");
 }
 
-/** Which headers of outer stages the answer of a refused request has. */
+/** Which headers of outer stages the response of a refused request has. */
 const envelopeOf = ({ response: { headers } }: ProbedRequest) =>
   ["x-frame-options", "access-control-allow-origin", "x-request-id"].map((name) => headers.has(name));
 
@@ -446,7 +446,7 @@ describe("the real stages", () => {
   }
 
   for (const [who, status, path, options, last] of HANDLER_RESULTS) {
-    it(`run no inner stage where ${who} answers ${status}`, async () => {
+    it(`run no inner stage where ${who} responds with ${status}`, async () => {
       await using probes = await StageProbes.start();
       await provoke(probes, who);
 
@@ -472,7 +472,7 @@ describe("the real stages", () => {
     });
   }
 
-  it("add nothing to the answers of health", async () => {
+  it("add nothing to the responses of health", async () => {
     await using probes = await StageProbes.start();
     await provoke(probes, "maintenance");
 

@@ -52,7 +52,7 @@ const KEY = cacheKey<string>("note");
 describe("the subsystems of an application", function () {
   this.timeout(60_000);
 
-  it("show no bind, payload, cached value, file or mail in log, spans, metrics and answers", async () => {
+  it("show no bind, payload, cached value, file or mail in log, spans, metrics and responses", async () => {
     const database = new ShopDatabase(sqlite(":memory:"), { migrations: [notes, jobsMigrations], migrate: true });
     const [cache, storage, worker] = [new MemoryCache(), new MemoryStorage(), new Worker()];
     let jobs: Jobs | undefined;
@@ -110,9 +110,9 @@ describe("the subsystems of an application", function () {
 
     const statuses: Record<string, readonly number[]> = {};
     for (const part of PARTS) {
-      const answers = [];
-      for (const path of ["works", "fails"]) answers.push(await app.post(`/${path}/${part}`, { body: CANARY }));
-      statuses[part] = answers.map(({ status }) => status);
+      const responses = [];
+      for (const path of ["works", "fails"]) responses.push(await app.post(`/${path}/${part}`, { body: CANARY }));
+      statuses[part] = responses.map(({ status }) => status);
     }
     await until(() => worker.ended >= 2 && sent.sent.length >= 1);
     await until(async () => (await jobs?.dead())?.length === 1);

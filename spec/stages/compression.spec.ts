@@ -13,7 +13,7 @@ import type { Middleware } from "../../lib/http/middleware.js";
 import { errorOf } from "../support/error-of.js";
 import { eventsOf } from "../support/events-of.js";
 import { rejectionOf } from "../support/rejection-of.js";
-import { type Answer, Stack } from "../support/stack.js";
+import { type ReceivedResponse, Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
 import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 
@@ -570,7 +570,7 @@ function closed(stream: Readable): Promise<void> {
   return new Promise((resolve) => stream.once("close", resolve));
 }
 
-function decoded({ headers, body }: Answer): string {
+function decoded({ headers, body }: ReceivedResponse): string {
   const coding = headers["content-encoding"];
   if (coding === "br") return brotliDecompressSync(body).toString();
   return coding === "gzip" ? gunzipSync(body).toString() : body.toString();

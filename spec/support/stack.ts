@@ -17,7 +17,7 @@ import type { Middleware } from "../../lib/http/middleware.js";
 import { lastResortHandler, errorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { listening } from "./listening.js";
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly rawHeaders: readonly string[];
@@ -59,7 +59,7 @@ export class Stack implements AsyncDisposable {
   }
 
   /** Sends a request. The path is sent unchanged, unlike with `fetch`. */
-  async ask(path = "/", { method = "GET", headers = {}, body = "" }: AskOptions = {}): Promise<Answer> {
+  async ask(path = "/", { method = "GET", headers = {}, body = "" }: AskOptions = {}): Promise<ReceivedResponse> {
     const request = http.request({ host: "127.0.0.1", port: this.port, path, method, headers, agent: false });
     request.end(body);
     // Node documents this one argument of the event.
@@ -90,6 +90,6 @@ export class Stack implements AsyncDisposable {
 }
 
 /** The values of a header that may be repeated, in order. */
-export function valuesOf({ rawHeaders }: Answer, name: string): string[] {
+export function valuesOf({ rawHeaders }: ReceivedResponse, name: string): string[] {
   return rawHeaders.filter((_value, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
 }

@@ -56,7 +56,7 @@ takes<Index>({ ...usual, totals: 1 });
 takes<Index>({ ...usual, total: "1" });
 // @ts-expect-error -- a function of the wrong type
 takes<Index>({ ...usual, total: () => "1" });
-// @ts-expect-error -- the first answer must have a member without ?
+// @ts-expect-error -- the first response must have a member without ?
 takes<Index>({ ...usual, total: deferred(() => 1) });
 // @ts-expect-error -- neither may it be sent on request only
 takes<Index>({ ...usual, total: optional(() => 1) });
@@ -94,7 +94,7 @@ page(index, { links: [], isOwn: true, clicks: deferred(() => [1]) }).status(200)
 page(contract("about", {}));
 // @ts-expect-error -- a member of an item is missing
 page(index, { links: [{ slug: "a" }], isOwn: true });
-// @ts-expect-error -- the first answer must have it
+// @ts-expect-error -- the first response must have it
 page(index, { links: [], isOwn: deferred(() => true) });
 // @ts-expect-error -- a component with props needs them
 page(index);

@@ -11,7 +11,7 @@ export async function hashOf(password: string): Promise<string> {
 }
 
 /**
- * @param stored `undefined` if there is no such user: this takes the same time, so that the time of the answer does not tell which users
+ * @param stored `undefined` if there is no such user: this takes the same time, so that the time of the response does not tell which users
  * exist
  */
 export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {

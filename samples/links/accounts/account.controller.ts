@@ -24,7 +24,7 @@ export class AccountController {
   async enter(ctx: Context) {
     const credentials = await sent(ctx, Credentials);
     if (credentials === undefined || !(await this.people.knows(credentials.name, credentials.password))) {
-      // The same answer for an unknown name and for a wrong password.
+      // The same response for an unknown name and for a wrong password.
       return redirect().route(account.signIn).withErrors({ name: "name or password are wrong" });
     }
     signIn(ctx, credentials.name);

@@ -13,7 +13,7 @@ export const NewPerson = z.object({
     .optional(),
 });
 
-/** The form of a sign-in, where every wrong entry has the same answer: fields that no account can have are `undefined`. */
+/** The form of a sign-in, where every wrong entry gets the same response: fields that no account can have are `undefined`. */
 export const Credentials = z
   .object({ name: z.string().max(32), password: z.string().max(200) })
   .optional()

@@ -6,7 +6,7 @@ import type { NewPersonForm } from "./new-person.js";
 import { hashOf, isPassword } from "./passwords.js";
 import { Welcome } from "./welcome.js";
 
-/** The accounts of people. Passwords are kept as scrypt hashes. */
+/** The accounts of people. Passwords are stored as scrypt hashes. */
 @Injectable()
 export class People {
   static readonly capacity = 10_000;

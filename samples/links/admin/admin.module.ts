@@ -5,7 +5,7 @@ import { AdminController } from "./admin.controller.js";
 import { MetricsController } from "./metrics.controller.js";
 import { StatusController } from "./status.controller.js";
 
-/** The paths for operators; their answers are never cached. */
+/** The paths for operators; their responses are never cached. */
 @Module({
   imports: [AccountsModule],
   middleware: [NoStore],

@@ -12,7 +12,7 @@ import {
 /** The addresses that may read the metrics. */
 export const INSIDE_ADDRESSES = token<AddressBlocks>("INSIDE_ADDRESSES");
 
-/** Lets the listed addresses pass, and answers 404 to every other client. */
+/** Lets the listed addresses pass, and responds with 404 to every other client. */
 @Injectable()
 export class Insiders implements Middleware {
   constructor(@Inject(INSIDE_ADDRESSES) private readonly inside: AddressBlocks) {}

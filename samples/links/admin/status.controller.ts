@@ -21,7 +21,7 @@ export class StatusController {
       const { status } = await fetch(upstream, { method: "HEAD", redirect: "manual", headers, signal });
       return { upstream: status };
     } catch (cause) {
-      throw new UnavailableError("the upstream does not answer", { cause });
+      throw new UnavailableError("the upstream does not respond", { cause });
     }
   }
 }

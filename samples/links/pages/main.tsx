@@ -5,7 +5,7 @@ import { createRoot, hydrateRoot } from "react-dom/client";
 import "./app.css";
 import { layout, pageNamed, title } from "./pages.js";
 
-// The files of the build before are gone after a deployment.
+// After a deployment the files of the previous build no longer exist.
 addEventListener("vite:preloadError", () => location.reload());
 
 void createInertiaApp({

@@ -12,7 +12,7 @@ import type { Next } from "../../../lib/http/middleware.js";
 import { Reply } from "../../../lib/http/response/reply.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { Gate } from "../../support/gate.js";
-import { Stack, type Answer } from "../../support/stack.js";
+import { Stack, type ReceivedResponse } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 
 const LIMIT_MS = 5000;
@@ -48,7 +48,7 @@ interface Late {
 }
 
 /** The response to a request whose handler does not return within the time limit. */
-async function respondLate({ when, early, late }: Late): Promise<Answer> {
+async function respondLate({ when, early, late }: Late): Promise<ReceivedResponse> {
   const clock = new FakeClock();
   const [entered, decided, done] = [new Gate(), new Gate(), new Gate()];
   const working = async (_ctx: Context, next: Next): Promise<void> => {

@@ -15,7 +15,7 @@ import { Reply } from "../../../lib/http/response/reply.js";
 import { serializePage } from "../../../lib/stages/pages/protocol/page-object.js";
 import type { LogEvent } from "../../../lib/tracing/subscriber.js";
 import { tracing } from "../../../lib/tracing/tracing.js";
-import { type Answer, Stack } from "../../support/stack.js";
+import { type ReceivedResponse, Stack } from "../../support/stack.js";
 
 const PACKAGES = { "@whatwg-node/fetch": ponyfill, undici, "node-fetch": nodeFetch } as const;
 
@@ -35,7 +35,9 @@ const RESPONSES = Object.entries(PACKAGES).map(([name, { Response: Foreign }]): 
   (content) => Reflect.construct(Foreign, [content, { status: 401, headers: HEAD.map((pair) => [...pair]) }]) as object,
 ]);
 
-async function getResponse(handler: (ctx: Context) => unknown): Promise<Answer & { readonly messages: string }> {
+async function getResponse(
+  handler: (ctx: Context) => unknown,
+): Promise<ReceivedResponse & { readonly messages: string }> {
   const messages: string[] = [];
   const layer = { onEvent: ({ fields = {} }: LogEvent) => void messages.push(String(fields["error"])) };
   const response = await tracing.withSubscriber(tracing.registry().with(layer), async () => {

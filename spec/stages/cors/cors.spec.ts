@@ -9,7 +9,7 @@ import { AccessLogLayer } from "../../../lib/stages/access-log.js";
 import { Conversation } from "../../support/conversation.js";
 import { errorOf } from "../../support/error-of.js";
 import { Gate } from "../../support/gate.js";
-import { type Answer, Stack } from "../../support/stack.js";
+import { type ReceivedResponse, Stack } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 import { TracingRecorder } from "../../support/tracing-recorder.js";
 import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
@@ -434,7 +434,7 @@ function preflight(origin: string): Record<string, string> {
 }
 
 /** The CORS headers and Vary. */
-function corsOf({ headers }: Answer): Record<string, unknown> {
+function corsOf({ headers }: ReceivedResponse): Record<string, unknown> {
   const ours = Object.entries(headers).filter(([name]) => name === "vary" || name.startsWith("access-control-"));
   return Object.fromEntries(ours);
 }

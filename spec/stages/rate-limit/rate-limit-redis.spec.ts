@@ -7,7 +7,7 @@ import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { eventsOf } from "../../support/events-of.js";
 import { errorOf } from "../../support/error-of.js";
 import { needRedis, RedisServer } from "../../support/redis-server.js";
-import { Stack, type Answer } from "../../support/stack.js";
+import { Stack, type ReceivedResponse } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 
 const HOUR_MS = 3_600_000;
@@ -37,7 +37,7 @@ function expectSeconds(seconds: unknown, whole: number): void {
   expect(Number(seconds)).to.be.within(whole - 60, whole);
 }
 
-function limitsOf({ status, headers }: Answer): unknown[] {
+function limitsOf({ status, headers }: ReceivedResponse): unknown[] {
   return [status, ...["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map((name) => headers[name])];
 }
 

@@ -16,19 +16,19 @@ import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-c
 import { errorOf } from "../../support/error-of.js";
 import { Gate } from "../../support/gate.js";
 import { ScriptedCache } from "../../support/scripted-cache.js";
-import { Stack, type Answer } from "../../support/stack.js";
+import { Stack, type ReceivedResponse } from "../../support/stack.js";
 import { until } from "../../support/until.js";
 
-function statusesOf(answers: readonly Answer[]): number[] {
+function statusesOf(answers: readonly ReceivedResponse[]): number[] {
   return answers.map(({ status }) => status);
 }
 
-function limitsOf({ headers }: Answer): unknown[] {
+function limitsOf({ headers }: ReceivedResponse): unknown[] {
   return ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"].map((name) => headers[name]);
 }
 
-async function askEach(stack: Stack, headers: readonly Record<string, string>[]): Promise<Answer[]> {
-  const answers: Answer[] = [];
+async function askEach(stack: Stack, headers: readonly Record<string, string>[]): Promise<ReceivedResponse[]> {
+  const answers: ReceivedResponse[] = [];
   for (const each of headers) answers.push(await stack.ask("/", { headers: each }));
   return answers;
 }

@@ -9,7 +9,7 @@ export const HELLO = "Hello, world";
 /** The key of the `session` scenario: 64 bytes in hexadecimal. */
 export const SESSION_KEY = "5a".repeat(64);
 
-/** The answer of the `session` scenario without a session. */
+/** The response of the `session` scenario without a session. */
 export const NO_NAME = "nobody";
 
 /** The largest body that the `echo` and `full` scenarios accept, in bytes. */
@@ -18,7 +18,7 @@ export const BODY_LIMIT = 2 * 1024 * 1024;
 /** The allowed origin of the `full` scenario. */
 export const ORIGIN = "https://app.example";
 
-/** The policy of the `full` scenario; `{nonce}` stands for a fresh value on every answer. */
+/** The policy of the `full` scenario; `{nonce}` stands for a fresh value on every response. */
 export const CSP = "default-src 'self'; script-src 'self' 'nonce-{nonce}'";
 
 /** A quota that no run reaches: the limiter counts and never refuses. */
@@ -45,8 +45,8 @@ export function areaPath(index: number, parameter: string): string {
   return `/area-${index}/items/${parameter}`;
 }
 
-/** The answer of that route. */
-export function areaAnswer(index: number, id: string): string {
+/** The response of that route. */
+export function areaResponse(index: number, id: string): string {
   return `area ${index} item ${id}`;
 }
 

@@ -21,13 +21,13 @@ export interface BenchRequest {
 }
 
 export interface Sample {
-  /** Answers received. */
-  readonly answers: number;
+  /** Responses received. */
+  readonly responses: number;
   readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
-  /** Failed connections, timeouts, and answers that are not 2xx or 3xx. */
+  /** Failed connections, timeouts, and responses that are not 2xx or 3xx. */
   readonly failures: number;
 }
 
@@ -63,7 +63,13 @@ function wrkSample(output: string): Sample {
   const words = /^RESULT (.+)$/m.exec(output)?.[1]?.split(" ").map(Number);
   if (words === undefined) throw new Error(`wrk said nothing that can be read: ${output}`);
   const [requests = 0, microseconds = 1, p50 = 0, p99 = 0, failures = 0] = words;
-  return { answers: requests, perSecond: requests / (microseconds / 1e6), p50: p50 / 1000, p99: p99 / 1000, failures };
+  return {
+    responses: requests,
+    perSecond: requests / (microseconds / 1e6),
+    p50: p50 / 1000,
+    p99: p99 / 1000,
+    failures,
+  };
 }
 
 /** wrk sends a single request without Lua, which would cost time during the measurement. */

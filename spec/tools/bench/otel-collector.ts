@@ -17,9 +17,9 @@ const server = new Server();
 server.addService(
   { Export: { path: PATH, requestStream: false, responseStream: false, ...RAW } },
   {
-    Export: ({ request }: ServerUnaryCall<Buffer, Buffer>, answer: sendUnaryData<Buffer>) => {
+    Export: ({ request }: ServerUnaryCall<Buffer, Buffer>, respond: sendUnaryData<Buffer>) => {
       count += countSpans(request);
-      answer(null, EMPTY_RESPONSE);
+      respond(null, EMPTY_RESPONSE);
     },
   },
 );

@@ -1,8 +1,8 @@
 /**
  * The cost of one exported span for each request: through the layer of the telemetry, and with direct calls of the SDK in the same server.
- * The cost is the processor time, and where `perf` can count them the instructions, per answer above those of the server without export,
+ * The cost is the processor time, and where `perf` can count them the instructions, per response above those of the server without export,
  * from the first request until the last span has arrived. Servers take turns, each turn is a new process. The lowest round counts, because
- * other load can only add. Rounds with dropped spans or without answers are left out.
+ * other load can only add. Rounds with dropped spans or without responses are left out.
  *
  * @example
  * node dist/spec/tools/bench/otel.js --rounds 12 --seconds 2
@@ -46,13 +46,13 @@ const REQUEST = {
   headers: { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" },
 };
 
-/** All per answer. */
+/** All per response. */
 interface Turn {
   /** Microseconds of processor time. */
   readonly cpu: number;
   /** In user mode. */
   readonly instructions: number;
-  /** Spans that reached the collector; a request in flight at the end has a span and no answer. */
+  /** Spans that reached the collector; a request in flight at the end has a span and no response. */
   readonly delivered: number;
 }
 
@@ -83,22 +83,22 @@ async function oneTurn(variant: string, collector: OtelCollector, options: Bench
   const server = await startServer({ name: variant, script: SCRIPT }, variant);
   try {
     await load(server, options, options.warmUp);
-    let answers = 0;
+    let responses = 0;
     const [cpu, spans] = [server.cpuSeconds(), await collector.count()];
     const instructions = await instructionsOf(server.pid, async () => {
-      answers = await load(server, options, options.seconds);
+      responses = await load(server, options, options.seconds);
     });
     return {
-      cpu: ((server.cpuSeconds() - cpu) / answers) * 1e6,
-      instructions: instructions / answers,
-      delivered: ((await collector.count()) - spans) / answers,
+      cpu: ((server.cpuSeconds() - cpu) / responses) * 1e6,
+      instructions: instructions / responses,
+      delivered: ((await collector.count()) - spans) / responses,
     };
   } finally {
     await server.stop();
   }
 }
 
-/** Whether all servers have answered and every request has its span. */
+/** Whether all servers have responded and every request has its span. */
 function isComplete(round: Round): boolean {
   return (
     round.every(({ cpu }) => Number.isFinite(cpu)) && round.slice(BY_HAND).every(({ delivered }) => delivered >= 1)
@@ -107,9 +107,9 @@ function isComplete(round: Round): boolean {
 
 /** Waits until the last span has arrived. */
 async function load(server: BenchServer, { connections }: BenchOptions, seconds: number): Promise<number> {
-  const { answers } = await measure({ port: server.port, requests: [REQUEST], connections, seconds });
+  const { responses } = await measure({ port: server.port, requests: [REQUEST], connections, seconds });
   await sleep(SETTLING);
-  return answers;
+  return responses;
 }
 
 function table(rounds: readonly Round[]): string {

@@ -1,4 +1,4 @@
-/** The check before the load: every contender gives the same answer, otherwise the numbers would not compare. */
+/** The check before the load: every contender sends the same response, otherwise the numbers would not compare. */
 
 import { request as send, type IncomingHttpHeaders } from "node:http";
 import type { BenchRequest } from "./load.js";
@@ -14,14 +14,14 @@ export interface Probe {
   readonly headers?: Readonly<Record<string, string | RegExp>>;
 }
 
-interface Answer {
+interface ProbeResponse {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
 /** @throws Error naming the request and what differs. */
-export async function assertAnswers(name: string, port: number, probes: readonly Probe[]): Promise<void> {
+export async function assertResponses(name: string, port: number, probes: readonly Probe[]): Promise<void> {
   for (const probe of probes.filter(({ of }) => of?.includes(name) ?? true)) {
     const differences = compare(probe, await ask(port, probe.request));
     const { method, path } = probe.request;
@@ -29,7 +29,7 @@ export async function assertAnswers(name: string, port: number, probes: readonly
   }
 }
 
-/** The requests with the cookies of the answer to `signIn`, but for those that have cookies of their own. */
+/** The requests with the cookies of the response to `signIn`, but for those that have cookies of their own. */
 export async function withCookies(
   port: number,
   signIn: BenchRequest | undefined,
@@ -41,16 +41,16 @@ export async function withCookies(
   return requests.map((request) => ({ ...request, headers: { cookie, ...request.headers } }));
 }
 
-function compare(probe: Probe, answer: Answer): readonly string[] {
+function compare(probe: Probe, response: ProbeResponse): readonly string[] {
   const wrongHeaders = Object.entries(probe.headers ?? {})
-    .map(([names, wanted]) => ({ names, wanted, value: valueOf(names, answer.headers) }))
+    .map(([names, wanted]) => ({ names, wanted, value: valueOf(names, response.headers) }))
     .filter(({ value, wanted }) => !fits(value, wanted))
     .map(({ names, value, wanted }) => `${names}: ${String(value)} instead of ${String(wanted)}`);
   return [
-    ...(answer.status === probe.status ? [] : [`status ${answer.status} instead of ${probe.status}`]),
-    ...(probe.body === undefined || fits(answer.body, probe.body)
+    ...(response.status === probe.status ? [] : [`status ${response.status} instead of ${probe.status}`]),
+    ...(probe.body === undefined || fits(response.body, probe.body)
       ? []
-      : [`body ${answer.body} instead of ${String(probe.body)}`]),
+      : [`body ${response.body} instead of ${String(probe.body)}`]),
     ...wrongHeaders,
   ];
 }
@@ -66,7 +66,7 @@ function fits(value: string | readonly string[] | undefined, wanted: string | Re
   return typeof wanted === "string" ? text === wanted : wanted.test(text);
 }
 
-async function ask(port: number, { method, path, headers, body }: BenchRequest): Promise<Answer> {
+async function ask(port: number, { method, path, headers, body }: BenchRequest): Promise<ProbeResponse> {
   return new Promise((resolve, reject) => {
     const request = send({ host: "127.0.0.1", port, method, path, headers, agent: false }, (response) => {
       const chunks: Buffer[] = [];
@@ -80,7 +80,7 @@ async function ask(port: number, { method, path, headers, body }: BenchRequest):
         });
       });
     });
-    request.setTimeout(5000, () => request.destroy(new Error(`no answer to ${method} ${path} within 5 s`)));
+    request.setTimeout(5000, () => request.destroy(new Error(`no response to ${method} ${path} within 5 s`)));
     request.on("error", reject);
     request.end(body);
   });

@@ -7,13 +7,13 @@ import { existsSync } from "node:fs";
 import { before as earlier, type Contender } from "./contender.js";
 import { measure, type Sample } from "./load.js";
 import type { BenchOptions } from "./options.js";
-import { assertAnswers, withCookies } from "./probe.js";
+import { assertResponses, withCookies } from "./probe.js";
 import type { Scenario } from "./scenario.js";
 import { startServer } from "./server.js";
 import { markdownTable, median, whole } from "./table.js";
 
 interface Measurement extends Sample {
-  /** Processor time of the server per answer, in microseconds: other load on the machine changes it little. */
+  /** Processor time of the server per response, in microseconds: other load on the machine changes it little. */
   readonly cost: number;
 }
 
@@ -26,7 +26,7 @@ interface Result {
 export async function runScenario(scenario: Scenario, options: BenchOptions): Promise<string> {
   const contenders = contendersOf(scenario, options);
   const results = contenders.map((contender): Result => ({ contender, samples: [] }));
-  for (const contender of contenders) await checkAnswers(contender, scenario);
+  for (const contender of contenders) await checkResponses(contender, scenario);
   for (let round = 0; round < options.rounds; round += 1) {
     for (const { contender, samples } of results) samples.push(await oneMeasurement(contender, scenario, options));
   }
@@ -40,7 +40,7 @@ function contendersOf({ contenders }: Scenario, { only, before }: BenchOptions):
   return before === undefined ? wanted : [earlier(before), ...wanted];
 }
 
-async function checkAnswers(contender: Contender, scenario: Scenario): Promise<void> {
+async function checkResponses(contender: Contender, scenario: Scenario): Promise<void> {
   const server = await startServer(contender, scenario.name);
   try {
     const { probes, signIn } = scenario;
@@ -50,7 +50,7 @@ async function checkAnswers(contender: Contender, scenario: Scenario): Promise<v
       probes.map(({ request }) => request),
     );
     const asked = probes.map((probe, at) => ({ ...probe, request: requests[at] ?? probe.request }));
-    await assertAnswers(contender.name, server.port, asked);
+    await assertResponses(contender.name, server.port, asked);
   } finally {
     await server.stop();
   }
@@ -64,7 +64,7 @@ async function oneMeasurement(contender: Contender, scenario: Scenario, options:
     await measure({ ...load, seconds: options.warmUp });
     const before = server.cpuSeconds();
     const sample = await measure({ ...load, seconds: options.seconds });
-    return { ...sample, cost: ((server.cpuSeconds() - before) / sample.answers) * 1e6 };
+    return { ...sample, cost: ((server.cpuSeconds() - before) / sample.responses) * 1e6 };
   } finally {
     await server.stop();
   }

@@ -51,7 +51,7 @@ const PARTS: readonly Part[] = [
   ...JOBS,
   JOBS_DEEP,
   OTEL,
-  { name: "start", what: "cold start: from spawn to the first answer 200", run: runStart },
+  { name: "start", what: "cold start: from spawn to the first response 200", run: runStart },
 ];
 
 /** The peers are a package of their own, installed at first use, and never by users of the framework. */

@@ -1,4 +1,4 @@
-/** The scenarios under load: their requests, the expected answers and the contenders. */
+/** The scenarios under load: their requests, the expected responses and the contenders. */
 
 import {
   ALL_PEERS,
@@ -18,7 +18,7 @@ import {
 } from "./contender.js";
 import { type BenchFile, LARGE_FILE, MODIFIED, SMALL_FILE } from "./files.js";
 import {
-  areaAnswer,
+  areaResponse,
   areaPath,
   BODY_LIMIT,
   ECHO_BODY,
@@ -59,7 +59,7 @@ const json = (value: unknown): string => JSON.stringify(value);
 
 const hello: Scenario = {
   name: "hello",
-  what: "GET / answered with a short text",
+  what: "GET / with a short text as the response",
   contenders: everyone,
   requests: [get("/")],
   probes: [
@@ -97,7 +97,7 @@ function routes(count: number): Scenario {
     probes: asked.map(({ area, id }) => ({
       request: get(areaPath(area, id)),
       status: 200,
-      body: areaAnswer(area, id),
+      body: areaResponse(area, id),
     })),
   };
 }

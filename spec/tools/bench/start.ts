@@ -1,4 +1,4 @@
-/** Cold start: from the spawn of a new process to its first answer with status 200. */
+/** Cold start: from the spawn of a new process to its first response with status 200. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -84,9 +84,10 @@ async function coldStart({ contender, program, args, path }: Starter): Promise<S
     },
   });
   try {
-    while (!(await answers(port, path))) {
-      if (child.exitCode !== null) throw new Error(`${name} ended with code ${child.exitCode} before it answered`);
-      if (performance.now() - started > 20_000) throw new Error(`${name} did not answer 200 on ${path} within 20 s`);
+    while (!(await isReady(port, path))) {
+      if (child.exitCode !== null) throw new Error(`${name} ended with code ${child.exitCode} before it responded`);
+      if (performance.now() - started > 20_000)
+        throw new Error(`${name} did not respond with 200 on ${path} within 20 s`);
     }
     return { ms: performance.now() - started, cpuMs: cpuSeconds(child.pid) * 1000 };
   } finally {
@@ -96,7 +97,7 @@ async function coldStart({ contender, program, args, path }: Starter): Promise<S
 }
 
 /** One start; a refused connection is repeated after two milliseconds, so that the requests do not slow the start. */
-async function answers(port: number, path: string): Promise<boolean> {
+async function isReady(port: number, path: string): Promise<boolean> {
   return new Promise((done) => {
     const again = (): unknown => setTimeout(done, 2, false);
     get({ host: "127.0.0.1", port, path, agent: false }, (response) => {

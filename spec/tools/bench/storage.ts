@@ -96,12 +96,12 @@ async function turnOf(contender: string, mebibytes: number, endpoint: string): P
 
 async function send(port: number, bytes: number): Promise<void> {
   const asked = request({ port, host: "127.0.0.1", method: "PUT", headers: { "Content-Length": bytes } });
-  const answered = once(asked, "response");
+  const received = once(asked, "response");
   await pipeline(Readable.from(chunks(bytes), { objectMode: false, highWaterMark: 1_048_576 }), asked);
   // The only argument of the event.
-  const [response] = (await answered) as [Readable & { readonly statusCode: number }];
+  const [response] = (await received) as [Readable & { readonly statusCode: number }];
   response.resume();
-  if (response.statusCode !== 200) throw new Error(`the body was answered with ${response.statusCode}`);
+  if (response.statusCode !== 200) throw new Error(`the body got the status ${response.statusCode}`);
   await once(response, "end");
 }
 

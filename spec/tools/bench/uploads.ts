@@ -75,11 +75,11 @@ async function send(port: number): Promise<void> {
     "Content-Length": HEAD.length + BYTES + TAIL.length,
   };
   const asked = request({ port, host: "127.0.0.1", method: "POST", headers });
-  const answered = once(asked, "response");
+  const received = once(asked, "response");
   await pipeline(Readable.from(body(), { objectMode: false, highWaterMark: 1_048_576 }), asked);
-  const [response] = (await answered) as [Readable & { readonly statusCode: number }];
+  const [response] = (await received) as [Readable & { readonly statusCode: number }];
   response.resume();
-  if (response.statusCode !== 200) throw new Error(`the upload was answered with ${response.statusCode}`);
+  if (response.statusCode !== 200) throw new Error(`the upload got the status ${response.statusCode}`);
   await once(response, "end");
 }
 

@@ -54,9 +54,9 @@ export async function callsPerRequest(scenario: Scenario): Promise<number> {
   }
 }
 
-/** The answer of the counter to a message. */
+/** The reply of the counter to a message. */
 async function told(child: ChildProcess, message: string): Promise<unknown> {
-  const answer = once(child, "message");
+  const reply = once(child, "message");
   child.send(message);
-  return (await answer)[0] as unknown;
+  return (await reply)[0] as unknown;
 }

@@ -26,18 +26,18 @@ export async function ask(scenario: Scenario, port: number, count: number, conne
   const client = async (): Promise<void> => {
     for (let index = next++; index < count; index = next++) {
       const request = requests[index % requests.length];
-      if (request !== undefined) await answered(port, agent, request);
+      if (request !== undefined) await exchange(port, agent, request);
     }
   };
   await Promise.all(Array.from({ length: connections }, client));
   agent.destroy();
 }
 
-function answered(port: number, agent: Agent, { method, path, headers }: BenchRequest): Promise<void> {
+function exchange(port: number, agent: Agent, { method, path, headers }: BenchRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = send({ host: "127.0.0.1", port, path, method, headers, agent }, (response) => {
       response.resume().once("end", resolve).once("error", reject);
-      if (response.statusCode !== 200) reject(new Error(`${method} ${path} was answered with ${response.statusCode}`));
+      if (response.statusCode !== 200) reject(new Error(`${method} ${path} got the status ${response.statusCode}`));
     });
     asked.once("error", reject).end();
   });

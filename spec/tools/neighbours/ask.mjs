@@ -1,4 +1,4 @@
-/** One request, and what its client sees of the answer. What differs from one run to the next is masked. */
+/** One request, and what its client sees of the response. What differs from one run to the next is masked. */
 import { request } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 
@@ -7,7 +7,7 @@ const UNCOMPARED = ["date", "connection", "keep-alive"];
 const MASKED = ["x-response-time", "x-ratelimit-reset"];
 const DECODERS = { br: brotliDecompressSync, gzip: gunzipSync, deflate: inflateSync };
 
-/** @returns the answer as `comparable` gives it, and the lines of its cookies. */
+/** @returns the response as `comparable` gives it, and the lines of its cookies. */
 export async function ask(url, { method = "GET", headers = {}, body } = {}) {
   return new Promise((resolve, reject) => {
     // As it is: a URL would resolve dots in the path.
@@ -27,10 +27,10 @@ export async function ask(url, { method = "GET", headers = {}, body } = {}) {
 function received({ statusCode: status, headers }, bytes) {
   const decode = bytes.length === 0 ? undefined : DECODERS[headers["content-encoding"]];
   const body = (decode?.(bytes) ?? bytes).toString();
-  return { answer: comparable({ status, headers, body }), cookies: headers["set-cookie"] ?? [] };
+  return { response: comparable({ status, headers, body }), cookies: headers["set-cookie"] ?? [] };
 }
 
-/** The status, the headers by their lower-case names, and the body. Also for the answer to a client that is not `ask`. */
+/** The status, the headers by their lower-case names, and the body. Also for the response to a client that is not `ask`. */
 export function comparable({ status, headers, body }) {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
   const kept = entries

@@ -1,5 +1,5 @@
 /**
- * What differs between two runs of a program, in words for the table. Answers that the guide describes once for all packages count as
+ * What differs between two runs of a program, in words for the table. Responses that the guide describes once for all packages count as
  * equal: those of errors and of statuses without a body, and `application/json` without a charset.
  */
 import { STATUS_CODES } from "node:http";
@@ -52,7 +52,7 @@ function isDescribedOnce(onKoa, here) {
   return others.every(([name, value]) => here.headers[name] === value);
 }
 
-/** Koa answers an error, and a status without a body, in plain text. */
+/** Koa sends plain text for an error, and for a status without a body. */
 function isText({ status, headers, body }) {
   return (headers["content-type"] ?? "").startsWith("text/plain") && (status >= 400 || body === STATUS_CODES[status]);
 }

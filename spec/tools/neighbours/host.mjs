@@ -12,7 +12,7 @@ class Host {
   cookies = new Map();
   stops = [];
 
-  /** The last middleware: it answers every path that nothing before it has answered. */
+  /** The last middleware: it responds to every path to which no earlier middleware has responded. */
   handle(handler) {
     this.handler = handler;
   }
@@ -26,14 +26,14 @@ class Host {
     this.seen[name] = value;
   }
 
-  /** Asks, and keeps the answer under the request's line. */
+  /** Sends a request, and records the response under the request's line. */
   async ask(method, path, options = {}) {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { ...(cookie !== "" && { cookie }), ...options.headers };
-    const { answer, cookies } = await ask(this.url + path, { ...options, method, headers });
+    const { response, cookies } = await ask(this.url + path, { ...options, method, headers });
     for (const [, name, value] of cookies.map((line) => /^([^=]+)=([^;]*)/.exec(line))) this.cookies.set(name, value);
-    this.note(options.as ?? `${method} ${path}`, answer);
-    return answer;
+    this.note(options.as ?? `${method} ${path}`, response);
+    return response;
   }
 
   get(path, options) {

@@ -1,5 +1,5 @@
 /**
- * A client that checks every answer: it sends one request after the other, reads each answer and compares it with the expected one. The id
+ * A client that checks every response: it sends one request after the other, reads each response and compares it with the expected one. The id
  * of a request holds the numbers of client and request, so that the log reader finds its line.
  */
 import { once } from "node:events";
@@ -51,8 +51,8 @@ function stepsOf(slug: string): readonly Step[] {
 }
 
 export class ExactClient {
-  /** Received answers; their number is that of the sent requests. */
-  answers = 0;
+  /** Received responses; their number is that of the sent requests. */
+  responses = 0;
   private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 
   constructor(
@@ -60,7 +60,7 @@ export class ExactClient {
     readonly number: number,
   ) {}
 
-  /** Sends requests until it is stopped; rejects for a wrong answer. */
+  /** Sends requests until it is stopped; rejects for a wrong response. */
   async run(isOver: () => boolean): Promise<void> {
     for (let round = 0; !isOver(); round++) {
       for (const step of stepsOf(`c${this.number}-${round}`)) await this.take(step);
@@ -69,21 +69,21 @@ export class ExactClient {
   }
 
   private async take({ method, path, status, headers, body }: Step): Promise<void> {
-    const id = `client-${this.number}-${this.answers}`;
+    const id = `client-${this.number}-${this.responses}`;
     const { port, agent } = this;
     const options = { host: "127.0.0.1", port, agent, method, path, headers: { ...headers, "x-request-id": id } };
-    const response = await answerTo(http.request(options), body).catch((cause: unknown) => {
-      throw new Error(`${id}, ${method} ${path}, got no answer: ${String(cause)}`, { cause });
+    const response = await send(http.request(options), body).catch((cause: unknown) => {
+      throw new Error(`${id}, ${method} ${path}, got no response: ${String(cause)}`, { cause });
     });
-    this.answers++;
-    const { statusCode, headers: answered } = response;
-    if (statusCode !== status) throw new Error(`${method} ${path} was answered ${statusCode} instead of ${status}`);
-    if (answered["x-request-id"] !== id) throw new Error(`the answer to ${id} has another id`);
+    this.responses++;
+    const { statusCode, headers: received } = response;
+    if (statusCode !== status) throw new Error(`${method} ${path} got ${statusCode} instead of ${status}`);
+    if (received["x-request-id"] !== id) throw new Error(`the response to ${id} has another id`);
   }
 }
 
-/** The complete answer. */
-async function answerTo(request: http.ClientRequest, body: string | undefined): Promise<http.IncomingMessage> {
+/** Resolves to the complete response. */
+async function send(request: http.ClientRequest, body: string | undefined): Promise<http.IncomingMessage> {
   request.end(body);
   // Node documents this argument of the event.
   const [response] = (await once(request, "response")) as [http.IncomingMessage];

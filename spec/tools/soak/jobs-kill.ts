@@ -1,6 +1,6 @@
 /**
  * The killing run: thousands of jobs, and what happens to workers in production. Workers are killed with SIGKILL at random, one is stopped past
- * its death and continued, a new version of the program takes the place of the old one, answers are lost, the server is far away for a while,
+ * its death and continued, a new version of the program takes the place of the old one, responses are lost, the server is slow for a while,
  * and then gone for 40 s. At the end each job has run, none is a dead letter, and none has run twice at once.
  *
  * @example
@@ -57,7 +57,7 @@ function startWorker(): void {
   const child = spawn(process.execPath, [program], { env, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr.setEncoding("utf8").on("data", (text: string) => (events += text));
   workers.push(child);
-  // An answer that is lost at the start ends the process, which the platform starts again.
+  // A response that is lost at the start ends the process, which the platform starts again.
   child.once("exit", () => {
     if (!workers.includes(child) || isOver) return;
     workers.splice(workers.indexOf(child), 1);
@@ -124,7 +124,7 @@ while (!readFileSync(journal, "utf8").includes(` ${stopped?.pid} `)) {
 stopped?.kill("SIGSTOP");
 startWorker();
 
-/** Drops the next answer of the server, and cuts its connection. */
+/** Drops the next response of the server, and cuts its connection. */
 function loseOne(): void {
   if (proxy !== undefined) proxy.cutsAt = (_, from) => from === "server";
 }
@@ -174,7 +174,7 @@ const facts = {
   on: values.on,
   jobs: count,
   killed: deaths.size,
-  lost_answers: proxy?.cuts ?? 0,
+  lost_responses: proxy?.cuts ?? 0,
   dead,
   refused_after_stop: lines("job lease lost"),
   without_handler: lines("no handler for job"),

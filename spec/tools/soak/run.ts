@@ -1,6 +1,6 @@
 /**
  * `npm run soak`: the sample under load for minutes, with every stage on and its log in a file. Ends with code 1 where memory grows, where a
- * line of the log is torn, or where the numbers of access lines, answers and counts of `/metrics` differ. Not part of the test run.
+ * line of the log is torn, or where the numbers of access lines, responses and counts of `/metrics` differ. Not part of the test run.
  *
  * @example
  * npm run soak -- --seconds 300 --connections 64
@@ -29,9 +29,9 @@ function optionsOf(argv: readonly string[]): { readonly seconds: number; readonl
   return { seconds, connections };
 }
 
-function report({ answers, reading, memory }: Soaked, seconds: number): readonly string[] {
+function report({ responses, reading, memory }: Soaked, seconds: number): readonly string[] {
   const story = storyOf(memory.slice(Math.ceil(memory.length * WARM_UP)));
-  console.log(`answers        ${answers}, ${Math.round(answers / seconds)} a second
+  console.log(`responses      ${responses}, ${Math.round(responses / seconds)} a second
 access lines   ${reading.requests}, each of the format, none torn
 other lines    ${reading.lines - reading.requests}
 heap           ${shown(story.heap)} after the warm-up and at the end, garbage collected
@@ -48,5 +48,5 @@ const soaked = await soak(
 );
 const findings = [...report(soaked, seconds), ...disagreements(soaked)];
 for (const finding of findings) console.error(finding);
-console.log(findings.length === 0 ? "answers, access lines and counters agree; memory is flat" : "not as promised");
+console.log(findings.length === 0 ? "responses, access lines and counters agree; memory is flat" : "not as promised");
 process.exitCode = findings.length === 0 ? 0 : 1;

@@ -1,5 +1,5 @@
 /**
- * Runs the sample under load, with every stage on and its log in a file, and collects the log, the metrics, the answers and the memory.
+ * Runs the sample under load, with every stage on and its log in a file, and collects the log, the metrics, the responses and the memory.
  * `npm run soak` does it for minutes, a journey for seconds.
  */
 import { mkdtemp, rm } from "node:fs/promises";
@@ -15,21 +15,21 @@ import { WatchedSample } from "./watched-sample.js";
 
 export interface SoakOptions {
   readonly seconds: number;
-  /** Clients that check every answer. */
+  /** Clients that check every response. */
   readonly clients: number;
   /** Connections of wrk beside them; 0 for none. */
   readonly connections: number;
 }
 
 export interface Soaked {
-  /** Answers that clients received, scrapes included. */
-  readonly answers: number;
-  /** Answers that wrk may have missed: the requests in flight at its end. */
+  /** Responses that clients received, scrapes included. */
+  readonly responses: number;
+  /** Responses that wrk may have missed: the requests in flight at its end. */
   readonly onTheirWay: number;
   readonly reading: LogReading;
   /** `http_requests_total` in the last page, by `<method> <status>`. */
   readonly counted: ReadonlyMap<string, number>;
-  /** Answers that each exact client received. */
+  /** Responses that each exact client received. */
   readonly byClient: readonly number[];
   /** At even intervals. */
   readonly memory: readonly Memory[];
@@ -79,10 +79,10 @@ async function soakWith(sample: WatchedSample, logFile: string, options: SoakOpt
   const [loaded] = await Promise.all([wrk, watch.run(), ...clients.map((client) => client.run(() => watch.isOver))]);
   const page = await watch.lastPage();
   await sample.kill();
-  const byClient = clients.map(({ answers }) => answers);
+  const byClient = clients.map(({ responses }) => responses);
   const reading = await LogReading.of(logFile);
-  const answers = (loaded?.answers ?? 0) + watch.scrapes + byClient.reduce((sum, each) => sum + each, 0);
-  return { answers, onTheirWay: connections, reading, counted: countersOf(page), byClient, memory: watch.memory };
+  const responses = (loaded?.responses ?? 0) + watch.scrapes + byClient.reduce((sum, each) => sum + each, 0);
+  return { responses, onTheirWay: connections, reading, counted: countersOf(page), byClient, memory: watch.memory };
 }
 
 /** Reads memory and metrics of the sample under load. */

@@ -1,8 +1,8 @@
-/** The disagreements of a soak between lines, answers and counters; none where they agree. */
+/** The disagreements of a soak between lines, responses and counters; none where they agree. */
 import type { Soaked } from "./soak.js";
 
 export function disagreements(soaked: Soaked): readonly string[] {
-  return [...countersAgainstLines(soaked), ...answersAgainstLines(soaked), ...clientsAgainstLines(soaked)];
+  return [...countersAgainstLines(soaked), ...responsesAgainstLines(soaked), ...clientsAgainstLines(soaked)];
 }
 
 /** Exact: the last page counts everything except its own scrape. */
@@ -16,15 +16,15 @@ function countersAgainstLines({ counted, reading }: Soaked): readonly string[] {
 }
 
 /** Exact without wrk, which does not report the requests in flight at its end. */
-function answersAgainstLines({ answers, onTheirWay, reading: { requests } }: Soaked): readonly string[] {
-  const more = requests - answers;
+function responsesAgainstLines({ responses, onTheirWay, reading: { requests } }: Soaked): readonly string[] {
+  const more = requests - responses;
   if (more >= 0 && more <= onTheirWay) return [];
-  return [`${requests} access lines for ${answers} answers, of which at most ${onTheirWay} were not received`];
+  return [`${requests} access lines for ${responses} responses, of which at most ${onTheirWay} were not received`];
 }
 
 function clientsAgainstLines({ byClient, reading }: Soaked): readonly string[] {
-  return byClient.flatMap((answers, client) => {
+  return byClient.flatMap((responses, client) => {
     const lines = reading.byClient[client] ?? 0;
-    return lines === answers ? [] : [`client ${client}: ${lines} access lines for ${answers} answers`];
+    return lines === responses ? [] : [`client ${client}: ${lines} access lines for ${responses} responses`];
   });
 }

@@ -41,6 +41,6 @@ function wordsFor(status: number): string {
   if (status === 429) return "Those were many requests at once. Please wait a moment.";
   if (status === 503) return "We are not there right now. Please try again shortly.";
   return status < 500
-    ? "This request cannot be answered as it is."
+    ? "This request cannot be processed as it is."
     : "The fault is on our side. It is in our log, and we look at it.";
 }

@@ -1,4 +1,4 @@
-/** Forms that work before the script has loaded, and without scripts: the server answers both with the same redirect. */
+/** Forms that work before the script has loaded, and without scripts: the server responds to both with the same redirect. */
 import type { FormComponentRef } from "@inertiajs/core";
 import { Form, usePage } from "@inertiajs/react";
 import { useEffect, useId, useRef, useState, type InputHTMLAttributes, type ReactNode } from "react";
@@ -17,7 +17,7 @@ interface FieldsProps {
   /** The label of the button. */
   readonly submit: string;
   readonly className?: string;
-  /** For a browser without scripts, which must be told. */
+  /** A browser without scripts needs this for the encoding of the form. */
   readonly hasFiles?: boolean;
   readonly children: (form: FieldsState) => ReactNode;
 }

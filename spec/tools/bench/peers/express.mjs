@@ -1,7 +1,7 @@
 /** Express 5, without the header that names it and without ETags, which no other contender computes. */
 import { createServer } from "node:http";
 import express from "express";
-import { areaAnswer, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/tools/bench/fixtures.js";
+import { areaResponse, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/tools/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 function application(on, declare) {
@@ -27,7 +27,7 @@ await serve({
     application(on, (app) => {
       for (let area = 0; area < on.count; area += 1) {
         app.get(areaPath(area, ":id"), ({ params }, response) =>
-          response.type("text").send(areaAnswer(area, params.id)),
+          response.type("text").send(areaResponse(area, params.id)),
         );
       }
     }),

@@ -1,6 +1,6 @@
 /** Fastify; no logger but where the scenario asks for lines, then its own. */
 import {
-  areaAnswer,
+  areaResponse,
   areaPath,
   BODY_LIMIT,
   HELLO,
@@ -18,7 +18,7 @@ await serve({
   routes: (on) =>
     application(on, (app) => {
       for (let area = 0; area < on.count; area += 1) {
-        app.get(areaPath(area, ":id"), (request) => areaAnswer(area, request.params.id));
+        app.get(areaPath(area, ":id"), (request) => areaResponse(area, request.params.id));
       }
     }),
 
@@ -32,7 +32,7 @@ await serve({
   session: async (on) => {
     const { default: cookie } = await import("@fastify/cookie");
     const { default: session } = await import("@fastify/session");
-    // Without a new cookie on each answer, as all other contenders.
+    // Without a new cookie on each response, as all other contenders.
     const options = { secret: SESSION_KEY, cookie: { secure: false }, saveUninitialized: false, rolling: false };
     return application(
       on,

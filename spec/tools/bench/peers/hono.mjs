@@ -4,7 +4,7 @@ import { serve as serveHono } from "@hono/node-server";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import {
-  areaAnswer,
+  areaResponse,
   areaPath,
   BODY_LIMIT,
   HELLO,
@@ -28,7 +28,7 @@ function links(app) {
   app.get("/links/:id", (c) => c.json(store.find(c.req.param("id"))));
 }
 
-/** `c.json` announces no length, and Hono's compression takes every answer without one for a large one. */
+/** `c.json` announces no length, and Hono's compression takes every response without one for a large one. */
 function sizedJson(c, value) {
   const text = JSON.stringify(value);
   return c.body(text, 200, { "content-type": "application/json", "content-length": String(Buffer.byteLength(text)) });
@@ -51,7 +51,7 @@ await serve({
   routes: (on) =>
     application(on, (app) => {
       for (let area = 0; area < on.count; area += 1) {
-        app.get(areaPath(area, ":id"), (c) => c.text(areaAnswer(area, c.req.param("id"))));
+        app.get(areaPath(area, ":id"), (c) => c.text(areaResponse(area, c.req.param("id"))));
       }
     }),
 

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
-import { areaAnswer, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/tools/bench/fixtures.js";
+import { areaResponse, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/tools/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 function application(on, declare, ...middleware) {
@@ -36,7 +36,7 @@ await serve({
     application(on, (router) => {
       for (let area = 0; area < on.count; area += 1) {
         router.get(areaPath(area, ":id"), (ctx) => {
-          ctx.body = areaAnswer(area, ctx.params.id);
+          ctx.body = areaResponse(area, ctx.params.id);
         });
       }
     }),

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import Koa from "koa";
 import {
-  areaAnswer,
+  areaResponse,
   BODY_LIMIT,
   HELLO,
   LinkStore,
@@ -43,7 +43,7 @@ await serve({
 
   routes: (on) => {
     const areas = new Map(
-      Array.from({ length: on.count }, (_, area) => [`area-${area}`, (id) => areaAnswer(area, id)]),
+      Array.from({ length: on.count }, (_, area) => [`area-${area}`, (id) => areaResponse(area, id)]),
     );
     return application(on, (ctx) => {
       const [, area, items, id, ...rest] = ctx.path.split("/");

@@ -7,16 +7,16 @@ const address = process.env.BENCH_DB;
 function items(on, find) {
   const server = createServer((request, response) => {
     const id = request.method === "GET" && request.url.startsWith("/items/") ? Number(request.url.slice(7)) : NaN;
-    if (!Number.isInteger(id)) return answer(response, 404, "");
+    if (!Number.isInteger(id)) return respond(response, 404, "");
     Promise.resolve(find(id)).then(
-      (item) => (item === undefined ? answer(response, 404, "") : answer(response, 200, JSON.stringify(item))),
-      () => answer(response, 500, ""),
+      (item) => (item === undefined ? respond(response, 404, "") : respond(response, 200, JSON.stringify(item))),
+      () => respond(response, 500, ""),
     );
   });
   return listening(server, on);
 }
 
-function answer(response, status, body) {
+function respond(response, status, body) {
   response.writeHead(status, { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) });
   response.end(body);
 }

@@ -2,7 +2,7 @@
 import { createHmac, createSecretKey, randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import {
-  areaAnswer,
+  areaResponse,
   BODY_LIMIT,
   escapedForScript,
   HELLO,
@@ -18,12 +18,12 @@ import { listening, serve } from "./support/serve.mjs";
 const TEXT = "text/plain; charset=utf-8";
 const JSON_TYPE = "application/json";
 
-function answer(response, status, type, body) {
+function respond(response, status, type, body) {
   response.writeHead(status, { "Content-Type": type, "Content-Length": Buffer.byteLength(body) });
   response.end(body);
 }
 
-const notFound = (response) => answer(response, 404, TEXT, "");
+const notFound = (response) => respond(response, 404, TEXT, "");
 
 /** The decoded rest of the path below `prefix`, if there is one and it is one segment. */
 function parameter(url, prefix) {
@@ -35,14 +35,14 @@ function parameter(url, prefix) {
 }
 
 function readJson(request, response, then) {
-  if (Number(request.headers["content-length"]) > BODY_LIMIT) return answer(response, 413, TEXT, "");
-  if (!request.headers["content-type"]?.startsWith(JSON_TYPE)) return answer(response, 415, TEXT, "");
+  if (Number(request.headers["content-length"]) > BODY_LIMIT) return respond(response, 413, TEXT, "");
+  if (!request.headers["content-type"]?.startsWith(JSON_TYPE)) return respond(response, 415, TEXT, "");
   const chunks = [];
   let size = 0;
   request.on("data", (chunk) => {
     size += chunk.length;
     if (size > BODY_LIMIT) {
-      answer(response, 413, TEXT, "");
+      respond(response, 413, TEXT, "");
       request.destroy();
     } else chunks.push(chunk);
   });
@@ -51,7 +51,7 @@ function readJson(request, response, then) {
     try {
       value = JSON.parse(chunks.length === 1 ? chunks[0].toString() : Buffer.concat(chunks).toString());
     } catch {
-      return answer(response, 400, TEXT, "");
+      return respond(response, 400, TEXT, "");
     }
     then(value);
   });
@@ -94,7 +94,7 @@ await serve({
   hello: (on) =>
     listening(
       createServer((request, response) => {
-        if (request.method === "GET" && request.url === "/") answer(response, 200, TEXT, HELLO);
+        if (request.method === "GET" && request.url === "/") respond(response, 200, TEXT, HELLO);
         else notFound(response);
       }),
       on,
@@ -105,20 +105,20 @@ await serve({
     const server = createServer((request, response) => {
       const id = request.method === "GET" ? parameter(request.url, "/links/") : undefined;
       if (id === undefined) notFound(response);
-      else answer(response, 200, JSON_TYPE, JSON.stringify(store.find(id)));
+      else respond(response, 200, JSON_TYPE, JSON.stringify(store.find(id)));
     });
     return listening(server, on);
   },
 
   routes: (on) => {
     const areas = new Map(
-      Array.from({ length: on.count }, (_, area) => [`area-${area}`, (id) => areaAnswer(area, id)]),
+      Array.from({ length: on.count }, (_, area) => [`area-${area}`, (id) => areaResponse(area, id)]),
     );
     const server = createServer((request, response) => {
       const [, area, items, id, ...rest] = request.url.split("/");
       const handler = items === "items" && id && rest.length === 0 ? areas.get(area) : undefined;
       if (handler === undefined) notFound(response);
-      else answer(response, 200, TEXT, handler(decodeURIComponent(id)));
+      else respond(response, 200, TEXT, handler(decodeURIComponent(id)));
     });
     return listening(server, on);
   },
@@ -126,7 +126,7 @@ await serve({
   echo: (on) => {
     const server = createServer((request, response) => {
       if (request.method !== "POST" || request.url !== "/echo") notFound(response);
-      else readJson(request, response, (value) => answer(response, 200, JSON_TYPE, JSON.stringify(value)));
+      else readJson(request, response, (value) => respond(response, 200, JSON_TYPE, JSON.stringify(value)));
     });
     return listening(server, on);
   },
@@ -136,12 +136,12 @@ await serve({
     const server = createServer((request, response) => {
       if (request.method === "GET" && request.url === "/") {
         const id = sessionId(request.headers.cookie);
-        answer(response, 200, TEXT, (id === undefined ? undefined : values.get(id)?.name) ?? NO_NAME);
+        respond(response, 200, TEXT, (id === undefined ? undefined : values.get(id)?.name) ?? NO_NAME);
       } else if (request.method === "GET" && request.url === "/begin") {
         const id = randomBytes(16).toString("base64url");
         values.set(id, { name: HELLO });
         response.setHeader("Set-Cookie", `id=${id}.${mac(id)}; Path=/; HttpOnly; SameSite=Strict`);
-        answer(response, 200, TEXT, "");
+        respond(response, 200, TEXT, "");
       } else notFound(response);
     });
     return listening(server, on);

@@ -1,7 +1,7 @@
 /** The modules of the scenarios that need the main entry point only, written as a user would write them. */
 
 import { type Context, Controller, Get, Injectable, Module, Post, Route, Routes } from "@stagecraft/framework";
-import { areaAnswer, areaPath, HELLO, LinkStore } from "../fixtures.js";
+import { areaResponse, areaPath, HELLO, LinkStore } from "../fixtures.js";
 
 @Controller("/")
 class HelloController {
@@ -43,7 +43,7 @@ export class EchoModule {}
 export function areas(count: number): Routes {
   return new Routes(
     Array.from({ length: count }, (_, area) =>
-      Route.get(areaPath(area, "{id}"), (ctx: Context<"id">) => areaAnswer(area, ctx.params.id)),
+      Route.get(areaPath(area, "{id}"), (ctx: Context<"id">) => areaResponse(area, ctx.params.id)),
     ),
   );
 }

@@ -1,7 +1,7 @@
 /**
  * Serves the test application of Inertia's own browser tests through the framework: `node dist/spec/tools/judges/inertia/bridge.js <checkout>`. The
  * routes are those of the checkout (`tests/app/server.js`), in which the test application of React is built. Their `render`, `location` and
- * `redirect` become values of the framework, and the framework's stage of pages answers.
+ * `redirect` become values of the framework, and the framework's stage of pages sends the response.
  *
  * Not part of the test run: a checkout of the suite is not in the repository.
  */
@@ -19,7 +19,7 @@ const PORT = 13_716;
 
 type SuiteApp = (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void;
 
-/** What an answer of the suite becomes. */
+/** The value of the framework for a response of the suite. */
 interface Pending {
   readonly ctx: Context;
   readonly settle: (value: unknown) => void;
@@ -72,12 +72,12 @@ function conflict(href: string): Reply {
 
 function pendingOf(response: ServerResponse): Pending {
   const found = pending.get(response);
-  if (found === undefined) throw new Error("an answer without a request");
+  if (found === undefined) throw new Error("a response without a request");
   return found;
 }
 
 /** Runs the suite's route. What it writes to its response becomes a reply. */
-function answerOf(app: SuiteApp, ctx: Context): Promise<unknown> {
+function respondWith(app: SuiteApp, ctx: Context): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const response = new ServerResponse(ctx.req);
     const chunks: Buffer[] = [];
@@ -134,13 +134,13 @@ process.env["PACKAGE"] = "react";
 const [checkout] = process.argv.slice(2);
 if (checkout === undefined) throw new Error("give the folder of a checkout of inertiajs/inertia");
 const suite = suiteApp(checkout);
-const answer = (ctx: Context): Promise<unknown> => answerOf(suite, ctx);
+const respond = (ctx: Context): Promise<unknown> => respondWith(suite, ctx);
 await Application.create()
   .routes(
     new Routes([
-      Route.of(Any("/"), answer),
-      Route.of(Any("/{*rest}"), answer),
-      Route.of(Any("/precognition/{*rest}"), answer).middleware(new SuitePrecognition(answer)),
+      Route.of(Any("/"), respond),
+      Route.of(Any("/{*rest}"), respond),
+      Route.of(Any("/precognition/{*rest}"), respond).middleware(new SuitePrecognition(respond)),
     ]),
   )
   .provide(provide(Uploads).useValue(new Uploads()))

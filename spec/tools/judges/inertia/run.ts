@@ -37,7 +37,7 @@ async function untilServed(): Promise<void> {
     if (isUp) return;
     await new Promise((next) => setTimeout(next, 100));
   }
-  throw new Error("the bridge does not answer");
+  throw new Error("the bridge does not respond");
 }
 
 async function run(checkout: string, files: readonly string[]): Promise<number> {

@@ -1,5 +1,5 @@
 /**
- * Lets the framework's own precognition answer for the routes of the suite that check fields in advance. The rules are those of the route:
+ * Lets the framework's own precognition respond for the routes of the suite that check fields in advance. The rules are those of the route:
  * it runs with the fields that the framework has read, its messages become the issues of a schema, and the framework keeps those that the
  * request names.
  */
@@ -14,14 +14,14 @@ interface Issue {
   readonly path: readonly string[];
 }
 
-/** The route of the suite, and what it answers. */
-export type Answer = (ctx: Context) => Promise<unknown>;
+/** A route of the suite, which returns its reply. */
+export type SuiteRoute = (ctx: Context) => Promise<unknown>;
 
 /** What a route of the suite says of fields that do not fit: texts, or lists of texts. */
 type Messages = Readonly<Record<string, string | readonly string[]>>;
 
 export class SuitePrecognition implements Middleware {
-  constructor(private readonly answer: Answer) {}
+  constructor(private readonly respond: SuiteRoute) {}
 
   handle(ctx: Context, next: Next): unknown {
     const validate = async (value: unknown): Promise<{ readonly issues: readonly Issue[] }> => {
@@ -29,7 +29,7 @@ export class SuitePrecognition implements Middleware {
       Object.assign(ctx.req, { body: value ?? {}, files: filesOf(value), _body: true });
       ctx.req.headers["content-type"] = "application/json";
       delete ctx.req.headers["precognition-validate-only"];
-      return { issues: issuesOf(messagesOf(await this.answer(ctx))) };
+      return { issues: issuesOf(messagesOf(await this.respond(ctx))) };
     };
     return precognitive({ "~standard": { version: 1, vendor: "suite", validate } }).handle(ctx, next);
   }
@@ -46,8 +46,8 @@ function filesOf(value: unknown): Readonly<Record<string, UploadedFile>> {
   );
 }
 
-function messagesOf(answer: unknown): Messages {
-  const { body } = answer as Reply & { readonly body?: unknown };
+function messagesOf(reply: unknown): Messages {
+  const { body } = reply as Reply & { readonly body?: unknown };
   const text = Buffer.isBuffer(body) ? body.toString() : "";
   if (!text.startsWith("{")) return {};
   return (JSON.parse(text) as { readonly errors?: Messages }).errors ?? {};

@@ -89,8 +89,8 @@ export const IN_FRONT = [
     async run(host, supertest) {
       host.handle(HANDLER);
       const agent = supertest(host.callback());
-      for (const path of PATHS) host.note(path, answerOf(await agent.get(path)));
-      host.note("POST /object", answerOf(await agent.post("/object").send({ a: 1 })));
+      for (const path of PATHS) host.note(path, toResponse(await agent.get(path)));
+      host.note("POST /object", toResponse(await agent.post("/object").send({ a: 1 })));
     },
   },
   {
@@ -101,7 +101,7 @@ export const IN_FRONT = [
       const callback = host.callback();
       for (const url of PATHS) {
         const { statusCode: status, headers, payload: text } = await inject(callback, { url });
-        host.note(url, answerOf({ status, headers, text }));
+        host.note(url, toResponse({ status, headers, text }));
       }
     },
   },
@@ -115,12 +115,12 @@ export const IN_FRONT = [
       for (const path of PATHS) {
         const event = { httpMethod: "GET", path, headers: { host: "a" }, requestContext: {} };
         const { statusCode: status, headers, multiValueHeaders, body } = await handler(event, {});
-        host.note(path, answerOf({ status, headers: { ...headers, ...multiValueHeaders }, text: body }));
+        host.note(path, toResponse({ status, headers: { ...headers, ...multiValueHeaders }, text: body }));
       }
     },
   },
 ];
 
-function answerOf({ status, headers, text = "" }) {
+function toResponse({ status, headers, text = "" }) {
   return comparable({ status, headers, body: text });
 }

@@ -20,9 +20,9 @@ export const KOA = [
   {
     package: "koa",
     name: "koa half-close",
-    use: "a client that closes its direction before the answer",
+    use: "a client that closes its direction before the response",
     asOnKoa:
-      "no answer. To Node's server the client has left, and a server responds to a received close promptly (RFC 9112 section 9.5)",
+      "no response. To Node's server the client has left, and a server responds to a received close promptly (RFC 9112 section 9.5)",
     async run(host) {
       host.handle(async (ctx) => {
         await new Promise((resolve) => setTimeout(resolve, 100));

@@ -208,7 +208,7 @@ export const MIDDLEWARE = [
   {
     package: "koa-send",
     use: "`await send(ctx, path)` in a handler",
-    because: "It returns the path of the file, and a returned string is the answer: `await` it, and do not return it",
+    because: "It returns the path of the file, and a returned string is the response: `await` it, and do not return it",
     async run(host, send) {
       host.handle(async (ctx) => {
         const path = await send(ctx, ctx.path === "/returned" ? "/a.txt" : ctx.path, { root: folder });
@@ -255,8 +255,8 @@ export const MIDDLEWARE = [
       const { buildSchema } = await import("graphql");
       const schema = buildSchema("type Query { hello(name: String): String }");
       const rootValue = { hello: ({ name }) => `hello ${name}` };
-      const answer = createHandler({ schema, rootValue });
-      host.use((ctx, next) => (ctx.path === "/graphql" ? answer(ctx, next) : next()));
+      const handle = createHandler({ schema, rootValue });
+      host.use((ctx, next) => (ctx.path === "/graphql" ? handle(ctx, next) : next()));
       host.handle((ctx) => {
         ctx.body = "own";
       });
@@ -270,7 +270,7 @@ export const MIDDLEWARE = [
   },
   {
     package: "koa-connect",
-    use: "`.layer(connect(helmet()))`, and Express middleware that answers",
+    use: "`.layer(connect(helmet()))`, and Express middleware that responds",
     async run(host, connect) {
       const { default: helmet } = await import("helmet");
       host.use(connect(helmet()));

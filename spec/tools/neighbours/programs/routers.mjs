@@ -1,4 +1,4 @@
-/** Koa's routers as layers, in front of what the application answers. */
+/** Koa's routers as layers, in front of the application's own responses. */
 const MAJORS = {
   "@koa/router": [9, 10, 11, 12, 13, 14, 15],
   "koa-router": [7, 8, 9, 10, 11, 12, 13, 14],
@@ -6,14 +6,14 @@ const MAJORS = {
 
 const USE = "`.layer(router.routes(), router.allowedMethods())`";
 
-function answerParams(ctx) {
+function sendParams(ctx) {
   ctx.body = { params: ctx.params, same: ctx.request.params, route: ctx._matchedRoute };
 }
 
 async function run(host, module) {
   const Router = module.Router ?? module;
   const inner = new Router();
-  inner.get("/links/:link", answerParams);
+  inner.get("/links/:link", sendParams);
   const router = new Router();
   router.use(async (ctx, next) => {
     ctx.set("X-Used", "yes");
@@ -23,8 +23,8 @@ async function run(host, module) {
     ctx.state.user = `user ${user}`;
     return next();
   });
-  router.get("/users/:id", answerParams);
-  router.put("/users/:id", answerParams);
+  router.get("/users/:id", sendParams);
+  router.put("/users/:id", sendParams);
   router.get("named", "/by/:user/:year", (ctx) => {
     ctx.body = `${ctx.state.user}: ${router.url("named", { user: "ann", year: 2020 })}`;
   });

@@ -32,7 +32,7 @@ export const SOCKETS = [
       const { io } = await import("socket.io-client");
       host.attach((server) => {
         const sockets = new socketIo.Server(server);
-        sockets.on("connection", (socket) => socket.on("ask", (text, answer) => answer(`echo ${text}`)));
+        sockets.on("connection", (socket) => socket.on("ask", (text, reply) => reply(`echo ${text}`)));
       });
       host.handle((ctx) => {
         ctx.body = "own";

@@ -1,4 +1,4 @@
-/** Watchers of requests: loggers, traces, error trackers. Noted is what they see of an answer, and how often they learn of an error. */
+/** Watchers of requests: loggers, traces, error trackers. Noted is what they see of a response, and how often they learn of an error. */
 import { createRequire } from "node:module";
 import { Writable } from "node:stream";
 
@@ -19,7 +19,7 @@ function sinkOf(lines) {
 
 const SHOWN = ["content-type", "content-length", "x-own"];
 
-/** Waits for what is reported after the answer. */
+/** Waits for what is reported after the response. */
 async function until(isDone) {
   for (let turn = 0; turn < 1000 && !isDone(); turn += 1) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -15,7 +15,7 @@ function mint(_request, response, next) {
   next();
 }
 
-/** Before NestJS reads a body and its modules see the request, so that a refused body's answer has an id as well; pino-http keeps it. */
+/** Before NestJS reads a body and its modules see the request, so that a refused body's response has an id as well; pino-http keeps it. */
 function identify(request, response, next) {
   request.id = echoedRequestId(request, response);
   next();

@@ -16,7 +16,7 @@ export async function production(app, { ownNonces = true } = {}) {
   app.setNotFoundHandler((_request, reply) => sendProblem(reply, 404, "Not Found"));
 }
 
-/** Also used below NestJS, which answers errors and unknown paths itself. */
+/** Also used below NestJS, which responds to errors and unknown paths itself. */
 export async function plugins(app, security) {
   await app.register(compress, { global: true, threshold: 1024 });
   await app.register(helmet, security);

@@ -6,7 +6,7 @@ const result = await autocannon({ url: `http://127.0.0.1:${port}`, requests, dur
 
 console.log(
   JSON.stringify({
-    answers: result.requests.total,
+    responses: result.requests.total,
     perSecond: result.requests.total / result.duration,
     p50: result.latency.p50,
     p99: result.latency.p99,

@@ -1,4 +1,4 @@
-/** NestJS answering every error as a problem, by a filter. */
+/** NestJS with a filter that sends every error as a problem. */
 import { Catch, HttpException } from "@nestjs/common";
 import { HttpAdapterHost } from "@nestjs/core";
 import { problem } from "./observability.mjs";

@@ -120,7 +120,7 @@ function compressed(request, headers, text) {
   return gzipSync(text);
 }
 
-function answer(request, response, state, [status, type, text], bucket) {
+function respond(request, response, state, [status, type, text], bucket) {
   if (state.done) return;
   state.done = true;
   clearTimeout(state.timer);
@@ -158,11 +158,11 @@ function handle(request, response) {
     });
     return response.end();
   }
-  if (Number(request.headers["content-length"]) > BODY_LIMIT) return answer(request, response, state, refusal(413));
-  state.timer = setTimeout(() => answer(request, response, state, refusal(408)), TIMEOUT_MS);
+  if (Number(request.headers["content-length"]) > BODY_LIMIT) return respond(request, response, state, refusal(413));
+  state.timer = setTimeout(() => respond(request, response, state, refusal(408)), TIMEOUT_MS);
   const bucket = takeToken(state.ip, state.started);
-  if (bucket === undefined) answer(request, response, state, refusal(429));
-  else answer(request, response, state, decide(state), bucket);
+  if (bucket === undefined) respond(request, response, state, refusal(429));
+  else respond(request, response, state, decide(state), bucket);
 }
 
 export function full(on) {

@@ -1,5 +1,5 @@
 /**
- * Every thrown value, in every way and at every place, becomes an answer with a status and with the headers of the outer stages. The body
+ * Every thrown value, in every way and at every place, becomes a response with a status and with the headers of the outer stages. The body
  * says nothing about an unhandled error, the log holds it, and the connection stays open.
  */
 import { once } from "node:events";
@@ -129,7 +129,7 @@ function loggedBy(app: TestApp): readonly LogLine[] {
 
 const errorsOf = (app: TestApp) => loggedBy(app).filter(({ level }) => level === "ERROR");
 
-/** The headers that outer stages set on every answer. */
+/** The headers that outer stages set on every response. */
 function expectHeaders({ headers }: Response): void {
   expect(headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
   expect(headers.get("x-content-type-options")).to.equal("nosniff");
@@ -139,8 +139,8 @@ function expectHeaders({ headers }: Response): void {
 /** Sends requests one after the other on one connection; resolves to the received status lines. */
 async function statusesOnOneConnection(app: TestApp, ...paths: readonly string[]): Promise<readonly string[]> {
   const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\nOrigin: https://a.example\r\n`);
-  const answer = await app.raw(`${requests.join("\r\n")}Connection: close\r\n\r\n`, PATIENT);
-  return answer.toString().match(/HTTP\/1\.1 \d{3}/g) ?? [];
+  const response = await app.raw(`${requests.join("\r\n")}Connection: close\r\n\r\n`, PATIENT);
+  return response.toString().match(/HTTP\/1\.1 \d{3}/g) ?? [];
 }
 
 async function* failingAfter(chunks: number): AsyncGenerator<string> {
@@ -184,7 +184,7 @@ for (const [title, builder] of APPLICATIONS) {
       ["one whose status is none", () => raise(new FrameworkError("odd", { status: 200 })), 500, "odd"],
     ];
     for (const [what, handler, status, detail] of errors) {
-      it(`from ${what} becomes its answer`, async () => {
+      it(`from ${what} becomes its response`, async () => {
         await using app = await served(builder(), handler);
 
         const response = await app.get("/", { headers: { Origin: "https://a.example" } });
@@ -261,16 +261,16 @@ for (const [title, builder] of APPLICATIONS) {
   });
 }
 
-describe("an error while an error is answered", () => {
+describe("an error during the response to an error", () => {
   const cases: readonly (readonly [string, () => ApplicationBuilder, (ctx: Context) => unknown, number])[] = [
     ["in a layer's finally", () => full().layer(throwingAfter), () => raise(new NotFoundError("first")), 500],
-    ["in a layer that answers errors", () => full().layer(throwingInCatch), () => raise(new Error("first")), 500],
+    ["in a layer that responds to errors", () => full().layer(throwingInCatch), () => raise(new Error("first")), 500],
     ["in the headers of the error", full, () => raise(new NotFoundError("x", { headers: { "Bad Name": "\n" } })), 500],
     ["in the extensions of the error", full, () => raise(new NotFoundError("x", { extensions: { a: 1n } })), 404],
     ["in a status that no head may have", full, () => raise(Object.assign(new NotFoundError("x"), { status: 7 })), 500],
   ];
   for (const [where, builder, handler, status] of cases) {
-    it(`${where} still becomes an answer, and the connection stays open`, async () => {
+    it(`${where} still becomes a response, and the connection stays open`, async () => {
       await using app = await served(builder(), handler);
 
       const response = await app.get("/", { headers: { Origin: "https://a.example" } });
@@ -281,7 +281,7 @@ describe("an error while an error is answered", () => {
     });
   }
 
-  it("in the mapper leaves the answer to the other rules, for errors with and without a status", async () => {
+  it("in the mapper leaves the response to the other rules, for errors with and without a status", async () => {
     const mapping = new ErrorMapping().using(() => raise(null));
     await using app = await served(Application.create().catchPanic().errorMapping(mapping), (ctx) =>
       raise(ctx.search()["panic"] === undefined ? new NotFoundError("first") : new Error(SECRET)),
@@ -313,7 +313,7 @@ describe("an error outside the handler", () => {
     });
   }
 
-  it("leaves no part of an unfinished answer on the 500 of an unhandled error", async () => {
+  it("leaves no part of an unfinished response on the 500 of an unhandled error", async () => {
     await using app = await served(full(), (ctx) => {
       ctx.set({ "X-Half": "made", "Cache-Control": "max-age=60", "Content-Language": "en" });
       ctx.cookies.set("half", "made");
@@ -364,7 +364,7 @@ describe("after the head was sent by hand", () => {
 });
 
 describe("a client that leaves", () => {
-  it("aborts the signal, gets no answer, and is not logged as an error", async () => {
+  it("aborts the signal, gets no response, and is not logged as an error", async () => {
     const [asked, left] = [new Gate(), new Gate<unknown>()];
     await using app = await served(full(), async (ctx) => {
       asked.open();

@@ -39,29 +39,29 @@ const plain: Adorn = (builder) => builder;
 
 type Adorn = (builder: ApplicationBuilder) => ApplicationBuilder;
 
-interface Told {
+interface FailureEvent {
   readonly level: string;
   readonly target: string;
   readonly message: string | undefined;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-function refused(target: string, message: string, fields: Told["fields"]): Told {
+function refused(target: string, message: string, fields: FailureEvent["fields"]): FailureEvent {
   return { level: "DEBUG", target: `framework::http::${target}`, message, fields };
 }
 
-function failed(target: string, message: string, fields: Told["fields"]): Told {
+function failed(target: string, message: string, fields: FailureEvent["fields"]): FailureEvent {
   return { level: "ERROR", target: `framework::http::${target}`, message, fields };
 }
 
 const down = { code: "E_UNAVAILABLE", status: 503, error: "UnavailableError: not now: caused by Error: upstream" };
 
-function invalid(route: string, reason: string): Told {
+function invalid(route: string, reason: string): FailureEvent {
   const fields = { code: "E_VALIDATION", status: 422, route, reason };
   return { level: "INFO", target: "framework::http::error", message: "request refused", fields };
 }
 
-function slow(fields: Told["fields"]): Told {
+function slow(fields: FailureEvent["fields"]): FailureEvent {
   const route = "GET /slow";
   return {
     level: "INFO",
@@ -73,7 +73,7 @@ function slow(fields: Told["fields"]): Told {
 
 const manyReasons = Object.entries(manyFaults).map(([name, [fault]]) => `${name}: ${String(fault?.code)}`);
 
-const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | undefined])[] = [
+const rows: readonly (readonly [what: string, Adorn, path: string, told: FailureEvent | undefined])[] = [
   [
     "an error with a status",
     plain,
@@ -118,7 +118,7 @@ const rows: readonly (readonly [what: string, Adorn, path: string, told: Told | 
   ["maintenance", (b) => b.maintenance(Maintenance.engaged()), "/fine", refused("maintenance", "refused for maintenance", { status: 503 })], // prettier-ignore
   ["a quota used up", (b) => b.rateLimit(RateLimit.perHour(0)), "/fine", refused("rate_limit", "request refused", { status: 429 })], // prettier-ignore
   ["a path without a route", plain, "/nowhere", undefined],
-  ["an answer", plain, "/fine", undefined],
+  ["a response", plain, "/fine", undefined],
 ];
 
 const REQUEST = ["client_ip", "method", "path", "request_id"];
@@ -128,7 +128,7 @@ function isOfRequest({ target }: LogLine): boolean {
 }
 
 /** Without the fields of the request, and with only the first name of a stack. */
-function ownOf(fields: Told["fields"]): Told["fields"] {
+function ownOf(fields: FailureEvent["fields"]): FailureEvent["fields"] {
   const own = Object.entries(fields).filter(([name]) => !REQUEST.includes(name));
   return Object.fromEntries(own.map(([name, value]) => [name, name === "stack" ? String(value).split(":")[0] : value]));
 }
