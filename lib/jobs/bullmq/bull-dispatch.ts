@@ -27,7 +27,7 @@ export interface BullDispatchTools {
   readonly queues: BullQueues;
   readonly clock: Clock;
   readonly rows: DatabaseJobs | undefined;
-  /** Called when a row was added: the relay looks after the commit. */
+  /** Called when a row was added. The relay moves it after the commit. */
   readonly wakeRelay: () => void;
 }
 

@@ -222,7 +222,7 @@ export class BullJobs implements JobEngine {
     return { waiting: capCount(all.waiting), running: capCount(all.running), dead: capCount(all.dead) };
   }
 
-  /** Before the commit the relay would not see the rows of a transaction. */
+  /** Wakes the relay after the commit, because it cannot see the rows of an open transaction. */
   private wakeRelay(): void {
     const scope = currentCommitScope();
     if (scope === undefined) this.relay?.wake();

@@ -9,7 +9,7 @@ import type { Clock } from "../../../runtime/clock.js";
 import { KeyMutex } from "./key-mutex.js";
 import { MysqlRanges } from "./mysql-ranges.js";
 
-/** The family of the SQL: a driver of a relative names the engine whose SQL it takes. */
+/** The family of the SQL. The driver of a related engine names the family whose SQL the engine accepts. */
 export type JobDialect = "sqlite" | "postgres" | "mysql";
 
 export type JobRow = Readonly<Record<string, unknown>>;
