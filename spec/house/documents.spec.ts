@@ -154,10 +154,10 @@ describe("error codes", () => {
 
 describe("the table of errors", () => {
   const page = textOf("docs/guide/errors.md") ?? "";
-  const made = errorsByClass();
+  const errorInstances = errorsByClass();
 
   it("has every class with its status, type, title and code", () => {
-    const built = made.map(([name, error]) => {
+    const built = errorInstances.map(([name, error]) => {
       const { type, title, status } = Problem.from(error);
       return [name, String(status), type.slice("urn:framework:problem:".length), title, error.code];
     });
@@ -167,11 +167,11 @@ describe("the table of errors", () => {
   });
 
   it("names the same status as the table of codes", () => {
-    const statusOf = new Map(made.map(([, { code, status }]) => [`\`${code}\``, `${status};`]));
+    const statusOf = new Map(errorInstances.map(([, { code, status }]) => [`\`${code}\``, `${status};`]));
 
     const rows = tableHeaded(page, "Code").filter(([code = ""]) => statusOf.has(code));
 
-    expect(rows).to.have.lengthOf(made.length);
+    expect(rows).to.have.lengthOf(errorInstances.length);
     for (const [code = "", when = ""] of rows) expect(when, code).to.match(new RegExp(`^${statusOf.get(code)}`));
   });
 });
@@ -262,7 +262,7 @@ function errorsByClass(): readonly (readonly [string, FrameworkError])[] {
   return [
     ...Object.entries(others)
       .filter(([name]) => name in published)
-      .map(([name, Made]) => [name, new Made()] as const),
+      .map(([name, ErrorClass]) => [name, new ErrorClass()] as const),
     ["MethodNotAllowedError", new MethodNotAllowedError([])],
     ["ValidationError", new ValidationError({})],
   ];

@@ -35,12 +35,12 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./observe/otel": { loads: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"] },
   "./session": NOTHING,
   "./pages": { loads: ["koa"] },
-  // It works on a cache that the application has made, and loads no driver.
+  // It works on a cache that the application has created, and loads no driver.
   "./session/redis": NOTHING,
-  // It works on a database that the application has made, and loads no driver.
+  // It works on a database that the application has created, and loads no driver.
   "./session/db": { loads: ["kysely"] },
   "./cache": NOTHING,
-  // Schedules load croner when the first one is made.
+  // Schedules load croner when the first one is created.
   "./jobs": NOTHING,
   // The first `new BullJobs` loads bullmq and ioredis.
   "./jobs/bullmq": NOTHING,

@@ -19,7 +19,7 @@ interface Engine {
   readonly driver: (url: string) => DatabaseDriver;
   /** What a file may leave. */
   readonly left: readonly string[];
-  /** Returns one row for each thing that a file has left. */
+  /** Returns one row for each object that a file has left. */
   readonly found: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { runProgram } from "../support/program.js";
 import { textOf } from "../support/sources.js";
 
 const PAGE = "docs/how-a-request-travels.md";
-const MOST_FILES = 15;
+const MAX_FILES = 15;
 
 /** Serves some requests on one connection, and counts the functions that run for one more. */
 const PROGRAM = `
@@ -53,8 +53,8 @@ describe("one warm request of a bare application", () => {
     files = JSON.parse(stdout) as string[];
   });
 
-  it(`runs functions of at most ${MOST_FILES} files`, () => {
-    expect(files, files.join("\n")).to.have.property("length").within(1, MOST_FILES);
+  it(`runs functions of at most ${MAX_FILES} files`, () => {
+    expect(files, files.join("\n")).to.have.property("length").within(1, MAX_FILES);
   });
 
   it(`runs the files that ${PAGE} names, and no other`, () => {

@@ -52,6 +52,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   beginTransaction: "a method of Kysely's interface of drivers",
   beginWork: "a hook of subsystems that the specification names",
   beginDrain: "a step of the lifecycle that the specification names",
+  floorMilliseconds: "the verb of Math.floor",
   storeIn: "a verb with its preposition, for `file.storeIn(storage)`",
   matchOn: "the option of Inertia for props that are merged",
   finishedOn: "a member of BullMQ's jobs",

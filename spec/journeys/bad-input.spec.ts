@@ -436,8 +436,8 @@ describe("bad input", function () {
       expect(head, name).to.match(/^HTTP\/1\.1 (?:500|200|302) [A-Z]/);
       expect(head, name).not.to.match(/^set-cookie:/im);
       for (const each of ENVELOPE) expect(head.toLowerCase(), name).to.contain(`\r\n${each}: `);
-      const told = accessLines().at(-1) ?? "";
-      expect(told, name).to.contain(`"status":${head.slice(9, 12)}`);
+      const line = accessLines().at(-1) ?? "";
+      expect(line, name).to.contain(`"status":${head.slice(9, 12)}`);
     }
   });
 });

@@ -67,9 +67,9 @@ describe("In a browser, HSTS", function () {
   it("has no effect without the header", async () => {
     await open(new SecurityHeaders());
 
-    const told = await visit(`https://${HOST}:${front.port}/`);
+    const first = await visit(`https://${HOST}:${front.port}/`);
     const after = await visit(`http://${HOST}:${front.port}/`);
 
-    expect([told, after]).to.deep.equal([`https://${HOST}:${front.port}/`, undefined]);
+    expect([first, after]).to.deep.equal([`https://${HOST}:${front.port}/`, undefined]);
   });
 });

@@ -18,7 +18,7 @@ function settingNames({ settings }: EveryStage): readonly (keyof EveryStage["set
   return Object.keys(settings) as (keyof EveryStage["settings"])[];
 }
 
-function told(stages: EveryStage, order: Order) {
+function buildInOrder(stages: EveryStage, order: Order) {
   const builder = Application.create(GreetingModule);
   const layers = [...stages.layers];
   for (const each of order) {
@@ -92,7 +92,7 @@ async function outOfTime(app: TestApp, { clock, slowBegun }: EveryStage): Promis
 /** Everything visible from outside, and the settings that the socket of a test does not use. */
 async function seen(order: Order) {
   const stages = new EveryStage();
-  await using app = await testApp(told(stages, order));
+  await using app = await testApp(buildInOrder(stages, order));
   const responses: string[] = [];
   for (const step of steps) responses.push(await send(app, step));
   responses.push(await outOfTime(app, stages));

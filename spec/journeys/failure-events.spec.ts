@@ -73,7 +73,7 @@ function slow(fields: FailureEvent["fields"]): FailureEvent {
 
 const manyReasons = Object.entries(manyFaults).map(([name, [fault]]) => `${name}: ${String(fault?.code)}`);
 
-const rows: readonly (readonly [what: string, Adorn, path: string, told: FailureEvent | undefined])[] = [
+const rows: readonly (readonly [what: string, Adorn, path: string, expected: FailureEvent | undefined])[] = [
   [
     "an error with a status",
     plain,
@@ -134,16 +134,16 @@ function ownOf(fields: FailureEvent["fields"]): FailureEvent["fields"] {
 }
 
 describe("the event of", () => {
-  for (const [what, adorn, path, told] of rows) {
-    it(`${what} is ${told === undefined ? "nothing" : `${told.level} ${told.message}`}`, async () => {
+  for (const [what, adorn, path, expected] of rows) {
+    it(`${what} is ${expected === undefined ? "nothing" : `${expected.level} ${expected.message}`}`, async () => {
       await using app = await testApp(adorn(Application.create().routes(routes).requestId().accessLog().catchPanic()));
 
       await app.request(path, path === "/fine" ? { method: "POST", body: "too long" } : { method: "GET" });
 
       const lines = app.logs.lines().map(expectLogLine).filter(isOfRequest);
-      expect(lines).to.have.length(told === undefined ? 0 : 1);
+      expect(lines).to.have.length(expected === undefined ? 0 : 1);
       for (const { level, target, message, fields = {} } of lines) {
-        expect({ level, target, message, fields: ownOf(fields) }).to.deep.equal(told);
+        expect({ level, target, message, fields: ownOf(fields) }).to.deep.equal(expected);
         expect(fields).to.include.keys(REQUEST);
       }
     });

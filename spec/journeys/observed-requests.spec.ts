@@ -35,7 +35,7 @@ const routes = new Routes([
   Route.get("/panic", () => Promise.reject(new Error("boom"))),
   Route.get("/slow", () => new Promise(() => {})),
   Route.post("/links", (ctx: Context) => ctx.json()),
-  Route.get("/reported", () => log.info("told")),
+  Route.get("/reported", () => log.info("reported")),
 ]);
 
 function observed(): ApplicationBuilder {
@@ -63,7 +63,7 @@ function linesOf(app: TestApp, target: string): readonly Line[] {
 }
 
 /** The logged requests so far, each as `<method> <path> <status>`. */
-function told(app: TestApp): readonly string[] {
+function loggedRequests(app: TestApp): readonly string[] {
   return linesOf(app, TARGET).map(({ message }) => message.replace(/ \d+ms$/, ""));
 }
 
@@ -91,7 +91,7 @@ describe("the requests of an application", () => {
     await app.get("/fine");
     await app.post("/links", { json: "far too long" });
 
-    expect(told(app)).to.deep.equal([
+    expect(loggedRequests(app)).to.deep.equal([
       "GET /fine 200",
       "HEAD /fine 200",
       "GET /nowhere 404",
@@ -111,7 +111,7 @@ describe("the requests of an application", () => {
 
     expect(response.status).to.equal(500);
     expect(response.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
-    expect(told(app)).to.deep.equal(["GET /panic 500"]);
+    expect(loggedRequests(app)).to.deep.equal(["GET /panic 500"]);
     expect(counted(app)).to.equal(1);
   });
 
@@ -120,7 +120,7 @@ describe("the requests of an application", () => {
 
     await app.get("/asked?token=secret");
 
-    expect(told(app)).to.deep.equal(["GET /fine 200"]);
+    expect(loggedRequests(app)).to.deep.equal(["GET /fine 200"]);
     expect(app.logs.transcript()).not.to.contain("secret").and.not.to.contain("/asked");
   });
 
@@ -153,7 +153,7 @@ describe("the requests of an application", () => {
 
     expect(responses.map(({ status }) => status)).to.deep.equal([200, 200, 200, 405]);
     expect(responses.map(({ headers }) => headers.has("x-request-id"))).to.deep.equal([false, false, false, false]);
-    expect([told(app), counted(app)]).to.deep.equal([[], 0]);
+    expect([loggedRequests(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
   it("are not logged, not counted and get no id where CORS responds to a preflight", async () => {
@@ -165,7 +165,7 @@ describe("the requests of an application", () => {
 
     expect(response.status).to.equal(204);
     expect(response.headers.has("x-request-id")).to.equal(false);
-    expect([told(app), counted(app)]).to.deep.equal([[], 0]);
+    expect([loggedRequests(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
   it("are not logged and not counted where the proxy function or the parser responds", async () => {
@@ -174,7 +174,7 @@ describe("the requests of an application", () => {
     await app.get("/fine");
     await app.raw("BREW / HTTP/1.1\r\nHost: spec\r\n\r\n", PATIENT);
 
-    expect([told(app), counted(app)]).to.deep.equal([[], 0]);
+    expect([loggedRequests(app), counted(app)]).to.deep.equal([[], 0]);
   });
 
   it("get only x-request-id on their responses", async () => {
@@ -321,7 +321,7 @@ describe("the layers placed by hand", () => {
 
     const responses = [await app.get("/reported"), await app.get("/nowhere"), await app.put("/fine")];
 
-    expect(told(app)).to.deep.equal(["GET /reported 204", "GET /nowhere 404", "PUT /fine 405"]);
+    expect(loggedRequests(app)).to.deep.equal(["GET /reported 204", "GET /nowhere 404", "PUT /fine 405"]);
     for (const { headers } of responses) expect(headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
     expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "PUT", status: "405" })).to.equal(1);
     expect(linesOf(app, "shop")[0]?.spans).to.deep.equal(["framework.request", "framework.request"]);
@@ -334,7 +334,7 @@ describe("the layers placed by hand", () => {
     const response = await app.get("/panic");
 
     expect(response.status).to.equal(500);
-    expect(told(app)).to.deep.equal(["GET /panic 500"]);
+    expect(loggedRequests(app)).to.deep.equal(["GET /panic 500"]);
     expect(metrics.counterValue(HTTP_REQUESTS_TOTAL, { method: "GET", status: "500" })).to.equal(1);
   });
 
@@ -346,7 +346,7 @@ describe("the layers placed by hand", () => {
     const response = await app.get("/missing");
 
     expect(response.status).to.equal(404);
-    expect(told(app)).to.deep.equal(["GET /missing 404"]);
+    expect(loggedRequests(app)).to.deep.equal(["GET /missing 404"]);
   });
 
   it("never see a request that a stage refuses", async () => {
@@ -364,7 +364,7 @@ describe("the layers placed by hand", () => {
 
       expect(response.status).to.equal(status);
       expect(response.headers.has("x-request-id")).to.equal(false);
-      expect(told(app)).to.deep.equal([]);
+      expect(loggedRequests(app)).to.deep.equal([]);
     }
   });
 

@@ -38,7 +38,7 @@ const s3 = (): S3Storage =>
     credentials: { accessKeyId: "id", secretAccessKey: CANARY, sessionToken: CANARY },
   });
 
-const MADE: Readonly<Record<string, () => unknown>> = {
+const HOLDERS: Readonly<Record<string, () => unknown>> = {
   "RedisCache of a URL": redis,
   "RedisCache of options": () => new RedisCache({ client: { host: "127.0.0.1", port: 1, password: CANARY } }),
   RedisSessionStore: () => new RedisSessionStore(redis()),
@@ -106,7 +106,7 @@ function expectHidden(what: string, value: unknown): void {
 }
 
 describe("a printed value that was given a secret", () => {
-  for (const [what, make] of Object.entries(MADE)) {
+  for (const [what, make] of Object.entries(HOLDERS)) {
     it(`does not show it: ${what}`, () => expectHidden(what, make()));
   }
 });

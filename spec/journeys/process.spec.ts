@@ -225,7 +225,7 @@ describe("the process", function () {
     expect([stdout, stderr]).to.deep.equal(["500\n", ""]);
   });
 
-  it("serves and drains where the reader of its log has gone", async () => {
+  it("serves and drains where the reader of its log has closed the pipe", async () => {
     const port = await freePort();
     const child = startProgram(
       `

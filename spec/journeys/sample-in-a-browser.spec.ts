@@ -24,7 +24,7 @@ const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const TARGET = "https://example.com/a?b=<c>&d";
 
 /** The style sheet tells light from dark only by colours, so the other rules find the same in both. */
-const LOOKS = [
+const THEMES = [
   ["light", "all"],
   ["dark", "of colours"],
 ] as const;
@@ -279,10 +279,10 @@ describe("In a browser, samples/links", function () {
     await using lee = await visitor({ reducedMotion: "reduce" });
     const { page } = lee;
     const found: string[] = [];
-    const look = async () => {
+    const inspect = async () => {
       for (const width of [390, 1280]) {
         await page.setViewportSize({ width, height: 800 });
-        for (const [colorScheme, rules] of LOOKS) {
+        for (const [colorScheme, rules] of THEMES) {
           await page.emulateMedia({ colorScheme });
           found.push(...(await lee.barriers(rules)).map((each) => `${colorScheme} ${width} ${each}`));
         }
@@ -291,37 +291,37 @@ describe("In a browser, samples/links", function () {
 
     // By links, in one document: it loads axe once.
     await lee.open();
-    await look();
-    // Axe looks at every element, and a further row has no other elements than the first.
+    await inspect();
+    // Axe inspects every element, and a further row has no other elements than the first.
     for (let at = 3; at <= 25; at++) await store.remove(`link-${at}`);
     await page.click("nav >> text=Sign up");
     await page.waitForSelector("h1:has-text('Sign up')");
     await lee.enter({ name: "X", password: "short" });
     await page.click("main form button");
     await lee.faults();
-    await look();
+    await inspect();
     await lee.enter({ name: "lee", password: "correct horse" });
     await page.click("main form button");
     await lee.says("Welcome, lee.");
     await lee.shorten(TARGET, "barrier-free");
     await lee.says("The link barrier-free is ready.");
-    await look();
+    await inspect();
     await page.click("[aria-label='Details of barrier-free']");
     await page.waitForSelector("figure.chart");
     await page.click("summary");
-    await look();
+    await inspect();
     await page.click("footer >> text=Most visited");
     await page.waitForSelector("h1:has-text('Most visited')");
-    await look();
+    await inspect();
     expect(lee.documents).to.deep.equal(["/"]);
     await lee.open("/admin");
     await lee.enter({ key: KEY });
     await page.click("main form button");
     await page.waitForSelector("#switch");
     await page.waitForSelector("footer >> text=For operators");
-    await look();
+    await inspect();
     await lee.open("/nowhere");
-    await look();
+    await inspect();
 
     expect(found).to.deep.equal([]);
   });

@@ -69,7 +69,7 @@ class Load {
   readonly seen = new Set<string>();
   private readonly last: number[] = [];
   private readonly clients: Promise<unknown>;
-  private isOver = false;
+  private isStopped = false;
   private sent = 0;
 
   constructor(children: readonly Child[]) {
@@ -89,7 +89,7 @@ class Load {
   }
 
   async end(): Promise<void> {
-    this.isOver = true;
+    this.isStopped = true;
     await this.clients;
   }
 
@@ -100,7 +100,7 @@ class Load {
   }
 
   private async client(url: string): Promise<void> {
-    while (!this.isOver) await this.ask(url);
+    while (!this.isStopped) await this.ask(url);
   }
 
   private async ask(url: string): Promise<void> {

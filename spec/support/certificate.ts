@@ -27,10 +27,10 @@ export class Certificate implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), "framework-certificate-"));
     const [key, certificate] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
     execFileSync("openssl", [...REQUEST, ...NAME, "-keyout", key, "-out", certificate], { stdio: "ignore" });
-    const made = new Certificate(folder, user, await readFile(certificate, "utf8"));
+    const created = new Certificate(folder, user, await readFile(certificate, "utf8"));
     await chmod(folder, 0o755);
-    await made.own(key);
-    return made;
+    await created.own(key);
+    return created;
   }
 
   get file(): string {

@@ -82,8 +82,8 @@ export class Child implements AsyncDisposable {
 
   /** Waits until standard error contains "listening", or the readiness probe responds. */
   async serves(): Promise<void> {
-    let looks = 0;
-    const asks = (): boolean | Promise<boolean> => ++looks % ASK_EVERY === 0 && this.isReady();
+    let checks = 0;
+    const asks = (): boolean | Promise<boolean> => ++checks % ASK_EVERY === 0 && this.isReady();
     await this.until(() => this.errors.includes("listening") || asks(), "does not serve");
   }
 

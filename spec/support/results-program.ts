@@ -25,18 +25,18 @@ const NO_MEMBERS = new Set(["constructor", "protected", "private", "set", "new"]
  */
 export function resultsProgram(entry: string, part: string, above: readonly string[]): string {
   const exported = new Map<string, string>();
-  let owner: { readonly name: string; readonly type: string } | undefined;
+  let declaring: { readonly name: string; readonly type: string } | undefined;
   for (const line of part.split("\n")) {
     const [, alias, kind = "", declared = "", rest = ""] = DECLARATION.exec(line) ?? [];
     const name = alias ?? declared;
     if (/^\S/.test(line))
-      owner = /class|interface/.test(kind) ? { name, type: `face.${name}${anyArguments(rest)}` } : undefined;
+      declaring = /class|interface/.test(kind) ? { name, type: `face.${name}${anyArguments(rest)}` } : undefined;
     if (kind === "function") exported.set(name, `called(face.${name})`);
     if (kind === "const") exported.set(name, `[face.${name}] as const`);
     const [, isStatic, key = ""] = MEMBER.exec(line) ?? [];
-    if (owner === undefined || key === "" || NO_MEMBERS.has(key)) continue;
-    const value = `(owner: ${owner.type}) => owner.${key}`;
-    exported.set(`${owner.name}_${key}`, isStatic === undefined ? value : `member(face.${owner.name}.${key})`);
+    if (declaring === undefined || key === "" || NO_MEMBERS.has(key)) continue;
+    const value = `(owner: ${declaring.type}) => owner.${key}`;
+    exported.set(`${declaring.name}_${key}`, isStatic === undefined ? value : `member(face.${declaring.name}.${key})`);
   }
   const lines = [...exported].map(([name, value]) => `export const of_${name} = ${value};`);
   const imports = above.map((each) => `import {} from "${each}";`);

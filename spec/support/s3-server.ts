@@ -231,8 +231,8 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
 }
 
 function headersOf({ headers }: IncomingMessage): Readonly<Record<string, string>> {
-  const kept = Object.entries(headers).filter(([name]) => name === "content-type" || name.startsWith("x-amz-meta-"));
-  return Object.fromEntries(kept.map(([name, value]) => [name, String(value)]));
+  const stored = Object.entries(headers).filter(([name]) => name === "content-type" || name.startsWith("x-amz-meta-"));
+  return Object.fromEntries(stored.map(([name, value]) => [name, String(value)]));
 }
 
 function etagOf(body: Buffer): string {

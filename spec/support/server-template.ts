@@ -65,14 +65,14 @@ export function templateOf(server: ServerTemplate): string {
 
 function makeTemplate(server: ServerTemplate, template: string): void {
   if (existsSync(template)) return;
-  const made = mkdtempSync(join(tmpdir(), "framework-template-"));
+  const folder = mkdtempSync(join(tmpdir(), "framework-template-"));
   try {
-    own(server.user, made);
-    server.makeTemplate(made);
+    own(server.user, folder);
+    server.makeTemplate(folder);
     // Two processes may have taken the lock of a dead one: then the first template stays.
-    if (!existsSync(template)) renameSync(made, template);
+    if (!existsSync(template)) renameSync(folder, template);
   } finally {
-    rmSync(made, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -69,8 +69,8 @@ export function importsOf(path: string, text: string): readonly Import[] {
   const typed = [STATEMENT, DYNAMIC].flatMap((pattern) => [...code.matchAll(pattern)]);
   const found = typed.map(([, type, from = ""]) => ({ from, erased: type !== undefined }));
   const plain = [BARE, REQUIRED].flatMap((pattern) => [...code.matchAll(pattern)]);
-  const kept = plain.map(([, from = ""]) => ({ from, erased: false }));
-  return [...found, ...kept].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
+  const unerased = plain.map(([, from = ""]) => ({ from, erased: false }));
+  return [...found, ...unerased].map(({ from, erased }) => ({ from, erased, file: fileOf(path, from) }));
 }
 
 /** Relies on prettier, which puts comments on lines of their own; a string with `//` stays. */

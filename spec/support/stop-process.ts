@@ -29,7 +29,7 @@ function runs(pid: number): boolean {
   }
 }
 
-/** The state follows the name, which stands in parentheses: T stopped, Z ended, X gone. */
+/** The state follows the name, which stands in parentheses: T stopped, Z ended, X exited. */
 function isStopped(stat: string): boolean {
   return /[TtZX]/u.test(stat.charAt(stat.lastIndexOf(")") + 2));
 }

@@ -8,7 +8,7 @@ import { always, deferred, merge, once, optional, scroll } from "../../lib/stage
 
 interface Link {
   readonly slug: string;
-  readonly made: Date;
+  readonly createdAt: Date;
   readonly note: string | undefined;
 }
 
@@ -72,11 +72,11 @@ scroll(() => ({ items: [], currentPage: 1 }));
 // --- what the browser gets -------------------------------------------------------------------------------------------------
 
 declare const client: ClientProps<Index>;
-const made: string | undefined = client.links[0]?.made;
+const createdAt: string | undefined = client.links[0]?.createdAt;
 const note: string | undefined = client.links[0]?.note;
 const clicks: readonly number[] | undefined = client.clicks;
 // @ts-expect-error -- a date has become a text
-const date: Date | undefined = client.links[0]?.made;
+const date: Date | undefined = client.links[0]?.createdAt;
 // @ts-expect-error -- a deferred prop may be absent
 const surely: readonly number[] = client.clicks;
 // @ts-expect-error -- nothing is written on the client
@@ -110,4 +110,4 @@ export const shared = new Pages({ share: { name: "Links", user: (ctx: Context) =
 // @ts-expect-error -- a misspelt option
 export const misspelt = new Pages({ shares: {} });
 
-export { absent, clicks, date, made, message, note, slug, surely };
+export { absent, clicks, date, createdAt, message, note, slug, surely };

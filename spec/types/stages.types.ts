@@ -53,7 +53,7 @@ Route.post("/", () => {}).middleware(new BodyLimitLayer(10), RateLimit.perHour(1
 RateLimit.perSecond(1)
   .by((ctx) => ctx.get("x-tenant"))
   .onBackendError("allow");
-// @ts-expect-error clients are told apart by "ip", "global", a header or a function
+// @ts-expect-error clients are distinguished by "ip", "global", a header or a function
 RateLimit.perSecond(1).by("session");
 // @ts-expect-error a key is there at once: what takes time is looked up before
 RateLimit.perSecond(1).by(async () => "key");
@@ -75,7 +75,7 @@ Session.of(visit).put("cart", 7);
 Session.of(visit).put(CART, { items: [7] });
 // @ts-expect-error a value is there later
 export const items = Session.of(visit).get(CART).items;
-// @ts-expect-error a key is made by sessionKey
+// @ts-expect-error sessionKey creates a key
 Session.of(visit).put({ name: "cart" }, 1);
 builder.session(SessionConfig.pages("key"), new MemorySessionStore()).csrf(CsrfConfig.pages().dev());
 // @ts-expect-error the key alone is not a configuration

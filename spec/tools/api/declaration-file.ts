@@ -4,7 +4,7 @@
  */
 import { parsers } from "prettier/plugins/typescript";
 
-/** A node of the syntax tree, as far as this file looks at it. */
+/** A node of the syntax tree, as far as this file reads it. */
 interface Node {
   readonly type: string;
   readonly range: readonly [number, number];
@@ -106,14 +106,14 @@ function privateMembersOf(node: Node): readonly Node[] {
 }
 
 function withoutRanges(text: string, [start, end]: Node["range"], left: readonly Node["range"][]): string {
-  let kept = "";
+  let remaining = "";
   let at = start;
   for (const [from, to] of left.toSorted(([a], [b]) => a - b)) {
     if (from < at || from >= end) continue;
-    kept += text.slice(at, from);
+    remaining += text.slice(at, from);
     at = to;
   }
-  return kept + text.slice(at, end);
+  return remaining + text.slice(at, end);
 }
 
 function isWithin([start, end]: Node["range"], ranges: readonly Node["range"][]): boolean {

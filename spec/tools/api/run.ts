@@ -8,7 +8,7 @@ import { manifest, ROOT, textOf } from "../../support/sources.js";
 import { publicFace } from "./public-face.js";
 
 const FILE = "docs/api.txt";
-const MOST_LINES = 40;
+const MAX_LINES = 40;
 
 const { name, exports } = manifest();
 const entries = Object.entries(exports).flatMap(([entry, target]) =>
@@ -25,8 +25,8 @@ function read(path: string): string {
 function difference(before: string, after: string): readonly string[] {
   const [old, now] = [before.split("\n"), after.split("\n")];
   const [inOld, inNow] = [new Set(old), new Set(now)];
-  const gone = old.filter((line) => !inNow.has(line)).map((line) => `- ${line}`);
-  return [...gone, ...now.filter((line) => !inOld.has(line)).map((line) => `+ ${line}`)];
+  const removed = old.filter((line) => !inNow.has(line)).map((line) => `- ${line}`);
+  return [...removed, ...now.filter((line) => !inOld.has(line)).map((line) => `+ ${line}`)];
 }
 
 const written = textOf(FILE) ?? "";
@@ -38,8 +38,8 @@ if (process.argv.includes("--write")) {
   console.log(`the public face is the text of ${FILE}`);
 } else {
   const lines = difference(written, built);
-  console.error(lines.slice(0, MOST_LINES).join("\n") || "the order of the lines differs");
-  if (lines.length > MOST_LINES) console.error(`and ${lines.length - MOST_LINES} more lines`);
+  console.error(lines.slice(0, MAX_LINES).join("\n") || "the order of the lines differs");
+  if (lines.length > MAX_LINES) console.error(`and ${lines.length - MAX_LINES} more lines`);
   console.error(`\nthe public face differs from ${FILE}; if it is meant, run: npm run api -- --write`);
   process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
 /**
  * Keeps idle processors awake, as the profile `latency-performance` of tuned does. On a virtual machine a server spends several microseconds
- * to wake a load generator that sleeps. A slower server lets it sleep more often, so it would look slower than it is.
+ * to wake a load generator that sleeps. A slower server lets it sleep more often, so it would appear slower than it is.
  */
 import { openSync, writeSync } from "node:fs";
 

@@ -37,13 +37,13 @@ async function overRedis(): Promise<readonly (readonly string[])[]> {
 
 /** A row: all callers at once, by turns in each instance, first with a computation that works, then with one that fails. */
 async function crowd(name: string, instances: readonly Cache[]): Promise<readonly string[]> {
-  let made = 0;
+  let computed = 0;
   const begin = performance.now();
-  await askAll(instances, "works", async () => ++made);
+  await askAll(instances, "works", async () => ++computed);
   const ms = performance.now() - begin;
-  const worked = made;
-  await askAll(instances, "fails", () => Promise.reject(new Error(`failure ${++made}`)));
-  return [name, String(CALLERS), String(worked), String(made - worked), ms.toFixed(0)];
+  const worked = computed;
+  await askAll(instances, "fails", () => Promise.reject(new Error(`failure ${++computed}`)));
+  return [name, String(CALLERS), String(worked), String(computed - worked), ms.toFixed(0)];
 }
 
 function askAll(instances: readonly Cache[], key: string, make: () => Promise<number>): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** The files of the `static` scenarios, in a folder that is made at first use and removed at the end of the process. */
+/** The files of the `static` scenarios, in a folder that is created at first use and removed at the end of the process. */
 
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,11 +29,11 @@ export function filesFolder(): string {
 }
 
 function makeFolder(): string {
-  const made = mkdtempSync(join(tmpdir(), "bench-files-"));
+  const created = mkdtempSync(join(tmpdir(), "bench-files-"));
   for (const { path, content } of [SMALL_FILE, LARGE_FILE]) {
-    writeFileSync(join(made, path), content);
-    utimesSync(join(made, path), MODIFIED, MODIFIED);
+    writeFileSync(join(created, path), content);
+    utimesSync(join(created, path), MODIFIED, MODIFIED);
   }
-  process.once("exit", () => rmSync(made, { recursive: true }));
-  return made;
+  process.once("exit", () => rmSync(created, { recursive: true }));
+  return created;
 }

@@ -103,6 +103,6 @@ const ENGINES: Readonly<Record<string, () => Promise<Place | undefined>>> = {
   },
 };
 
-function placeOf(owner: AsyncDisposable, driver: () => DatabaseDriver): Place {
-  return { driver, [Symbol.asyncDispose]: () => owner[Symbol.asyncDispose]() };
+function placeOf(resource: AsyncDisposable, driver: () => DatabaseDriver): Place {
+  return { driver, [Symbol.asyncDispose]: () => resource[Symbol.asyncDispose]() };
 }

@@ -71,16 +71,16 @@ function nothing(): ReturnType<Run> {}
 
 /** The script of the limiter, which the cache records. */
 function scriptOfTheLimit(): string {
-  let told = "";
+  let recorded = "";
   class Listening extends RedisCache {
     override script(source: string): CacheScript {
-      told = source;
+      recorded = source;
       return super.script(source);
     }
   }
   const buckets = new CacheBuckets(new Listening(), Quota.of(QUOTA, WINDOW_MS), "");
-  if (told === "") throw new Error(`${buckets.constructor.name} prepared no script`);
-  return told;
+  if (recorded === "") throw new Error(`${buckets.constructor.name} prepared no script`);
+  return recorded;
 }
 
 async function measured(contenders: readonly Contender[]): Promise<string> {

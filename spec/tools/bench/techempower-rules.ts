@@ -32,12 +32,12 @@ export const FORTUNES: readonly Fortune[] = [
 
 const ADDED: Fortune = { id: 0, message: "Additional fortune added at request time." };
 
-const MOST_QUERIES = 500;
+const MAX_QUERIES = 500;
 
 /** The parameter `queries`: a whole number from 1 to 500. A missing one, and a text that is not a number, is 1. */
 export function countOf(text: unknown): number {
   const count = Number.parseInt(String(text), 10);
-  return Number.isNaN(count) ? 1 : Math.min(Math.max(count, 1), MOST_QUERIES);
+  return Number.isNaN(count) ? 1 : Math.min(Math.max(count, 1), MAX_QUERIES);
 }
 
 /** From 1 to the number of rows: an id, or a new value. */

@@ -45,9 +45,9 @@ export async function callsPerRequest(scenario: Scenario): Promise<number> {
   try {
     const port = await announcedPort(child);
     await ask(scenario, port, CALLED_REQUESTS);
-    await told(child, "begin");
+    await request(child, "begin");
     await ask(scenario, port, CALLED_REQUESTS);
-    return Number(await told(child, "end")) / CALLED_REQUESTS;
+    return Number(await request(child, "end")) / CALLED_REQUESTS;
   } finally {
     child.kill("SIGKILL");
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
@@ -55,7 +55,7 @@ export async function callsPerRequest(scenario: Scenario): Promise<number> {
 }
 
 /** The reply of the counter to a message. */
-async function told(child: ChildProcess, message: string): Promise<unknown> {
+async function request(child: ChildProcess, message: string): Promise<unknown> {
   const reply = once(child, "message");
   child.send(message);
   return (await reply)[0] as unknown;

@@ -26,7 +26,7 @@ const REPEATABLE = [
   "--no-opt",
 ];
 
-/** The sum without a simulation of caches. V8 writes code while it runs: valgrind must look whether code has changed. */
+/** The sum without a simulation of caches. V8 writes code while it runs: valgrind must check whether code has changed. */
 const COUNTING = ["--tool=cachegrind", "--cache-sim=no", "--smc-check=all-non-file", "--cachegrind-out-file=/dev/null"];
 
 /** With commas between the thousands. */

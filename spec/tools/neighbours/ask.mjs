@@ -33,10 +33,10 @@ function received({ statusCode: status, headers }, bytes) {
 /** The status, the headers by their lower-case names, and the body. Also for the response to a client that is not `ask`. */
 export function comparable({ status, headers, body }) {
   const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  const kept = entries
+  const compared = entries
     .filter(([name]) => !UNCOMPARED.includes(name))
     .map(([name, value]) => [name, masked(name, value)]);
-  return { status, headers: Object.fromEntries(kept.toSorted(([a], [b]) => (a < b ? -1 : 1))), body };
+  return { status, headers: Object.fromEntries(compared.toSorted(([a], [b]) => (a < b ? -1 : 1))), body };
 }
 
 function masked(name, value) {

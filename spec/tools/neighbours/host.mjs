@@ -7,7 +7,7 @@ import { testApp } from "../../dist/lib/entries/testing.js";
 import { ask } from "./ask.mjs";
 
 class Host {
-  /** What the client saw, and what the program noted, by name. */
+  /** What the client saw, and what the program recorded, by name. */
   seen = {};
   cookies = new Map();
   stops = [];

@@ -61,8 +61,8 @@ export class ExactClient {
   ) {}
 
   /** Sends requests until it is stopped; rejects for a wrong response. */
-  async run(isOver: () => boolean): Promise<void> {
-    for (let round = 0; !isOver(); round++) {
+  async run(hasEnded: () => boolean): Promise<void> {
+    for (let round = 0; !hasEnded(); round++) {
       for (const step of stepsOf(`c${this.number}-${round}`)) await this.take(step);
     }
     this.agent.destroy();

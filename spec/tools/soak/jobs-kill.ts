@@ -1,7 +1,7 @@
 /**
  * The killing run: thousands of jobs, and what happens to workers in production. Workers are killed with SIGKILL at random, one is stopped past
  * its death and continued, a new version of the program takes the place of the old one, responses are lost, the server is slow for a while,
- * and then gone for 40 s. At the end each job has run, none is a dead letter, and none has run twice at once.
+ * and then down for 40 s. At the end each job has run, none is a dead letter, and none has run twice at once.
  *
  * @example
  * npm run jobs:kill -- 100000 --on postgres
@@ -48,7 +48,7 @@ const { proxy } = engine;
 const deaths = new Map<number, number>();
 const workers: ChildProcess[] = [];
 let version = "1";
-let isOver = false;
+let hasEnded = false;
 let events = "";
 
 function startWorker(): void {
@@ -59,10 +59,10 @@ function startWorker(): void {
   workers.push(child);
   // A response that is lost at the start ends the process, which the platform starts again.
   child.once("exit", () => {
-    if (!workers.includes(child) || isOver) return;
+    if (!workers.includes(child) || hasEnded) return;
     workers.splice(workers.indexOf(child), 1);
     setTimeout(() => {
-      if (!isOver) startWorker();
+      if (!hasEnded) startWorker();
     }, 500);
   });
 }
@@ -159,7 +159,7 @@ for (;;) {
 }
 await pause(2000);
 const { dead } = await jobs.counts();
-isOver = true;
+hasEnded = true;
 for (const child of workers) {
   child.kill("SIGTERM");
   if (child.exitCode === null) await once(child, "exit");

@@ -64,7 +64,7 @@ export async function soak(options: SoakOptions): Promise<Soaked> {
   const logFile = join(folder, "access.log");
   await using sample = await WatchedSample.start(logFile);
   const soaked = await soakWith(sample, logFile, options).catch((cause: unknown) => {
-    throw new Error(`${String(cause)}; ${sample.fate}; its log is ${logFile}`, { cause });
+    throw new Error(`${String(cause)}; ${sample.outcome}; its log is ${logFile}`, { cause });
   });
   await rm(folder, { recursive: true });
   return soaked;
@@ -76,7 +76,7 @@ async function soakWith(sample: WatchedSample, logFile: string, options: SoakOpt
   const watch = new Watch(sample, seconds);
   const { port } = sample;
   const wrk = connections === 0 ? undefined : measure({ port, requests: REQUESTS, seconds, connections });
-  const [loaded] = await Promise.all([wrk, watch.run(), ...clients.map((client) => client.run(() => watch.isOver))]);
+  const [loaded] = await Promise.all([wrk, watch.run(), ...clients.map((client) => client.run(() => watch.hasEnded))]);
   const page = await watch.lastPage();
   await sample.kill();
   const byClient = clients.map(({ responses }) => responses);
@@ -100,12 +100,12 @@ class Watch {
     this.periodMs = Math.max(SLOWEST_READING_MS / 2, (seconds * 1000) / READINGS);
   }
 
-  get isOver(): boolean {
+  get hasEnded(): boolean {
     return performance.now() >= this.deadline;
   }
 
   async run(): Promise<void> {
-    while (!this.isOver) {
+    while (!this.hasEnded) {
       await pause(Math.min(this.periodMs, Math.max(0, this.deadline - performance.now())));
       this.memory.push(await this.sample.memory());
       expectExposition(await this.scrape());

@@ -54,7 +54,7 @@ export class WatchedSample implements AsyncDisposable {
   }
 
   /** The log, for an error with its cause there. */
-  get fate(): string {
+  get outcome(): string {
     const { exitCode, signalCode } = this.child;
     return exitCode === null && signalCode === null
       ? "the sample is alive"

@@ -38,7 +38,7 @@ function entering(): Comparison {
   };
 }
 
-/** While somebody listens to INFO; with and without an object that the caller makes for nothing. */
+/** While a sink listens to INFO; with and without an object that the caller makes for nothing. */
 function belowTheLevel(): Comparison {
   const log = tracing.target("bench");
   const fields = { order: 7, currency: "EUR" };

@@ -4,17 +4,17 @@ import type { MicroContender } from "./comparison.js";
 
 /** The longest that the event loop did not come round while `run` was under way, in nanoseconds. */
 export async function longestPause({ run }: MicroContender): Promise<number> {
-  let [longest, last, isOver] = [0, performance.now(), false];
-  const look = (): void => {
+  let [longest, last, hasEnded] = [0, performance.now(), false];
+  const measure = (): void => {
     const now = performance.now();
     longest = Math.max(longest, now - last);
     last = now;
-    if (!isOver) setImmediate(look);
+    if (!hasEnded) setImmediate(measure);
   };
-  setImmediate(look);
+  setImmediate(measure);
   await run(1);
-  isOver = true;
-  // Work that never let go has not been looked at yet.
-  look();
+  hasEnded = true;
+  // Work without a pause has not been measured yet.
+  measure();
   return longest * 1e6;
 }

@@ -1,4 +1,4 @@
-/** Koa without a router: paths are told apart by hand. */
+/** Koa without a router: paths are distinguished by hand. */
 import { createServer } from "node:http";
 import Koa from "koa";
 import {

@@ -25,7 +25,7 @@ await serve({
   sqlite: async (on) => {
     // The driver of Stagecraft takes the same module.
     const { DatabaseSync } = await import("node:sqlite").catch(() => import("@photostructure/sqlite"));
-    // Kept: without a reference the database is closed under its statement.
+    // Stored: without a reference the database is closed under its statement.
     const database = new DatabaseSync(address);
     const statement = database.prepare('select * from "items" where "id" = ?');
     return items(on, (id) => (database.isOpen ? statement.get(id) : undefined));

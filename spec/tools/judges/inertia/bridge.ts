@@ -30,19 +30,19 @@ const pending = new WeakMap<ServerResponse, Pending>();
 function suiteApp(checkout: string): SuiteApp {
   const load = createRequire(join(checkout, "tests/app/server.js"));
   const express = load("express") as { readonly application: Record<string, unknown> };
-  let made: SuiteApp | undefined;
+  let app: SuiteApp | undefined;
   // The suite listens on import; the bridge does in its place.
   express.application["listen"] = function (this: SuiteApp) {
     // oxlint-disable-next-line typescript/no-this-alias -- Express calls it on the application
-    made = this;
+    app = this;
   };
   load("./helpers");
   const helpers = load.cache[load.resolve("./helpers")];
   if (helpers === undefined) throw new Error("the checkout has no tests/app/helpers.js");
   helpers.exports = replacedHelpers(helpers.exports as object);
   load("./server.js");
-  if (made === undefined) throw new Error("the suite's server did not listen");
-  return made;
+  if (app === undefined) throw new Error("the suite's server did not listen");
+  return app;
 }
 
 function render(_request: IncomingMessage, response: ServerResponse, data: SuitePage = {}): void {

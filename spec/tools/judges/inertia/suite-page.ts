@@ -52,13 +52,13 @@ export function pageOf(ctx: Context, data: SuitePage): Page {
   for (const name of data.sharedProps ?? []) {
     if (name in values) share(ctx, { [name]: values[name] });
   }
-  let made = PageValue.of(data.component ?? componentOf(ctx.path), values);
+  let page = PageValue.of(data.component ?? componentOf(ctx.path), values);
   const errors = errorsOf(ctx, data);
-  if (errors !== undefined) made = made.errors(errors);
-  if (data.flash !== undefined) made = made.flash(data.flash);
-  if (data.encryptHistory !== undefined) made = made.encryptHistory(data.encryptHistory);
-  if (data.clearHistory === true) made = made.clearHistory();
-  return data.preserveFragment === true ? made.preserveFragment() : made;
+  if (errors !== undefined) page = page.errors(errors);
+  if (data.flash !== undefined) page = page.flash(data.flash);
+  if (data.encryptHistory !== undefined) page = page.encryptHistory(data.encryptHistory);
+  if (data.clearHistory === true) page = page.clearHistory();
+  return data.preserveFragment === true ? page.preserveFragment() : page;
 }
 
 /** The errors of the page. The suite puts them into the bag that the request names; the framework does so itself. */
@@ -83,10 +83,10 @@ class Props {
 
   all(): Record<string, unknown> {
     const { props = {}, alwaysProps = {} } = this.data;
-    const made: Record<string, unknown> = {};
-    for (const name of this.names()) made[name] = this.propOf(name, props);
-    for (const name in alwaysProps) made[name] = always(() => alwaysProps[name]);
-    return made;
+    const collected: Record<string, unknown> = {};
+    for (const name of this.names()) collected[name] = this.propOf(name, props);
+    for (const name in alwaysProps) collected[name] = always(() => alwaysProps[name]);
+    return collected;
   }
 
   private names(): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-/** Watchers of requests: loggers, traces, error trackers. Noted is what they see of a response, and how often they learn of an error. */
+/** Watchers of requests: loggers, traces, error trackers. Each program records what they see of a response, and how often they learn of an error. */
 import { createRequire } from "node:module";
 import { Writable } from "node:stream";
 
@@ -28,7 +28,7 @@ function shownHeaders(headers = {}) {
   return Object.fromEntries(SHOWN.filter((name) => name in headers).map((name) => [name, String(headers[name])]));
 }
 
-/** Errors with a status are not errors of the application; an unhandled one is told once. */
+/** Errors with a status are not errors of the application; an unhandled one is reported once. */
 async function tellErrors(host) {
   host.handle(HANDLER);
   await host.start();
@@ -171,7 +171,7 @@ export const WATCHERS = [
       };
       const instrumentation = new HttpInstrumentation({ headersToSpanAttributes });
       instrumentation.setTracerProvider(provider);
-      // The patch is made when the module is required.
+      // The patch is applied when the module is required.
       createRequire(import.meta.url)("http");
       host.handle(HANDLER);
       await host.start();

@@ -1,4 +1,4 @@
-/** Helmet told to set the headers that our stage sets and no others. */
+/** Helmet configured to set the headers that our stage sets and no others. */
 const off = false;
 
 const others = {

@@ -15,7 +15,7 @@ async function mint(ctx, next) {
   return next();
 }
 
-/** prom-client has no middleware for Koa that is as well kept as itself. */
+/** prom-client has no middleware for Koa that is as well maintained as itself. */
 async function measure(ctx, next) {
   const started = performance.now();
   await next();

@@ -1,6 +1,6 @@
 /**
  * Serves the scenario named by the first argument: `hello`, `routes:100`, … Each entry of `scenarios` starts a server on the port it is
- * given (0 for any) and the loopback address, and gives back the address it listens on.
+ * given (0 for any) and the loopback address, and returns the address it listens on.
  */
 export async function serve(scenarios) {
   const [name, count] = process.argv[2].split(":");
