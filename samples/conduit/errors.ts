@@ -13,7 +13,7 @@ import { UniqueViolationError } from "@stagecraft/framework/db";
 
 type Messages = Readonly<Record<string, readonly string[]>>;
 
-export const errorFormat = new ErrorMapping().using((error) => Reply.json({ errors: messagesOf(error) }));
+export const errorFormat = new ErrorMapping().using((error) => Reply.json({ errors: toMessages(error) }));
 
 export function notFound(subject: string): NotFoundError {
   return new NotFoundError(`${subject} not found`, { extensions: { [subject]: ["not found"] } });
@@ -35,7 +35,7 @@ export function asTaken(error: unknown): unknown {
   return new ConflictError("has already been taken", { extensions: Object.fromEntries(columns) });
 }
 
-function messagesOf(error: unknown): Messages {
+function toMessages(error: unknown): Messages {
   if (error instanceof ValidationError) return fieldMessages(error);
   // Only the functions above set extensions.
   if (error instanceof FrameworkError && error.status < 500)

@@ -18,13 +18,13 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
 const KEY_FIX = "make one with openssl rand -hex 32";
 
 /** From one signed token a client can guess a short key. */
-function keyOf(text: string): string | undefined {
+function checkKey(text: string): string | undefined {
   return text.length >= 32 ? text : undefined;
 }
 
 const VARIABLES = {
   /** The key that signs tokens. Without it there is a new one at each start, and earlier tokens are not valid any more. */
-  TOKEN_KEY: variable.rule("a key of 32 characters or more", keyOf, KEY_FIX).secret().optional(),
+  TOKEN_KEY: variable.rule("a key of 32 characters or more", checkKey, KEY_FIX).secret().optional(),
   /** A PostgreSQL. Without it the data is in a file. */
   DATABASE_URL: variable.serverUrl("postgres:", "postgresql:").optional(),
   DATABASE_FILE: variable.text().default("conduit.db"),

@@ -22,7 +22,7 @@ async function develop(sample: string): Promise<void> {
     process.exitCode = 1;
     return;
   }
-  const vite = await viteOf(sample);
+  const vite = await startVite(sample);
   const application = await freePort();
   const onePort = new OnePort({ application, vite: vite?.endpoint });
   const port = await onePort.listen(Number(process.env["PORT"] ?? process.env["APP_PORT"] ?? DEFAULT_PORT));
@@ -62,7 +62,7 @@ function sourceFolders(): readonly string[] {
 }
 
 /** A sample with a front end says so in `front-end.dev.ts`. */
-async function viteOf(sample: string): Promise<ViteServer | undefined> {
+async function startVite(sample: string): Promise<ViteServer | undefined> {
   const file = join(ROOT, "dist/samples", sample, "front-end.dev.js");
   if (!existsSync(file)) return undefined;
   const { frontEnd } = (await import(file)) as { readonly frontEnd: () => Promise<FrontEnd> };

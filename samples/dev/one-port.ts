@@ -110,7 +110,7 @@ export class OnePort {
       });
     }
     other.on("connect", () => {
-      other.write(headOf(incoming), "latin1");
+      other.write(formatHead(incoming), "latin1");
       other.write(head);
       other.pipe(socket).pipe(other);
     });
@@ -157,7 +157,7 @@ function withoutConnection({ rawHeaders }: IncomingMessage): string[] {
   return passedOn;
 }
 
-function headOf({ method = "GET", url = "/", rawHeaders }: IncomingMessage): string {
+function formatHead({ method = "GET", url = "/", rawHeaders }: IncomingMessage): string {
   let text = `${method} ${url} HTTP/1.1\r\n`;
   for (let at = 0; at < rawHeaders.length; at += 2) text += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;
   return `${text}\r\n`;

@@ -52,7 +52,7 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
   const { corsOrigins, quota } = settings;
   const { cache, sessions = newSessions(), pages = linkPages() } = parts;
   return Application.create(LinksModule)
-    .provide(...bindings(settings), ...bindingsOf(parts))
+    .provide(...bindings(settings), ...createBindings(parts))
     .config(settings.config)
     .trustedProxies(settings.trustedProxies)
     .compression()
@@ -86,7 +86,7 @@ function bindings({ adminKey, insiders, upstreamUrl, worksHere }: LinksSettings)
   ];
 }
 
-function bindingsOf({ database = fileDatabase(), cache, mailer = inMemory }: LinksParts) {
+function createBindings({ database = fileDatabase(), cache, mailer = inMemory }: LinksParts) {
   return [
     provide(LinksDatabase).useValue(database),
     provide(Mailer).useFactory((resolve) => mailer(mailQueue(resolve(Jobs)))),

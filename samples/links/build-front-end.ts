@@ -13,15 +13,15 @@ const INPUTS = "inputs.txt";
 
 /** Builds the front end where its inputs have changed, and returns whether it did. The directory appears whole, also where several processes build at once. */
 export async function buildFrontEnd(): Promise<boolean> {
-  const inputs = await hashOfInputs();
-  if ((await textOf(join(BUILD, INPUTS))) === inputs) return false;
+  const inputs = await hashInputs();
+  if ((await readText(join(BUILD, INPUTS))) === inputs) return false;
   await mkdir(dirname(BUILD), { recursive: true });
   const built = await mkdtemp(join(dirname(BUILD), "building-"));
   try {
     await build(built);
     await writeFile(join(built, INPUTS), inputs);
     // Another process may have finished the same build in the meantime, and may serve it already.
-    if ((await textOf(join(BUILD, INPUTS))) !== inputs) await replace(built);
+    if ((await readText(join(BUILD, INPUTS))) !== inputs) await replace(built);
   } finally {
     await rm(built, { recursive: true, force: true });
   }
@@ -83,7 +83,7 @@ async function replace(built: string): Promise<void> {
   });
 }
 
-async function hashOfInputs(): Promise<string> {
+async function hashInputs(): Promise<string> {
   const pages = join(SOURCES, "pages");
   const names = (await readdir(pages, { recursive: true })).filter((name) => /\.\w+$/.test(name)).toSorted();
   const files = [
@@ -92,11 +92,11 @@ async function hashOfInputs(): Promise<string> {
     fileURLToPath(import.meta.url),
   ];
   const hash = createHash("sha256");
-  for (const file of files) hash.update(`${file}\n${(await textOf(file)) ?? ""}\n`);
+  for (const file of files) hash.update(`${file}\n${(await readText(file)) ?? ""}\n`);
   return hash.digest("hex");
 }
 
-async function textOf(file: string): Promise<string | undefined> {
+async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, "utf8");
   } catch {

@@ -1,7 +1,7 @@
 import { Clock, Injectable } from "@stagecraft/framework";
 import { Handles, job, Jobs } from "@stagecraft/framework/jobs";
 import { z } from "zod";
-import { dayOf, LinkStore } from "./link-store.js";
+import { formatDay, LinkStore } from "./link-store.js";
 
 const Click = z.object({ slug: z.string(), day: z.string() });
 
@@ -17,7 +17,7 @@ export class Clicks {
   ) {}
 
   async record(slug: string): Promise<void> {
-    await this.jobs.dispatch(countClick, { slug, day: dayOf(new Date(this.clock.now())) });
+    await this.jobs.dispatch(countClick, { slug, day: formatDay(new Date(this.clock.now())) });
   }
 
   @Handles(countClick)

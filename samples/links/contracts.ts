@@ -66,7 +66,7 @@ export interface EveryPage {
   readonly isAdmin?: boolean;
   /** The host and port of short links. */
   readonly host?: string;
-  /** For forms of a browser without scripts: the token, and what was entered before. */
+  /** For forms of a browser without scripts: the token, and the earlier input. */
   readonly token?: string | undefined;
   readonly entered?: Readonly<Record<string, string>> | undefined;
 }

@@ -1,4 +1,4 @@
-/** The front end for `samples/dev`: Vite's settings, and what the server renders pages with. */
+/** The front end for `samples/dev`: Vite's settings, and the module that renders pages on the server. */
 import type { FrontEnd } from "../dev/vite-server.js";
 import { viteConfig } from "./build-front-end.js";
 import { SERVER_ENTRY, STYLESHEET } from "./front-end.js";

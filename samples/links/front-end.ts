@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Context } from "@stagecraft/framework";
 import { Pages, RootDocument, WorkerPageRenderer, type PagesOptions } from "@stagecraft/framework/pages";
 import { CsrfToken, Flash, Session } from "@stagecraft/framework/session";
-import { isAdmin, visitorOf } from "./accounts/visitor.js";
+import { isAdmin, findVisitor } from "./accounts/visitor.js";
 import type { EveryPage } from "./contracts.js";
 
 /** The sources, as Vite's root. */
@@ -38,7 +38,7 @@ type Made<T> = (ctx: Context) => T | Promise<T>;
 
 /** A request that is refused early has no session. Its page is an error page, which needs none. */
 const everyPage: { readonly [K in keyof EveryPage]-?: Made<EveryPage[K]> } = {
-  account: async (ctx) => (hasSession(ctx) ? ((await visitorOf(ctx)) ?? null) : null),
+  account: async (ctx) => (hasSession(ctx) ? ((await findVisitor(ctx)) ?? null) : null),
   isAdmin: (ctx) => hasSession(ctx) && isAdmin(ctx),
   host: (ctx) => ctx.host,
   token: (ctx) => (isDocument(ctx) && hasSession(ctx) ? CsrfToken.of(ctx).masked() : undefined),

@@ -2,9 +2,9 @@ import { Context, Controller, Events, NotFoundError, redirect, ValidationError }
 import { deferred, page, scroll } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
 import { account } from "./accounts/account.routes.js";
-import { visitorOf } from "./accounts/visitor.js";
+import { findVisitor } from "./accounts/visitor.js";
 import { linksIndex, linksShow } from "./contracts.js";
-import { listedFor, ListQuery, pageOf, sliceOf } from "./link-list.js";
+import { listedFor, ListQuery, toPage, toSlice } from "./link-list.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
@@ -26,14 +26,14 @@ export class HomeController {
   @home.index
   async index(ctx: Context) {
     const { q: query, page: at } = await ctx.search(ListQuery);
-    const visitor = await visitorOf(ctx);
+    const visitor = await findVisitor(ctx);
     const listed = async () => {
-      const links = await this.store.list(sliceOf(query, at));
+      const links = await this.store.list(toSlice(query, at));
       return links.map((link) => listedFor(visitor, link));
     };
     const { links: total } = await this.store.totals();
     return page(linksIndex, {
-      links: scroll(async () => pageOf(await listed(), at)),
+      links: scroll(async () => toPage(await listed(), at)),
       total,
       query,
       overview: this.overview.of(ctx, 200),
@@ -46,8 +46,8 @@ export class HomeController {
     const link = await this.store.find(slug);
     if (link === undefined) throw new NotFoundError(`no link ${slug}`);
     return page(linksShow, {
-      link: listedFor(await visitorOf(ctx), link),
-      picture: await this.pictures.pathOf(link),
+      link: listedFor(await findVisitor(ctx), link),
+      picture: await this.pictures.findPath(link),
       clicks: deferred(() => this.store.visitsByDay(slug)),
     });
   }
@@ -55,7 +55,7 @@ export class HomeController {
   /** Leads back to the page: with the new link, or with an error beside each wrong field. */
   @home.shorten
   async shorten(ctx: Context) {
-    const owner = await visitorOf(ctx);
+    const owner = await findVisitor(ctx);
     if (owner === undefined) return toSignIn(ctx);
     const again = redirect().route(home.index);
     try {
@@ -73,7 +73,7 @@ export class HomeController {
   /** People remove their own links. Links of others do not exist for them. */
   @home.remove
   async remove(ctx: Context<"slug">) {
-    const visitor = await visitorOf(ctx);
+    const visitor = await findVisitor(ctx);
     if (visitor === undefined) return toSignIn(ctx);
     const { slug } = ctx.params;
     const link = await this.store.find(slug);

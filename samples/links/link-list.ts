@@ -22,7 +22,7 @@ export function listedFor(visitor: string | undefined, link: Link): ListedLink {
 }
 
 /** @param links of the page, and the first of the next one, if there is one */
-export function pageOf(links: readonly ListedLink[], page: number): ScrollPage<ListedLink> {
+export function toPage(links: readonly ListedLink[], page: number): ScrollPage<ListedLink> {
   return {
     data: links.slice(0, PER_PAGE),
     currentPage: page,
@@ -32,6 +32,6 @@ export function pageOf(links: readonly ListedLink[], page: number): ScrollPage<L
 }
 
 /** The links of a page, and one more, which tells whether another page follows. */
-export function sliceOf(query: string, page: number): LinkSlice {
+export function toSlice(query: string, page: number): LinkSlice {
   return { query, from: (page - 1) * PER_PAGE, count: PER_PAGE + 1 };
 }

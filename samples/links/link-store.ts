@@ -41,6 +41,6 @@ export abstract class LinkStore {
 }
 
 /** @param before the number of days before the day of `time` */
-export function dayOf(time: Date, before = 0): string {
+export function formatDay(time: Date, before = 0): string {
   return new Date(time.getTime() - before * 86_400_000).toISOString().slice(0, 10);
 }

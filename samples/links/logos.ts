@@ -14,7 +14,7 @@ import { Storage } from "@stagecraft/framework/storage";
 import { UploadedFile } from "@stagecraft/framework/uploads";
 import { z } from "zod";
 import { account } from "./accounts/account.routes.js";
-import { visitorOf } from "./accounts/visitor.js";
+import { findVisitor } from "./accounts/visitor.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore, type Link } from "./link-store.js";
 import { home, logos } from "./links.routes.js";
@@ -36,28 +36,28 @@ export class Logos {
 
   async set(link: Link, logo: UploadedFile): Promise<void> {
     const { type, size } = logo;
-    await this.storage.put(keyOf(link), logo.stream(), { type, size });
+    await this.storage.put(toKey(link), logo.stream(), { type, size });
   }
 
   /** The type was sniffed, and is one of `TYPES`. */
   async find(link: Link): Promise<Reply> {
-    const { file, body } = await this.storage.get(keyOf(link));
+    const { file, body } = await this.storage.get(toKey(link));
     return Reply.of(body, file.type).header("Cache-Control", "public, max-age=60");
   }
 
   /** The path of the picture. A new picture has a new path, so that a browser does not show the old one. */
-  async pathOf(link: Link): Promise<string | undefined> {
-    const file = await this.storage.stat(keyOf(link));
+  async findPath(link: Link): Promise<string | undefined> {
+    const file = await this.storage.stat(toKey(link));
     return file && `${logos.show.url(link.slug)}?version=${file.modified.getTime()}`;
   }
 
   @On(linkRemoved)
   async remove(link: Link): Promise<void> {
-    await this.storage.delete(keyOf(link));
+    await this.storage.delete(toKey(link));
   }
 }
 
-function keyOf({ slug, createdAt }: Link): string {
+function toKey({ slug, createdAt }: Link): string {
   return `logos/${slug}-${Date.parse(createdAt)}`;
 }
 
@@ -76,7 +76,7 @@ export class LogosController {
   /** People give pictures to their own links. A wrong file leads back to the page, with the error at its field. */
   @logos.store
   async create(ctx: Context<"slug">) {
-    const visitor = await visitorOf(ctx);
+    const visitor = await findVisitor(ctx);
     if (visitor === undefined) return redirect().route(account.signIn);
     const link = await this.find(ctx.params.slug);
     if (link.owner !== visitor) throw new NotFoundError(`no link ${link.slug} of this account`);

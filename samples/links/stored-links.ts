@@ -2,7 +2,7 @@ import { Clock, Injectable } from "@stagecraft/framework";
 import { sql, UniqueViolationError } from "@stagecraft/framework/db";
 import type { Selectable } from "kysely";
 import { LinksDatabase, type Tables } from "./database.js";
-import { dayOf, type DayVisits, LinkStore, type Link, type LinkSlice } from "./link-store.js";
+import { formatDay, type DayVisits, LinkStore, type Link, type LinkSlice } from "./link-store.js";
 
 const DAYS = 14;
 
@@ -28,7 +28,7 @@ export class StoredLinks extends LinkStore {
       .limit(count)
       .offset(from)
       .execute();
-    return rows.map(linkOf);
+    return rows.map(toLink);
   }
 
   override async totals() {
@@ -41,12 +41,12 @@ export class StoredLinks extends LinkStore {
 
   override async mostVisited(count: number): Promise<readonly Link[]> {
     const query = this.db.query.selectFrom("links").selectAll().orderBy("visits", "desc");
-    return (await query.orderBy("slug").limit(count).execute()).map(linkOf);
+    return (await query.orderBy("slug").limit(count).execute()).map(toLink);
   }
 
   override async find(slug: string): Promise<Link | undefined> {
     const row = await this.db.query.selectFrom("links").selectAll().where("slug", "=", slug).executeTakeFirst();
-    return row && linkOf(row);
+    return row && toLink(row);
   }
 
   override async add(slug: string, target: string, owner?: string): Promise<Link | undefined> {
@@ -56,7 +56,7 @@ export class StoredLinks extends LinkStore {
         await this.makeRoom();
         await this.db.query.insertInto("links").values(row).execute();
       });
-      return linkOf(row);
+      return toLink(row);
     } catch (error) {
       if (error instanceof UniqueViolationError) return undefined;
       throw error;
@@ -82,7 +82,7 @@ export class StoredLinks extends LinkStore {
   }
 
   override async visitsByDay(slug: string): Promise<readonly DayVisits[]> {
-    const days = Array.from({ length: DAYS }, (_, at) => dayOf(this.now(), DAYS - 1 - at));
+    const days = Array.from({ length: DAYS }, (_, at) => formatDay(this.now(), DAYS - 1 - at));
     const query = this.db.query.selectFrom("clicks").select(["day", "visits"]).where("slug", "=", slug);
     const rows = await query.where("day", ">=", days[0] ?? "").execute();
     const counted = new Map(rows.map(({ day, visits }) => [day, visits]));
@@ -125,6 +125,6 @@ function contains(column: "slug" | "target", text: string) {
   return sql<boolean>`lower(${sql.ref(column)}) like ${pattern} escape '\\'`;
 }
 
-function linkOf({ slug, target, owner, created_at: createdAt, visits }: Selectable<Tables["links"]>): Link {
+function toLink({ slug, target, owner, created_at: createdAt, visits }: Selectable<Tables["links"]>): Link {
   return { slug, target, createdAt, visits, ...(owner !== null && { owner }) };
 }

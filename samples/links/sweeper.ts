@@ -1,7 +1,7 @@
 import { Injectable } from "@stagecraft/framework";
 import { Every, schedule, type ScheduledTick } from "@stagecraft/framework/jobs";
 import { tracing } from "@stagecraft/framework/observe";
-import { dayOf, LinkStore } from "./link-store.js";
+import { formatDay, LinkStore } from "./link-store.js";
 
 const UNUSED_DAYS = 90;
 
@@ -15,7 +15,7 @@ export class Sweeper {
 
   @Every(sweep)
   async removeUnused({ due }: ScheduledTick): Promise<void> {
-    const removed = await this.store.removeUnused(dayOf(new Date(due), UNUSED_DAYS));
+    const removed = await this.store.removeUnused(formatDay(new Date(due), UNUSED_DAYS));
     log.info("unused links removed", { removed });
   }
 }

@@ -344,7 +344,7 @@ describe("samples/conduit", function () {
     await using app = await started();
     const ada = await joined(app, "ada");
     const slug = await published(ada, "Title");
-    const article = await app.resolve(Articles).idOf(slug);
+    const article = await app.resolve(Articles).getId(slug);
     const comments = app.resolve(Comments);
     for (let at = 0; at <= 500; at++) await comments.add(article, 1, String(at));
 

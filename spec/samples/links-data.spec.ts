@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { People } from "../../samples/links/accounts/people.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { fileDatabase, type LinksDatabase, openDatabase } from "../../samples/links/database.js";
-import { dayOf, LinkStore } from "../../samples/links/link-store.js";
+import { formatDay, LinkStore } from "../../samples/links/link-store.js";
 import { links, visit } from "../../samples/links/links.routes.js";
 import { StoredLinks } from "../../samples/links/stored-links.js";
 import { settingsFrom } from "../../samples/links/settings.js";
@@ -31,7 +31,7 @@ for (const [engine, open] of Object.entries(ENGINES))
   describe(`the links of the sample on ${engine}`, function () {
     this.timeout(60_000);
     const clock = new FakeClock();
-    const today = (): string => dayOf(new Date(clock.now()));
+    const today = (): string => formatDay(new Date(clock.now()));
     let database: LinksDatabase;
     let store: StoredLinks;
 
@@ -75,7 +75,7 @@ for (const [engine, open] of Object.entries(ENGINES))
 
     it("have their visits counted by day, also at the same time", async () => {
       await store.add("one", TARGET);
-      const yesterday = dayOf(new Date(clock.now()), 1);
+      const yesterday = formatDay(new Date(clock.now()), 1);
 
       await Promise.all([today(), today(), yesterday].map((day) => store.countVisit("one", day)));
       await store.countVisit("gone", today());
@@ -95,7 +95,7 @@ for (const [engine, open] of Object.entries(ENGINES))
       await store.add("new", TARGET);
       await store.countVisit("used", today());
 
-      expect(await store.removeUnused(dayOf(new Date(clock.now()), 90))).to.equal(1);
+      expect(await store.removeUnused(formatDay(new Date(clock.now()), 90))).to.equal(1);
       expect(await slugs("")).to.have.members(["used", "owned", "new"]);
     });
 

@@ -15,14 +15,14 @@ export class ArticleLists {
         .select(({ fn }) => fn.countAll<number>().as("count"))
         .executeTakeFirstOrThrow(),
     ]);
-    const tags = await this.tagsOf(rows.map(({ id }) => id));
+    const tags = await this.readTags(rows.map(({ id }) => id));
     return { articles: rows.map((row) => shown(row, tags.get(row.id) ?? [])), articlesCount: count };
   }
 
   async find(slug: string, viewer: number) {
     const row = await this.described(viewer, {}).select("articles.body").where("slug", "=", slug).executeTakeFirst();
     if (row === undefined) return undefined;
-    const tags = await this.tagsOf([row.id]);
+    const tags = await this.readTags([row.id]);
     return { ...shown(row, tags.get(row.id) ?? []), body: row.body };
   }
 
@@ -78,7 +78,7 @@ export class ArticleLists {
     return query;
   }
 
-  private async tagsOf(articles: readonly number[]): Promise<ReadonlyMap<number, readonly string[]>> {
+  private async readTags(articles: readonly number[]): Promise<ReadonlyMap<number, readonly string[]>> {
     const tags = new Map<number, string[]>();
     if (articles.length === 0) return tags;
     const query = this.db.query.selectFrom("tags").select(["article", "tag"]).where("article", "in", articles);

@@ -1,6 +1,6 @@
 import { Context, Controller, Delete, Get, Middleware, Post, Put, Reply, routes } from "@stagecraft/framework";
 import { notFound } from "../errors.js";
-import { possibleViewerOf, Recognized, SignedIn, viewerOf } from "../users/viewer.js";
+import { getPossibleViewer, Recognized, SignedIn, getViewer } from "../users/viewer.js";
 import { ArticleChange, FeedQuery, ListQuery, NewArticle } from "./article-input.js";
 import { ArticleLists } from "./article-lists.js";
 import { Articles } from "./articles.js";
@@ -27,13 +27,13 @@ export class ArticlesController {
 
   @articles.index
   async index(ctx: Context) {
-    return this.lists.page(await ctx.search(ListQuery), possibleViewerOf(ctx));
+    return this.lists.page(await ctx.search(ListQuery), getPossibleViewer(ctx));
   }
 
   @articles.feed
   @Middleware(SignedIn)
   async feed(ctx: Context) {
-    const viewer = viewerOf(ctx);
+    const viewer = getViewer(ctx);
     return this.lists.page({ ...(await ctx.search(FeedQuery)), followedBy: viewer }, viewer);
   }
 
@@ -41,7 +41,7 @@ export class ArticlesController {
   @Middleware(SignedIn)
   async create(ctx: Context) {
     const { article } = await ctx.json(NewArticle);
-    const slug = await this.store.add(viewerOf(ctx), article);
+    const slug = await this.store.add(getViewer(ctx), article);
     return Reply.created(articles.show.url(slug), await this.found(slug, ctx));
   }
 
@@ -54,27 +54,27 @@ export class ArticlesController {
   @Middleware(SignedIn)
   async change(ctx: Context<"slug">) {
     const { article } = await ctx.json(ArticleChange);
-    return this.found(await this.store.change(ctx.params.slug, viewerOf(ctx), article), ctx);
+    return this.found(await this.store.change(ctx.params.slug, getViewer(ctx), article), ctx);
   }
 
   @articles.remove
   @Middleware(SignedIn)
   async remove(ctx: Context<"slug">) {
-    await this.store.remove(ctx.params.slug, viewerOf(ctx));
+    await this.store.remove(ctx.params.slug, getViewer(ctx));
     return Reply.noContent();
   }
 
   @articles.favor
   @Middleware(SignedIn)
   async favor(ctx: Context<"slug">) {
-    await this.store.favor(ctx.params.slug, viewerOf(ctx));
+    await this.store.favor(ctx.params.slug, getViewer(ctx));
     return this.show(ctx);
   }
 
   @articles.disfavor
   @Middleware(SignedIn)
   async disfavor(ctx: Context<"slug">) {
-    await this.store.disfavor(ctx.params.slug, viewerOf(ctx));
+    await this.store.disfavor(ctx.params.slug, getViewer(ctx));
     return this.show(ctx);
   }
 
@@ -84,7 +84,7 @@ export class ArticlesController {
   }
 
   private async found(slug: string, ctx: Context<string>) {
-    const article = await this.lists.find(slug, possibleViewerOf(ctx));
+    const article = await this.lists.find(slug, getPossibleViewer(ctx));
     if (article === undefined) throw notFound("article");
     return { article };
   }

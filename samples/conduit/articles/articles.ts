@@ -18,7 +18,7 @@ export class Articles {
   add(author: number, { tagList, ...fields }: ArticleFields): Promise<string> {
     return this.db.transaction(async () => {
       const now = this.now();
-      const values = { ...fields, author, slug: slugOf(fields.title), created_at: now, updated_at: now };
+      const values = { ...fields, author, slug: toSlug(fields.title), created_at: now, updated_at: now };
       const insert = this.db.query.insertInto("articles").values(values);
       const { id } = await insert.returning("id").executeTakeFirstOrThrow();
       await this.setTags(id, tagList);
@@ -30,7 +30,7 @@ export class Articles {
   change(slug: string, viewer: number, { tagList, ...fields }: ArticleChanges): Promise<string> {
     return this.db.transaction(async () => {
       const id = await this.ownId(slug, viewer);
-      const renamed = fields.title === undefined ? slug : slugOf(fields.title);
+      const renamed = fields.title === undefined ? slug : toSlug(fields.title);
       const values = { ...fields, slug: renamed, updated_at: this.now() };
       await this.db.query.updateTable("articles").set(values).where("id", "=", id).execute();
       if (tagList !== undefined) {
@@ -47,18 +47,18 @@ export class Articles {
   }
 
   async favor(slug: string, user: number): Promise<void> {
-    const article = await this.idOf(slug);
+    const article = await this.getId(slug);
     const insert = this.db.query.insertInto("favorites").values({ article, user });
     await insert.onConflict((conflict) => conflict.doNothing()).execute();
   }
 
   async disfavor(slug: string, user: number): Promise<void> {
-    const article = await this.idOf(slug);
+    const article = await this.getId(slug);
     await this.db.query.deleteFrom("favorites").where("article", "=", article).where("user", "=", user).execute();
   }
 
   /** @throws a 404 */
-  async idOf(slug: string): Promise<number> {
+  async getId(slug: string): Promise<number> {
     return (await this.row(slug)).id;
   }
 
@@ -87,7 +87,7 @@ export class Articles {
 }
 
 /** The words of the title, and a few random characters, since two articles may have one title. */
-function slugOf(title: string): string {
+function toSlug(title: string): string {
   const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   // Whole characters: half of one has no URL.
   const start = Array.from(words.join("-")).slice(0, LONGEST_START).join("");

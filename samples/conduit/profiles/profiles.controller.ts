@@ -1,6 +1,6 @@
 import { Context, Controller, Delete, Get, Middleware, Post, routes } from "@stagecraft/framework";
 import { notFound } from "../errors.js";
-import { possibleViewerOf, Recognized, SignedIn, viewerOf } from "../users/viewer.js";
+import { getPossibleViewer, Recognized, SignedIn, getViewer } from "../users/viewer.js";
 import { Profiles } from "./profiles.js";
 
 const profiles = routes("profiles", "/api/profiles/{username}", {
@@ -24,7 +24,7 @@ export class ProfilesController {
   @Middleware(SignedIn)
   async follow(ctx: Context<"username">) {
     const { id } = await this.found(ctx);
-    await this.store.follow(viewerOf(ctx), id);
+    await this.store.follow(getViewer(ctx), id);
     return this.show(ctx);
   }
 
@@ -32,12 +32,12 @@ export class ProfilesController {
   @Middleware(SignedIn)
   async unfollow(ctx: Context<"username">) {
     const { id } = await this.found(ctx);
-    await this.store.unfollow(viewerOf(ctx), id);
+    await this.store.unfollow(getViewer(ctx), id);
     return this.show(ctx);
   }
 
   private async found(ctx: Context<"username">) {
-    const profile = await this.store.find(ctx.params.username, possibleViewerOf(ctx));
+    const profile = await this.store.find(ctx.params.username, getPossibleViewer(ctx));
     if (profile === undefined) throw notFound("profile");
     return profile;
   }

@@ -16,18 +16,18 @@ export class Tokens {
 
   of(userId: number): string {
     const claim = `${userId}.${this.clock.now() + LIFETIME_MS}`;
-    return `${claim}.${this.signatureOf(claim)}`;
+    return `${claim}.${this.sign(claim)}`;
   }
 
   /** The id of the user; `undefined` for a token that is forged or old. */
   read(text: string): number | undefined {
     const [, id, expiry, signature] = SHAPE.exec(text) ?? [];
     if (id === undefined || signature === undefined || Number(expiry) < this.clock.now()) return undefined;
-    const right = Buffer.from(this.signatureOf(`${id}.${expiry}`));
+    const right = Buffer.from(this.sign(`${id}.${expiry}`));
     return timingSafeEqual(right, Buffer.from(signature)) ? Number(id) : undefined;
   }
 
-  private signatureOf(claim: string): string {
+  private sign(claim: string): string {
     return createHmac("sha256", this.key).update(claim).digest("base64url");
   }
 }

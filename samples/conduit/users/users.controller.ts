@@ -3,7 +3,7 @@ import { unauthorized } from "../errors.js";
 import { Tokens } from "./tokens.js";
 import { Login, NewUser, UserChange } from "./user-input.js";
 import { type User, Users } from "./users.js";
-import { Recognized, SignedIn, viewerOf } from "./viewer.js";
+import { Recognized, SignedIn, getViewer } from "./viewer.js";
 
 const users = routes("users", "/api", {
   register: Post("/users"),
@@ -37,14 +37,14 @@ export class UsersController {
   @users.current
   @Middleware(SignedIn)
   async current(ctx: Context) {
-    return this.shown(await this.store.find(viewerOf(ctx)));
+    return this.shown(await this.store.find(getViewer(ctx)));
   }
 
   @users.change
   @Middleware(SignedIn)
   async change(ctx: Context) {
     const { user } = await ctx.json(UserChange);
-    return this.shown(await this.store.change(viewerOf(ctx), user));
+    return this.shown(await this.store.change(getViewer(ctx), user));
   }
 
   private shown(user: User | undefined) {

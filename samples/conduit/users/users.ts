@@ -2,7 +2,7 @@ import { Injectable } from "@stagecraft/framework";
 import type { Selectable } from "kysely";
 import { ConduitDatabase, type Tables } from "../database.js";
 import { asTaken } from "../errors.js";
-import { hashOf, isPassword } from "./passwords.js";
+import { hashPassword, isPassword } from "./passwords.js";
 import type { UserChanges } from "./user-input.js";
 
 export type User = Selectable<Tables["users"]>;
@@ -16,7 +16,7 @@ export class Users {
   }
 
   async add(username: string, email: string, password: string): Promise<User> {
-    const values = { username, email, password: await hashOf(password) };
+    const values = { username, email, password: await hashPassword(password) };
     return this.taken(this.db.query.insertInto("users").values(values).returningAll().executeTakeFirstOrThrow());
   }
 
@@ -28,7 +28,7 @@ export class Users {
 
   /** `undefined` if there is no such user. */
   async change(id: number, { password, ...changes }: UserChanges): Promise<User | undefined> {
-    const values = { ...defined(changes), ...(password !== undefined && { password: await hashOf(password) }) };
+    const values = { ...defined(changes), ...(password !== undefined && { password: await hashPassword(password) }) };
     if (Object.keys(values).length === 0) return this.find(id);
     const update = this.db.query.updateTable("users").set(values).where("id", "=", id);
     return this.taken(update.returningAll().executeTakeFirst());

@@ -7,12 +7,12 @@ const Viewer = new Extension<number>("the signed-in user");
 const SCHEME = /^(?:Token|Bearer) +(.{1,200})$/i;
 
 /** The id of the user of a route with `SignedIn`. */
-export function viewerOf(ctx: Context<string>): number {
+export function getViewer(ctx: Context<string>): number {
   return Viewer.of(ctx);
 }
 
 /** The id of the user; `NOBODY` for a visitor. */
-export function possibleViewerOf(ctx: Context<string>): number {
+export function getPossibleViewer(ctx: Context<string>): number {
   return Viewer.find(ctx) ?? NOBODY;
 }
 

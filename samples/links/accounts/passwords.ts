@@ -5,7 +5,7 @@ const derive = promisify<string, Buffer, number, Buffer>(scrypt);
 const BYTES = 32;
 
 /** The stored form of a password: its salt and its scrypt hash. */
-export async function hashOf(password: string): Promise<string> {
+export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   return `${salt.toString("hex")}.${(await derive(password, salt, BYTES)).toString("hex")}`;
 }

@@ -3,7 +3,7 @@ import { UniqueViolationError } from "@stagecraft/framework/db";
 import { Mailer } from "@stagecraft/framework/mail";
 import { LinksDatabase } from "../database.js";
 import type { NewPersonForm } from "./new-person.js";
-import { hashOf, isPassword } from "./passwords.js";
+import { hashPassword, isPassword } from "./passwords.js";
 import { Welcome } from "./welcome.js";
 
 /** The accounts of people. Passwords are stored as scrypt hashes. */
@@ -22,7 +22,7 @@ export class People {
 
   /** Adds an account, and a welcome mail if there is an address: both or neither. False if the name is taken, or no account is left. */
   async add({ name, password, email }: NewPersonForm): Promise<boolean> {
-    const person = { name, password: await hashOf(password) };
+    const person = { name, password: await hashPassword(password) };
     try {
       return await this.db.transaction(async () => {
         if ((await this.count()) >= People.capacity) return false;

@@ -6,7 +6,7 @@ const NAME = sessionKey<string>("account");
 const ADMIN = sessionKey<boolean>("admin");
 
 /** The name of the account; `undefined` for a visitor who has not signed in. */
-export function visitorOf(ctx: Context<string>): Promise<string | undefined> {
+export function findVisitor(ctx: Context<string>): Promise<string | undefined> {
   return Session.of(ctx).get(NAME);
 }
 

@@ -14,7 +14,7 @@ pre{overflow-x:auto;padding:1rem;border:1px solid}table{display:block;overflow-x
 export class GuideController {
   @guide
   async show(ctx: Context<"page">) {
-    const text = await textOf(ctx.params.page);
+    const text = await readPage(ctx.params.page);
     const title = /^# (.*)$/m.exec(text)?.[1] ?? "Guide";
     return Reply.html(
       `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>` +
@@ -23,7 +23,7 @@ export class GuideController {
   }
 }
 
-async function textOf(page: string): Promise<string> {
+async function readPage(page: string): Promise<string> {
   if (!/^[a-z-]+\.md$/.test(page)) throw new NotFoundError();
   try {
     return await readFile(new URL(page, FOLDER), "utf8");

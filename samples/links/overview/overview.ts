@@ -10,12 +10,12 @@ export class Overview {
   of(ctx: Context, status: number): { readonly stages: readonly string[]; readonly line: string } | undefined {
     if (profile === "release") return undefined;
     const stages = this.stages.filter(({ on }) => on).map(({ number, slot }) => `${number} ${slot}`);
-    return { stages, line: lineOf(ctx, status) };
+    return { stages, line: formatLine(ctx, status) };
   }
 }
 
 /** The fixed part of the access line of the request, which is written after the page. */
-function lineOf(ctx: Context, status: number): string {
+function formatLine(ctx: Context, status: number): string {
   const { method, path, ip } = ctx;
   const id = RequestId.of(ctx)?.value ?? "";
   return `INFO framework::observe::access_log: framework.request: ${method} ${path} ${status} … client_ip=${ip} … request_id=${id} status=${status}`;

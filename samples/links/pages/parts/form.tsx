@@ -69,7 +69,7 @@ export interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly error: string | undefined;
 }
 
-/** A field with its label, and below it a hint, or what is wrong with the input. */
+/** A field with its label, and below it a hint, or the fault of the input. */
 export function Field({ label, hint, praise, error, name, type, ...rest }: FieldProps) {
   const id = useId();
   const { entered } = usePage().props;
