@@ -25,7 +25,7 @@ import { setupError } from "../errors/setup-error.js";
 import { nodeEnv } from "../runtime/profile.js";
 
 /** An application that serves requests. */
-export interface Running {
+export interface RunningApplication {
   readonly url: string;
   readonly address: AddressInfo | string | null;
   /** Drains and stops; a second call waits for the first. */
@@ -33,7 +33,7 @@ export interface Running {
 }
 
 /** The result of `start()`, for the test kit. @internal */
-export interface Started extends Running {
+export interface StartedApplication extends RunningApplication {
   stopWithin(deadlineMs: number): Promise<StopResult>;
 }
 
@@ -78,7 +78,7 @@ export class Application {
    * @throws FrameworkError `E_SERVER_TAKEN` if the server has a request listener, `E_SERVER_HTTP2` if it is an HTTP/2 server,
    * `E_APPLICATION_USED` as `run()`
    */
-  async serve(listener: NetServer | Server | HttpsServer): Promise<Running> {
+  async serve(listener: NetServer | Server | HttpsServer): Promise<RunningApplication> {
     this.markUsed("serve()");
     const { requestHandler, attachments } = this.parts;
     const run = new ApplicationRun(this.parts, Listener.fromExisting(listener, requestHandler));
@@ -134,11 +134,11 @@ export class Application {
   }
 
   /** For the test kit: listens on a free port, starts the subsystems, does not listen for signals. @internal */
-  start(): Promise<Started> {
+  start(): Promise<StartedApplication> {
     return this.parts.log.run(() => this.startForTest());
   }
 
-  private async startForTest(): Promise<Started> {
+  private async startForTest(): Promise<StartedApplication> {
     this.markUsed("start()");
     const { requestHandler, attachments } = this.parts;
     const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, requestHandler, attachments);
@@ -169,7 +169,7 @@ function refuseUnknownNodeEnv(): void {
   throw setupError(new FrameworkError(`${what}; fix: ${fix}`, { code: "E_NODE_ENV" }));
 }
 
-function toRunning(parts: ApplicationParts, run: ApplicationRun): Running {
+function toRunning(parts: ApplicationParts, run: ApplicationRun): RunningApplication {
   const { listener } = run;
   return {
     url: getListenerUrl(listener),

@@ -18,7 +18,7 @@ import { profile } from "../runtime/profile.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError, type Diagnostic, type Warning } from "../errors/diagnostic.js";
 import { Lifecycle } from "../lifecycle/state.js";
-import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/options.js";
+import { completeLifecycleOptions, type LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import { Readiness } from "../lifecycle/readiness.js";
 import { Startup } from "../lifecycle/startup.js";
 import { SubsystemRegistry } from "../lifecycle/subsystem-registry.js";
@@ -203,8 +203,8 @@ function listShutdownLast(container: Container): readonly ShutdownLast[] {
   return container.instances().filter((each) => each instanceof ShutdownLast);
 }
 
-function buildAllStages({ stages, stagesWithNeeds }: CheckedPlan, container: Container): readonly BuiltStage[] {
-  const late = buildStages(stagesWithNeeds, (token) => container.get(token));
+function buildAllStages({ stages, stagesWithDependencies }: CheckedPlan, container: Container): readonly BuiltStage[] {
+  const late = buildStages(stagesWithDependencies, (token) => container.get(token));
   throwIfAny(late.diagnostics);
   return [...stages, ...late.stages];
 }

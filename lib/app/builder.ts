@@ -26,7 +26,7 @@ import type { CorsOptions } from "../stages/cors/cors-options.js";
 import type { DevProxyOptions } from "../stages/dev-proxy/dev-proxy.js";
 import { ProxyLayer, type ProxyFunction } from "../stages/proxy.js";
 import { SecurityHeaders } from "../stages/security-headers/security-headers.js";
-import type { LifecycleOptions } from "../lifecycle/options.js";
+import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import { AccessLogLayer } from "../stages/access-log.js";
 import { Metrics } from "../observe/metrics/metrics.js";
 import { MetricsLayer, type MetricsLayerOptions } from "../stages/metrics.js";
@@ -41,7 +41,7 @@ import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
-import { createCarriedLayer, checkInstance, checkOptions, Plan } from "./plan.js";
+import { createLayerFromFactory, checkInstance, checkOptions, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
 import { addDevProxy, addPages } from "./front-end.js";
@@ -271,7 +271,9 @@ export class ApplicationBuilder {
    * Gives each visitor a session. Without a store the sessions are in the memory of this process. Redirects and pages use it for their flash.
    */
   session(config: SessionConfig, store?: SessionStore): this {
-    this.plan.addStage("session", ".session(…)", () => createCarriedLayer("session", "SessionConfig", config, store));
+    this.plan.addStage("session", ".session(…)", () =>
+      createLayerFromFactory("session", "SessionConfig", config, store),
+    );
     return this;
   }
 
@@ -282,7 +284,7 @@ export class ApplicationBuilder {
       ".csrf(…)",
       (resolve) => {
         const site = { origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) };
-        return createCarriedLayer("csrf", "CsrfConfig", config, site);
+        return createLayerFromFactory("csrf", "CsrfConfig", config, site);
       },
       AppConfig,
       Routes,

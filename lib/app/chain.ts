@@ -28,7 +28,7 @@ import { BootingLayer } from "../stages/maintenance.js";
 import type { RequestChain } from "../server/request-handler.js";
 import type { Plan, StagePlan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
-import { toDiagnostic } from "./settings.js";
+import { toDiagnostic } from "./check-settings.js";
 
 export interface BuiltStage {
   readonly slot: Slot;

@@ -27,7 +27,7 @@ import { StartupError } from "../errors/diagnostic.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { RateLimits } from "./rate-limit-handles.js";
 import { RouteCollection } from "./route-collection.js";
-import { checkSettings } from "./settings.js";
+import { checkSettings } from "./check-settings.js";
 import { buildStages, type BuiltStage } from "./chain.js";
 
 export interface CheckedPlan {
@@ -37,7 +37,7 @@ export interface CheckedPlan {
   readonly limits: RateLimits;
   /** The stages that need no instance of the container. */
   readonly stages: readonly BuiltStage[];
-  readonly stagesWithNeeds: readonly StagePlan[];
+  readonly stagesWithDependencies: readonly StagePlan[];
 }
 
 export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
@@ -56,8 +56,8 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
     ...limits.diagnostics(),
   ];
   if (all.length > 0) throw new StartupError(all);
-  const stagesWithNeeds = plan.stages.filter(({ needs }) => needs.length > 0);
-  return { proxies: settings.proxies, inspected, routeCollection, limits, stages, stagesWithNeeds };
+  const stagesWithDependencies = plan.stages.filter(({ needs }) => needs.length > 0);
+  return { proxies: settings.proxies, inspected, routeCollection, limits, stages, stagesWithDependencies };
 }
 
 function inspectModules(plan: Plan, lifecycle: Lifecycle, routeCollection: RouteCollection): InspectionResult {

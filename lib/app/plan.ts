@@ -18,7 +18,7 @@ import type { DevProxyState } from "../stages/dev-proxy/dev-proxy.js";
 import type { Pages } from "../stages/pages/pages.js";
 import type { Layer } from "../http/middleware.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
-import type { LifecycleOptions } from "../lifecycle/options.js";
+import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Slot } from "../pipeline/table.js";
 import { isMiddleware, describeInvalidMiddleware, type MiddlewareInput } from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
@@ -35,7 +35,7 @@ export interface StagePlan {
 }
 
 /** The source of the object that a stage works with: the caller of the builder, or the container. */
-export interface HandleSource<T> {
+export interface InstanceSource<T> {
   readonly needs: readonly InjectionToken[];
   readonly get: (resolve: Resolve) => T;
 }
@@ -101,7 +101,7 @@ export class Plan {
   }
 
   /** A `given` handle is also bound in the container, so that classes inject the same one. */
-  handle<T>(token: InjectionToken<T>, given: T | undefined): HandleSource<T> {
+  handle<T>(token: InjectionToken<T>, given: T | undefined): InstanceSource<T> {
     if (given === undefined) return { needs: [token], get: (resolve) => resolve(token) };
     this.handles.push(provide(token).useValue(given));
     return { needs: [], get: () => given };
@@ -134,20 +134,20 @@ export function checkOptions<T extends object>(given: T | undefined): T | undefi
  * A value for the builder that carries its stage: an application that does not use the stage loads none of its code. `slot` distinguishes such
  * values.
  */
-export interface StageCarrier<Args extends readonly unknown[]> {
+export interface StageFactory<Args extends readonly unknown[]> {
   readonly slot: Slot;
   toLayer(...args: Args): Layer;
 }
 
 /** @throws TypeError if `given` does not carry a stage for the slot */
-export function createCarriedLayer<Args extends readonly unknown[]>(
+export function createLayerFromFactory<Args extends readonly unknown[]>(
   slot: Slot,
   kind: string,
-  given: StageCarrier<Args>,
+  given: StageFactory<Args>,
   ...args: Args
 ): Layer {
   // JavaScript callers may pass any value.
-  if ((given as StageCarrier<Args> | null | undefined)?.slot !== slot)
+  if ((given as StageFactory<Args> | null | undefined)?.slot !== slot)
     throw new TypeError(`${describeToken(given)} is not a ${kind}`);
   return given.toLayer(...args);
 }

@@ -19,13 +19,13 @@ export class ProcessEnd {
   /** An uncaught error was seen. */
   hasCrashed = false;
   /** Resolves at the first cause to stop, with the times for the stop. */
-  readonly reached: Promise<StopTimes>;
+  readonly stopRequested: Promise<StopTimes>;
   private readonly signals: Signals;
   private readonly releases: (() => void)[] = [];
 
   constructor(private readonly parts: Pick<ApplicationParts, "clock" | "times" | "log">) {
     this.signals = new Signals(parts.clock);
-    this.reached = new Promise((resolve) => this.listen(resolve));
+    this.stopRequested = new Promise((resolve) => this.listen(resolve));
   }
 
   /** Removes all listeners. */

@@ -46,9 +46,12 @@ async function workUntilEnd(parts: ApplicationParts): Promise<void> {
   const alive = setInterval(() => {}, MAX_TIMER_MS);
   try {
     const started = run.start();
-    const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
+    const outcome = await Promise.race([
+      started.then((isReady) => (isReady ? "ready" : "stopping")),
+      end.stopRequested,
+    ]);
     if (outcome === "ready") log.info("working", { name: parts.config.name });
-    const times = await end.reached;
+    const times = await end.stopRequested;
     started.catch(() => {});
     const { failed } = await run.stop(times);
     process.exitCode = failed > 0 || end.hasCrashed ? 1 : 0;
@@ -69,12 +72,15 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   const end = new ProcessEnd(parts);
   try {
     const started = run.start();
-    const outcome = await Promise.race([started.then((isReady) => (isReady ? "ready" : "stopping")), end.reached]);
+    const outcome = await Promise.race([
+      started.then((isReady) => (isReady ? "ready" : "stopping")),
+      end.stopRequested,
+    ]);
     if (outcome === "ready") {
       run.warn([...listPortWarnings(process.env), ...parts.processWarnings()]);
       announce(parts, run);
     }
-    const times = await end.reached;
+    const times = await end.stopRequested;
     // If the start fails from here on, its own event reports it, and the stop below stops the subsystems that were started.
     started.catch(() => {});
     const { forced, failed } = await run.stop(times);

@@ -39,7 +39,7 @@ export {
   jobTables,
   type MigratedDatabase,
 } from "../jobs/stores/database/job-migrations.js";
-export type { JobDatabase, JobDialect, RawResult, RawStatement } from "../jobs/stores/database/job-sql.js";
+export type { JobDatabase, JobSqlFamily, RawResult, RawStatement } from "../jobs/stores/database/job-sql.js";
 export type { JobEngine, JobWorker } from "../jobs/job-engine.js";
 export type { JobOutcome, JobTools } from "../jobs/worker/handled-job.js";
 export type { JobHandler, JobHandlers } from "../jobs/job-handlers.js";

@@ -53,7 +53,7 @@ export { token, type InjectionToken, type Token } from "../di/token.js";
 export type { AbstractClass, Class } from "../runtime/class.js";
 
 export { Cache, CacheUnavailableError, type CacheScript } from "../cache/cache.js";
-export type { LifecycleOptions } from "../lifecycle/options.js";
+export type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 export {
   Operations,
   SUBSYSTEM_OPERATION_DURATION,
@@ -130,7 +130,7 @@ export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table
 
 export type { ServerAttachment } from "../server/listener.js";
 
-export { Application, type Running } from "../app/application.js";
+export { Application, type RunningApplication } from "../app/application.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";
 export { environment, type EnvironmentValues } from "../app/environment.js";

@@ -54,7 +54,7 @@ export class JobReports {
   }
 
   /** Sets the gauge to the waiting jobs without a handler, of all processes. */
-  waitUnhandled(found: readonly UnhandledJobs[]): void {
+  setUnhandledGauge(found: readonly UnhandledJobs[]): void {
     for (const labels of this.unhandledJobs.values()) this.metrics.set(JOBS_UNHANDLED, labels, 0);
     for (const { name, queue, jobs } of found) {
       const key = `${name} ${queue}`;

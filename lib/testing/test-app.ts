@@ -7,7 +7,7 @@
  * await using app = await testApp(ShopModule, provide(LinkStore).useValue(new NoLinks()));
  * const response = await app.get("/links/7");
  */
-import { Application, type Started } from "../app/application.js";
+import { Application, type StartedApplication } from "../app/application.js";
 import { ApplicationBuilder } from "../app/builder.js";
 import type { Binding } from "../di/provide.js";
 import type { InjectionToken } from "../di/token.js";
@@ -60,7 +60,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
   /** @internal Use `testApp`. */
   constructor(
     readonly application: Application,
-    private readonly started: Started,
+    private readonly started: StartedApplication,
     /** @internal */
     readonly captured: CapturedTracing,
   ) {
@@ -129,7 +129,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
   }
 }
 
-function getPort({ address }: Started): number {
+function getPort({ address }: StartedApplication): number {
   // `Application.start()` listens on TCP, so the address is an object.
   return typeof address === "object" ? (address?.port ?? 0) : 0;
 }

@@ -21,7 +21,7 @@ import {
   STAGES,
   Subsystem,
   SystemClock,
-  type Running,
+  type RunningApplication,
 } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
 import { testApp } from "@stagecraft/framework/testing";
@@ -79,7 +79,10 @@ describe("Application", () => {
     for (const [what, make] of servers) {
       it(`serves on ${what}, reports its address, and stops`, async () => {
         const { server } = await listening(make());
-        const running: Running = await Application.create(CountModule).lifecycle(PROMPT).build().serve(server);
+        const running: RunningApplication = await Application.create(CountModule)
+          .lifecycle(PROMPT)
+          .build()
+          .serve(server);
 
         const response = await fetch(`${running.url}/count`);
         const ready = await fetch(`${running.url}/up/ready`);

@@ -9,7 +9,7 @@ import * as published from "../../lib/entries/main.js";
 import * as errors from "../../lib/errors/framework-error.js";
 import type { FrameworkError } from "../../lib/errors/framework-error.js";
 import { Problem } from "../../lib/errors/problem.js";
-import { completeLifecycleOptions } from "../../lib/lifecycle/options.js";
+import { completeLifecycleOptions } from "../../lib/lifecycle/lifecycle-options.js";
 import { STAGES } from "../../lib/pipeline/table.js";
 import { filesBelow, manifest, ROOT, sourcesBelow, textOf, withoutComments } from "../support/sources.js";
 

@@ -5,7 +5,7 @@ import http from "node:http";
 import net from "node:net";
 import { PassThrough, pipeline, Readable } from "node:stream";
 import { expect } from "chai";
-import { Application, Route, Routes, type Context, type Running } from "../../lib/entries/main.js";
+import { Application, Route, Routes, type Context, type RunningApplication } from "../../lib/entries/main.js";
 import { tracing } from "../../lib/tracing/tracing.js";
 import { CaptureSink } from "../../lib/observe/logging/sink.js";
 import { JsonLog } from "../../lib/observe/logging/json-log.js";
@@ -21,13 +21,13 @@ interface Line {
 }
 
 /** An application with one handler and its own log. */
-async function logged(handler: (ctx: Context) => unknown): Promise<{ app: Running; lines: () => Line[] }> {
+async function logged(handler: (ctx: Context) => unknown): Promise<{ app: RunningApplication; lines: () => Line[] }> {
   const sink = new CaptureSink();
   const app = await tracing.withSubscriber(tracing.registry().with(new JsonLog(sink)), () => serve(handler));
   return { app, lines: () => sink.lines().map((line) => JSON.parse(line) as Line) };
 }
 
-async function serve(handler: (ctx: Context) => unknown): Promise<Running> {
+async function serve(handler: (ctx: Context) => unknown): Promise<RunningApplication> {
   const listener = net.createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");
   const routes = new Routes([Route.any("/{path}", handler)]);

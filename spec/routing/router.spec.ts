@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { Application, Context, Route, RouteGroup, Routes, type Running } from "@stagecraft/framework";
+import { Application, Context, Route, RouteGroup, Routes, type RunningApplication } from "@stagecraft/framework";
 import { createServer } from "node:net";
 import { once } from "node:events";
 import { Conversation } from "../support/conversation.js";
 
-async function served(routes: Routes): Promise<Running & AsyncDisposable & { port: number }> {
+async function served(routes: Routes): Promise<RunningApplication & AsyncDisposable & { port: number }> {
   const listener = createServer().listen(0, "127.0.0.1");
   await once(listener, "listening");
   const application = Application.create().lifecycle({ drainDelayMs: 0, drainDeadlineMs: 100 }).routes(routes).build();

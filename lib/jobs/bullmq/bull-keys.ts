@@ -7,7 +7,7 @@ import type { JobsOptions as BullJobOptions, Queue } from "bullmq";
 import type { Redis } from "ioredis";
 import type { Dispatched, NewJob } from "../job-store.js";
 import { hashKey } from "../stores/database/insert-jobs.js";
-import { keysTooFast } from "../stores/database/key-mutex.js";
+import { createKeyContentionError } from "../stores/database/key-mutex.js";
 import { type BullData, toBullData, getDeduplicationId } from "./bull-record.js";
 
 /** A worker that is as fast as the dispatches claims about every second job between two steps. Then ten tries can end without a job. */
@@ -64,7 +64,7 @@ export async function addKeyed(tools: KeyTools, job: NewJob, options: BullJobOpt
     if (priority !== job.priority) await changePriority(queue, known, job.priority);
     return { outcome: "replaced", id: known };
   }
-  throw keysTooFast(job.name);
+  throw createKeyContentionError(job.name);
 }
 
 /** Returns the old priority, or undefined if the job no longer waits. Then the id is free, or another job has it. */

@@ -76,7 +76,7 @@ export class BullWorker implements JobWorker {
     private readonly tools: JobTools,
     private readonly reports: JobReports,
   ) {
-    const report = (found: readonly UnhandledJobs[]): void => reports.waitUnhandled(found);
+    const report = (found: readonly UnhandledJobs[]): void => reports.setUnhandledGauge(found);
     this.unhandled = new SeenUnhandledJobs(tools.clock, 2 * UNHANDLED_MS, report);
   }
 

@@ -253,7 +253,7 @@ export class StoreWorker {
         await this.releaseUnknown().finally(() => (this.isClaiming = false));
       }
       if (this.heartbeats.mayReap) this.reports.reaped(await runQuietly(() => this.store.reap(DEAD_AFTER_MS)));
-      this.reports.waitUnhandled(await runQuietly(() => this.store.unhandled()));
+      this.reports.setUnhandledGauge(await runQuietly(() => this.store.unhandled()));
     } catch (error) {
       this.reports.storeFailed("upkeep", error);
     }

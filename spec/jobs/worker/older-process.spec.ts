@@ -40,7 +40,7 @@ async function deployed(driver: DatabaseDriver) {
   const sql = new JobSql(db);
   await jobs.dispatch(job("claimed"));
   await sql.run(`INSERT INTO framework_job_workers (id, beat_at) VALUES ('old', ${clock.now()})`);
-  for (const statement of CLAIMS[sql.dialect](clock.now())) await sql.run(statement);
+  for (const statement of CLAIMS[sql.family](clock.now())) await sql.run(statement);
   const running = await store.counts();
   await sql.run("DELETE FROM framework_jobs WHERE worker IS NOT NULL AND token = 1");
 

@@ -39,14 +39,14 @@ export async function claimForTransit(sql: JobSql, request: ClaimRequest): Promi
 }
 
 async function claimRows(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
-  const rows = sql.dialect === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
+  const rows = sql.family === "mysql" ? await lockAndClaim(sql, request) : await claimAtOnce(sql, request);
   // RETURNING gives the rows in no order.
   return rows.toSorted(compareClaimOrder);
 }
 
 async function claimAtOnce(sql: JobSql, request: ClaimRequest): Promise<readonly JobRow[]> {
   const changes = buildChanges(sql, request);
-  if (sql.dialect === "sqlite") {
+  if (sql.family === "sqlite") {
     const { tables, picked, parameters } = buildSqliteOrder(sql, request);
     const update = `UPDATE framework_jobs SET ${changes} WHERE id IN (${tables} ${picked}) RETURNING ${COLUMNS}`;
     return (await sql.run(update, [request.worker, ...parameters])).rows;
@@ -94,8 +94,8 @@ async function lockRows(sql: JobSql, ranges: readonly JobRange[], limit: number)
 }
 
 /** The first bind is the worker. */
-function buildChanges({ dialect, now }: JobSql, { leaseMs }: ClaimRequest): string {
-  const old = (column: string): string => (dialect === "postgres" ? `job.${column}` : column);
+function buildChanges({ family, now }: JobSql, { leaseMs }: ClaimRequest): string {
+  const old = (column: string): string => (family === "postgres" ? `job.${column}` : column);
   return `worker = ?, token = ${old("token")} + 1, attempt = ${old("attempt")} + 1, wait_key = NULL, leased_until = ${now} + ${literal(leaseMs)}`;
 }
 

@@ -14,7 +14,7 @@ const READ_COMMITTED = { isolation: "read committed" } as const;
 export interface JobRelease {
   readonly delayMs: number;
   /** The attempt of the claim counts. */
-  readonly counts: boolean;
+  readonly countsAttempt: boolean;
   /** The worker had no handler. */
   readonly isUnhandled?: boolean;
   /** The time at which the job is due, as an expression. Absent: after the delay. */
@@ -79,7 +79,7 @@ export async function deadLetterClaimed(
 /** Called in a transaction that has locked the rows. */
 export async function moveToDead(sql: JobSql, ids: readonly string[], reason: string): Promise<void> {
   if (ids.length === 0) return;
-  const text = sql.dialect === "postgres" ? "CAST(? AS text)" : "?";
+  const text = sql.family === "postgres" ? "CAST(? AS text)" : "?";
   const where = `WHERE id IN ${binds(ids.length)}`;
   await sql.run(
     `INSERT INTO framework_dead_jobs (${DEAD_COLUMNS}, reason, died_at) SELECT ${DEAD_COLUMNS}, ${text}, ${sql.now} FROM framework_jobs ${where}`,
@@ -88,9 +88,9 @@ export async function moveToDead(sql: JobSql, ids: readonly string[], reason: st
   await sql.run(`DELETE FROM framework_jobs ${where}`, ids);
 }
 
-function buildRelease({ now }: JobSql, { delayMs, counts, isUnhandled = false, ...how }: JobRelease): string {
+function buildRelease({ now }: JobSql, { delayMs, countsAttempt, isUnhandled = false, ...how }: JobRelease): string {
   const { due = `${now} + ${literal(Math.trunc(delayMs))}` } = how;
-  const attempt = counts ? "attempt" : "attempt - 1";
+  const attempt = countsAttempt ? "attempt" : "attempt - 1";
   const unhandled = isUnhandled ? `COALESCE(unhandled_since, ${now})` : "NULL";
   return `UPDATE framework_jobs SET worker = NULL, leased_until = NULL, due = ${due}, attempt = ${attempt}, unhandled_since = ${unhandled}, wait_key = job_key, slot_key = NULL`;
 }
@@ -103,7 +103,7 @@ async function changeClaimed(
 ): Promise<ReadonlySet<string>> {
   if (claims.length === 0) return new Set();
   const changed = (): Promise<ReadonlySet<string>> => changeRows(sql, claims, change, condition);
-  return sql.dialect === "mysql" ? sql.database.transaction(changed, READ_COMMITTED) : changed();
+  return sql.family === "mysql" ? sql.database.transaction(changed, READ_COMMITTED) : changed();
 }
 
 /** On MySQL it is called in a transaction, because a change returns no rows there. */
@@ -114,7 +114,7 @@ async function changeRows(
   condition = "",
 ): Promise<ReadonlySet<string>> {
   const { where, parameters } = buildClaimCondition(sql, claims);
-  if (sql.dialect !== "mysql")
+  if (sql.family !== "mysql")
     return listIds(await sql.run(`${change} ${where} ${condition} RETURNING id${sql.planMark}`, parameters));
   const ids = listIds(await sql.run(`SELECT id FROM framework_jobs ${where} ${condition} FOR UPDATE`, parameters));
   if (ids.size > 0) await sql.run(`${change} WHERE id IN ${binds(ids.size)}`, [...ids]);
@@ -128,17 +128,17 @@ async function changeRows(
 const POSTGRES_CLAIMS =
   "WHERE worker IS NOT NULL AND (id, token) IN (SELECT claim.id, claim.token FROM unnest(string_to_array((SELECT CAST(? AS text)), ','), CAST(string_to_array((SELECT CAST(? AS text)), ',') AS bigint[])) AS claim (id, token))";
 
-function buildClaimCondition({ dialect }: JobSql, claims: readonly JobClaim[]) {
+function buildClaimCondition({ family }: JobSql, claims: readonly JobClaim[]) {
   const ids = claims.map(({ id }) => id);
   const [first] = claims;
   if (first !== undefined && claims.length === 1)
     return { where: `WHERE worker IS NOT NULL AND token = ${literal(first.token)} AND id = ?`, parameters: ids };
-  if (dialect === "postgres")
+  if (family === "postgres")
     return { where: POSTGRES_CLAIMS, parameters: [ids.join(","), claims.map(({ token }) => token).join(",")] };
   const rows = claims.map(({ token }) => `(?, ${literal(token)})`).join(", ");
-  const pairs = `(id, token) IN (${dialect === "sqlite" ? `VALUES ${rows}` : rows})`;
+  const pairs = `(id, token) IN (${family === "sqlite" ? `VALUES ${rows}` : rows})`;
   // MySQL reads all rows to find a pair, so the statement names the ids as well.
-  if (dialect !== "mysql") return { where: `WHERE worker IS NOT NULL AND ${pairs}`, parameters: ids };
+  if (family !== "mysql") return { where: `WHERE worker IS NOT NULL AND ${pairs}`, parameters: ids };
   return {
     where: `WHERE worker IS NOT NULL AND id IN ${binds(ids.length)} AND ${pairs}`,
     parameters: [...ids, ...ids],

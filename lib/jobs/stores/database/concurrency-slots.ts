@@ -66,7 +66,9 @@ export class ConcurrencySlots {
     if (bounded.length === 0) return new Set();
     const blocked = await this.withRetries(() => this.takeSlots(bounded));
     if (blocked.length === 0) return new Set();
-    await this.withRetries(() => releaseClaimed(this.sql, blocked, { delayMs: 0, counts: false, due: BLOCKED_DUE }));
+    await this.withRetries(() =>
+      releaseClaimed(this.sql, blocked, { delayMs: 0, countsAttempt: false, due: BLOCKED_DUE }),
+    );
     const keys = listKeys(blocked);
     for (const { key } of keys) await this.withRetries(() => this.blockWaiting(key));
     // A slot may have become free since the search, and the job that freed it did not see the blocked ones.
@@ -102,15 +104,15 @@ export class ConcurrencySlots {
 
   /** Blocks the waiting jobs of a full key. Otherwise each of them would be claimed once. */
   private async blockWaiting(key: string): Promise<void> {
-    const { dialect, now, database } = this.sql;
+    const { family, now, database } = this.sql;
     const [hint, lock] = {
       sqlite: ["", ""],
       postgres: ["", "FOR UPDATE SKIP LOCKED"],
       mysql: ["FORCE INDEX (framework_jobs_concurrency)", "FOR UPDATE SKIP LOCKED"],
-    }[dialect];
+    }[family];
     const some = `SELECT id FROM framework_jobs ${hint} WHERE concurrency_key = ? AND due <= (SELECT ${now}) AND worker IS NULL ORDER BY due, id LIMIT ${MAX_BLOCKED} ${lock}`;
     const block = `UPDATE framework_jobs SET due = ${BLOCKED_DUE} WHERE id IN`;
-    if (dialect !== "mysql") return void (await this.sql.run(`${block} (${some})`, [key]));
+    if (family !== "mysql") return void (await this.sql.run(`${block} (${some})`, [key]));
     await database.transaction(
       async () => {
         const ids = (await this.sql.run(some, [key])).rows.map((row) => String(row["id"]));
@@ -157,8 +159,8 @@ function listSlots({ key, limit }: ConcurrencyKey): readonly string[] {
 }
 
 /** Selects the keys that have only blocked jobs. The statement walks from key to key in the index, and does not read each job. */
-function selectForgottenKeys({ dialect, now }: JobSql): string {
-  if (dialect === "mysql")
+function selectForgottenKeys({ family, now }: JobSql): string {
+  if (family === "mysql")
     return `SELECT concurrency_key FROM framework_jobs WHERE concurrency_key IS NOT NULL GROUP BY concurrency_key HAVING MAX(due) >= ${BLOCKED} AND MIN(due) > ${now} LIMIT ${MAX_KEYS}`;
   const next = "SELECT MIN(concurrency_key) FROM framework_jobs WHERE concurrency_key IS NOT NULL";
   const walk = `WITH RECURSIVE walk (concurrency_key) AS (${next} UNION ALL SELECT (${next} AND framework_jobs.concurrency_key > walk.concurrency_key) FROM walk WHERE walk.concurrency_key IS NOT NULL)`;

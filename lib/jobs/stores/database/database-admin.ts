@@ -59,9 +59,9 @@ export class DatabaseAdmin implements JobAdmin {
   }
 
   async pause(queue: string, by: string): Promise<boolean> {
-    const { dialect, now } = this.sql;
+    const { family, now } = this.sql;
     const [insert, ignore] =
-      dialect === "mysql" ? ["INSERT IGNORE INTO", ""] : ["INSERT INTO", "ON CONFLICT DO NOTHING"];
+      family === "mysql" ? ["INSERT IGNORE INTO", ""] : ["INSERT INTO", "ON CONFLICT DO NOTHING"];
     const row = `framework_job_queues (queue, paused_at, paused_by) VALUES (?, ${now}, ?)`;
     return (await this.sql.run(`${insert} ${row} ${ignore}`, [queue, by])).affected > 0;
   }
@@ -135,7 +135,7 @@ async function purgeDead(sql: JobSql, { olderThanMs, keep, limit }: DeadLetterPu
   }
   if (conditions.length === 0) return 0;
   const old = `WHERE ${conditions.join(" OR ")} ORDER BY died_at, id LIMIT ${literal(limit)}`;
-  const some = sql.dialect === "mysql" ? old : `WHERE id IN (SELECT id FROM framework_dead_jobs ${old})`;
+  const some = sql.family === "mysql" ? old : `WHERE id IN (SELECT id FROM framework_dead_jobs ${old})`;
   return (await sql.run(`DELETE FROM framework_dead_jobs ${some}`, parameters)).affected;
 }
 

@@ -26,7 +26,13 @@ import {
 } from "./claimed-jobs.js";
 import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
-import { deadLetterUnhandled, listClaims, countUnhandled, findLostJobs, recordHeartbeat } from "./live-workers.js";
+import {
+  deadLetterUnhandled,
+  listClaims,
+  countUnhandled,
+  removeDeadWorkersAndFindLostJobs,
+  recordHeartbeat,
+} from "./live-workers.js";
 import { readLastTick, recordTick } from "./job-ticks.js";
 import {
   type ClaimedJob,
@@ -130,14 +136,14 @@ export class DatabaseJobs implements JobStore {
     const changed = await this.withRetries(() =>
       retryInMs === undefined
         ? deadLetterClaimed(this.sql, [claim], reason)
-        : releaseClaimed(this.sql, [claim], { delayMs: retryInMs, counts: true }),
+        : releaseClaimed(this.sql, [claim], { delayMs: retryInMs, countsAttempt: true }),
     );
     await this.slots.wakeBlocked([claim]);
     return changed.size > 0;
   }
 
   async release(claims: readonly JobClaim[]): Promise<void> {
-    await this.withRetries(() => releaseClaimed(this.sql, claims, { delayMs: 0, counts: false }));
+    await this.withRetries(() => releaseClaimed(this.sql, claims, { delayMs: 0, countsAttempt: false }));
     await this.slots.wakeBlocked(claims);
   }
 
@@ -149,7 +155,9 @@ export class DatabaseJobs implements JobStore {
   }
 
   async waitUnhandled(claims: readonly JobClaim[], delayMs: number): Promise<void> {
-    await this.withRetries(() => releaseClaimed(this.sql, claims, { delayMs, counts: false, isUnhandled: true }));
+    await this.withRetries(() =>
+      releaseClaimed(this.sql, claims, { delayMs, countsAttempt: false, isUnhandled: true }),
+    );
     await this.slots.wakeBlocked(claims);
   }
 
@@ -170,12 +178,12 @@ export class DatabaseJobs implements JobStore {
   }
 
   async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
-    const lost = await findLostJobs(this.sql, deadAfterMs);
+    const lost = await removeDeadWorkersAndFindLostJobs(this.sql, deadAfterMs);
     const dead = lost.filter(({ isDead }) => isDead);
     const changed = new Set(await this.withRetries(() => deadLetterClaimed(this.sql, dead, WORKER_DIED)));
-    for (const counts of [true, false]) {
-      const others = lost.filter((job) => !job.isDead && job.counts === counts);
-      for (const id of await this.withRetries(() => releaseClaimed(this.sql, others, { delayMs: 0, counts })))
+    for (const countsAttempt of [true, false]) {
+      const others = lost.filter((job) => !job.isDead && job.countsAttempt === countsAttempt);
+      for (const id of await this.withRetries(() => releaseClaimed(this.sql, others, { delayMs: 0, countsAttempt })))
         changed.add(id);
     }
     await this.slots.wakeBlocked(lost);
@@ -186,7 +194,7 @@ export class DatabaseJobs implements JobStore {
 
   /** Like `reap`, for a relay: a job that was not moved has had no attempt. @internal */
   async releaseLost(deadAfterMs: number): Promise<void> {
-    await this.release(await findLostJobs(this.sql, deadAfterMs));
+    await this.release(await removeDeadWorkersAndFindLostJobs(this.sql, deadAfterMs));
   }
 
   tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {

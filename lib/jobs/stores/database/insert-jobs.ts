@@ -12,7 +12,7 @@ import { currentCommitScope } from "../../../lifecycle/commit-scope.js";
 import { SystemClock } from "../../../runtime/clock.js";
 import { isFailure, type JobRows, type JobSql, literal } from "./job-sql.js";
 import type { Dispatched, NewJob } from "../../job-store.js";
-import { keyLocked, keysTooFast, MAX_KEY_WAIT_MS } from "./key-mutex.js";
+import { createKeyLockedError, createKeyContentionError, MAX_KEY_WAIT_MS } from "./key-mutex.js";
 
 const COLUMNS =
   "id, name, queue, payload, request_id, traceparent, tracestate, job_key, wait_key, hold_key, concurrency_key, priority, max_attempts, concurrency_limit, due";
@@ -45,7 +45,7 @@ export async function insertJobs(sql: JobSql, jobs: readonly NewJob[]): Promise<
 
 /** Adds all jobs or none, because a repeated call must not find a part of them. */
 async function insertPlain(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
-  const insert = sql.dialect === "postgres" ? insertAlike : insertRows;
+  const insert = sql.family === "postgres" ? insertUniformBatch : insertRows;
   const [first, ...others] = splitJobs(jobs);
   if (first === undefined) return;
   if (others.length === 0) return insert(sql, first);
@@ -97,7 +97,7 @@ async function insertRows(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
  * A few binds carry all jobs. The text of the statement is always the same, so the server parses it once, and it reads the common values of
  * the jobs once. The payloads are JSON, and stand in their list unchanged.
  */
-async function insertAlike(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
+async function insertUniformBatch(sql: JobSql, jobs: readonly NewJob[]): Promise<void> {
   const [first] = jobs;
   if (first === undefined) return;
   const texts = [first.name, first.queue, first.requestId ?? null, first.tracestate ?? null];
@@ -134,17 +134,17 @@ async function insertKeyed(sql: JobSql, job: NewJob): Promise<Dispatched> {
   const hash = hashKey(name, key);
   const work = () => (unique === "waiting" ? replaceWaiting(sql, job, hash) : keepExisting(sql, job, hash));
   try {
-    if (sql.dialect === "sqlite" || currentCommitScope() !== undefined) return await work();
+    if (sql.family === "sqlite" || currentCommitScope() !== undefined) return await work();
     return await sql.keyMutex.run({ name, hash }, sql.clock ?? new SystemClock(), work);
   } catch (error) {
-    throw sql.dialect !== "sqlite" && isFailure(error, "busy") ? keyLocked(name) : error;
+    throw sql.family !== "sqlite" && isFailure(error, "busy") ? createKeyLockedError(name) : error;
   }
 }
 
 async function replaceWaiting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
   const insert = `INSERT INTO framework_jobs (${COLUMNS}) SELECT ${buildValues(sql, job)} ${getBoundSource(sql)}`;
   const binds = listBinds(job, hash);
-  if (sql.dialect === "mysql") return replaceOnMysql(sql, { job, insert, binds, hash });
+  if (sql.family === "mysql") return replaceOnMysql(sql, { job, insert, binds, hash });
   const changes = REPLACED.map((column) => `${column} = excluded.${column}`).join(", ");
   const earlier = "CASE WHEN framework_jobs.due < excluded.due THEN framework_jobs.due ELSE excluded.due END";
   const { rows } = await insertBounded(
@@ -174,7 +174,7 @@ function replaceOnMysql(sql: JobSql, { job, insert, binds, hash }: MysqlReplacem
 }
 
 async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dispatched> {
-  const isMysql = sql.dialect === "mysql";
+  const isMysql = sql.family === "mysql";
   const values = `SELECT ${buildValues(sql, job)} ${getBoundSource(sql)}`;
   const isNew = "WHERE NOT EXISTS (SELECT 1 FROM framework_jobs WHERE job_key = ?)";
   const insert = isMysql
@@ -190,7 +190,7 @@ async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dis
     if (row !== undefined) return toDispatched(job, String(row["id"]), "kept");
     // The other job was completed between the two statements.
   }
-  throw keysTooFast(job.name);
+  throw createKeyContentionError(job.name);
 }
 
 /**
@@ -199,8 +199,8 @@ async function keepExisting(sql: JobSql, job: NewJob, hash: string): Promise<Dis
  * statement.
  */
 function insertBounded(sql: JobSql, insert: string, parameters: readonly (string | null)[]): Promise<JobRows> {
-  if (sql.dialect === "sqlite") return sql.run(insert, parameters);
-  if (sql.dialect === "mysql") {
+  if (sql.family === "sqlite") return sql.run(insert, parameters);
+  if (sql.family === "mysql") {
     const bound = `/*M!100100 SET STATEMENT innodb_lock_wait_timeout = LEAST(@@innodb_lock_wait_timeout, ${MAX_KEY_WAIT_MS / 1000}) FOR */`;
     return sql.run(`${bound} ${insert}`, parameters);
   }
@@ -216,8 +216,8 @@ function insertBounded(sql: JobSql, insert: string, parameters: readonly (string
 }
 
 /** On PostgreSQL the row of an insert is selected from `bound`, so that the server sets the bound before it inserts. */
-function getBoundSource({ dialect }: JobSql): string {
-  return { postgres: "FROM bound", mysql: "FROM DUAL", sqlite: "FROM (SELECT 1)" }[dialect];
+function getBoundSource({ family }: JobSql): string {
+  return { postgres: "FROM bound", mysql: "FROM DUAL", sqlite: "FROM (SELECT 1)" }[family];
 }
 
 function toDispatched(job: NewJob, id: string, outcome: "replaced" | "kept"): Dispatched {
@@ -225,8 +225,8 @@ function toDispatched(job: NewJob, id: string, outcome: "replaced" | "kept"): Di
 }
 
 /** One bind for each text column, then the numbers. */
-function buildValues({ dialect, now }: JobSql, { priority, maxAttempts, concurrency, delayMs }: NewJob): string {
-  const text = dialect === "postgres" ? "CAST(? AS text)" : "?";
+function buildValues({ family, now }: JobSql, { priority, maxAttempts, concurrency, delayMs }: NewJob): string {
+  const text = family === "postgres" ? "CAST(? AS text)" : "?";
   const texts = Array.from({ length: 11 }, () => text).join(", ");
   return `${texts}, ${literal(priority)}, ${literal(maxAttempts)}, ${literal(concurrency?.limit ?? 0)}, ${now} + ${literal(delayMs)}`;
 }
@@ -234,8 +234,8 @@ function buildValues({ dialect, now }: JobSql, { priority, maxAttempts, concurre
 function listBinds(job: NewJob, hash: string | null = null): readonly (string | null)[] {
   const { id, name, queue, payload, requestId = null, traceparent = null, tracestate = null, unique } = job;
   const holdKey = unique === "until-done" ? hash : null;
-  const bound = hashConcurrencyKey(job) ?? null;
-  return [id, name, queue, payload, requestId, traceparent, tracestate, hash, hash, holdKey, bound];
+  const concurrencyHash = hashConcurrencyKey(job) ?? null;
+  return [id, name, queue, payload, requestId, traceparent, tracestate, hash, hash, holdKey, concurrencyHash];
 }
 
 function hashConcurrencyKey({ name, concurrency }: NewJob): string | undefined {

@@ -2,7 +2,7 @@
  * The tables of `DatabaseJobs`. Running and waiting jobs share one table, in which few rows stay; dead jobs leave it. A job waits while its
  * `worker` is null.
  */
-import { type JobDialect, toRawStatement, type RawStatement } from "./job-sql.js";
+import { type JobSqlFamily, toRawStatement, type RawStatement } from "./job-sql.js";
 
 interface ColumnTypes {
   readonly id: string;
@@ -14,7 +14,7 @@ interface ColumnTypes {
   readonly small: string;
 }
 
-const TYPES: Readonly<Record<JobDialect, ColumnTypes>> = {
+const TYPES: Readonly<Record<JobSqlFamily, ColumnTypes>> = {
   sqlite: { id: "TEXT", name: "TEXT", hash: "TEXT", text: "TEXT", long: "TEXT", number: "INTEGER", small: "INTEGER" },
   postgres: {
     // Compared byte by byte, so that ids keep their order in every locale.
@@ -38,14 +38,14 @@ const TYPES: Readonly<Record<JobDialect, ColumnTypes>> = {
 };
 
 /** The statements that create the tables, in their order. */
-export function jobTables(dialect: JobDialect): readonly string[] {
-  return [...firstTables(dialect), ...secondTables(dialect)];
+export function jobTables(family: JobSqlFamily): readonly string[] {
+  return [...firstTables(family), ...secondTables(family)];
 }
 
 /** Released with 0.1, and so it never changes. */
-function firstTables(dialect: JobDialect): readonly string[] {
-  const { id, name, hash, text, long, number, small } = TYPES[dialect];
-  const end = dialect === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
+function firstTables(family: JobSqlFamily): readonly string[] {
+  const { id, name, hash, text, long, number, small } = TYPES[family];
+  const end = family === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
   const job = [
     `id ${id} NOT NULL PRIMARY KEY`,
     `name ${name} NOT NULL`,
@@ -59,13 +59,13 @@ function firstTables(dialect: JobDialect): readonly string[] {
     `traceparent ${text}`,
     `tracestate ${text}`,
   ].join(", ");
-  const unique = dialect === "postgres" ? "" : " UNIQUE";
+  const unique = family === "postgres" ? "" : " UNIQUE";
   return [
     `CREATE TABLE framework_jobs (${job}, due ${number} NOT NULL, worker ${id}, leased_until ${number}, job_key ${hash}, wait_key ${hash}${unique}, hold_key ${hash}${unique}${end}`,
-    ...(dialect === "postgres" ? KEY_INDEXES : []),
-    buildClaimIndex(dialect, "priority, due, id"),
-    `CREATE INDEX framework_jobs_key ON framework_jobs (job_key)${partial(dialect, "job_key IS NOT NULL")}`,
-    ...(dialect === "mysql"
+    ...(family === "postgres" ? KEY_INDEXES : []),
+    buildClaimIndex(family, "priority, due, id"),
+    `CREATE INDEX framework_jobs_key ON framework_jobs (job_key)${partial(family, "job_key IS NOT NULL")}`,
+    ...(family === "mysql"
       ? []
       : ["CREATE INDEX framework_jobs_lease ON framework_jobs (leased_until) WHERE worker IS NOT NULL"]),
     `CREATE TABLE framework_dead_jobs (${job}, reason ${long} NOT NULL, died_at ${number} NOT NULL${end}`,
@@ -79,9 +79,9 @@ function firstTables(dialect: JobDialect): readonly string[] {
  * During a deploy, processes of the previous version use these tables too, so columns are added and no column is renamed. A worker whose
  * new columns are null has the previous version.
  */
-function secondTables(dialect: JobDialect): readonly string[] {
-  const { name, text, long, number, hash, small } = TYPES[dialect];
-  const end = dialect === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
+function secondTables(family: JobSqlFamily): readonly string[] {
+  const { name, text, long, number, hash, small } = TYPES[family];
+  const end = family === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
   const concurrency = [`concurrency_key ${hash}`, `concurrency_limit ${small}`];
   const marks = [`unhandled_since ${number}`, `cancel_asked ${number}`, `started_token ${number}`];
   return [
@@ -91,13 +91,13 @@ function secondTables(dialect: JobDialect): readonly string[] {
     ...concurrency.map((column) => `ALTER TABLE framework_dead_jobs ADD COLUMN ${column}`),
     ...[`names ${long}`, `queues ${long}`].map((column) => `ALTER TABLE framework_job_workers ADD COLUMN ${column}`),
     `CREATE TABLE framework_job_queues (queue ${name} NOT NULL PRIMARY KEY, paused_at ${number} NOT NULL, paused_by ${text} NOT NULL${end}`,
-    `CREATE INDEX framework_jobs_unhandled ON framework_jobs (unhandled_since)${partial(dialect, "unhandled_since IS NOT NULL")}`,
-    `CREATE INDEX framework_jobs_concurrency ON framework_jobs (concurrency_key, due)${partial(dialect, "concurrency_key IS NOT NULL")}`,
-    `CREATE UNIQUE INDEX framework_jobs_slot ON framework_jobs (slot_key)${partial(dialect, "slot_key IS NOT NULL")}`,
+    `CREATE INDEX framework_jobs_unhandled ON framework_jobs (unhandled_since)${partial(family, "unhandled_since IS NOT NULL")}`,
+    `CREATE INDEX framework_jobs_concurrency ON framework_jobs (concurrency_key, due)${partial(family, "concurrency_key IS NOT NULL")}`,
+    `CREATE UNIQUE INDEX framework_jobs_slot ON framework_jobs (slot_key)${partial(family, "slot_key IS NOT NULL")}`,
     // The index gets its old name again, because processes of the previous version name it in their statements.
-    dialect === "mysql" ? "DROP INDEX framework_jobs_turn ON framework_jobs" : "DROP INDEX framework_jobs_turn",
-    buildClaimIndex(dialect, "queue, priority, due, id"),
-    ...(dialect === "mysql"
+    family === "mysql" ? "DROP INDEX framework_jobs_turn ON framework_jobs" : "DROP INDEX framework_jobs_turn",
+    buildClaimIndex(family, "queue, priority, due, id"),
+    ...(family === "mysql"
       ? []
       : ["CREATE INDEX framework_jobs_cancelled ON framework_jobs (worker) WHERE cancel_asked IS NOT NULL"]),
   ];
@@ -109,13 +109,13 @@ const KEY_INDEXES = ["wait_key", "hold_key"].map(
 );
 
 /** The index has only the waiting jobs, in the order of the claims. */
-function buildClaimIndex(dialect: JobDialect, order: string): string {
-  const columns = dialect === "mysql" ? `worker, ${order}` : order;
-  return `CREATE INDEX framework_jobs_turn ON framework_jobs (${columns})${partial(dialect, "worker IS NULL")}`;
+function buildClaimIndex(family: JobSqlFamily, order: string): string {
+  const columns = family === "mysql" ? `worker, ${order}` : order;
+  return `CREATE INDEX framework_jobs_turn ON framework_jobs (${columns})${partial(family, "worker IS NULL")}`;
 }
 
-function partial(dialect: JobDialect, condition: string): string {
-  return dialect === "mysql" ? "" : ` WHERE ${condition}`;
+function partial(family: JobSqlFamily, condition: string): string {
+  return family === "mysql" ? "" : ` WHERE ${condition}`;
 }
 
 /** The part of Kysely that the migration uses. */
@@ -137,17 +137,17 @@ export const jobsMigrations: readonly JobMigration[] = [
   migration("framework_jobs_2", secondTables),
 ];
 
-function migration(name: string, tables: (dialect: JobDialect) => readonly string[]): JobMigration {
+function migration(name: string, tables: (family: JobSqlFamily) => readonly string[]): JobMigration {
   return Object.freeze({
     name,
     async up(db: MigratedDatabase): Promise<void> {
-      for (const statement of tables(getDialect(db))) await db.executeQuery(toRawStatement(statement));
+      for (const statement of tables(getFamily(db))) await db.executeQuery(toRawStatement(statement));
     },
   });
 }
 
-/** Kysely does not name its dialect; its adapters differ in these two. */
-function getDialect(db: MigratedDatabase): JobDialect {
+/** A Kysely database does not name its family. The adapters of the three families differ in these two features. */
+function getFamily(db: MigratedDatabase): JobSqlFamily {
   const { supportsReturning, supportsTransactionalDdl } = db.getExecutor().adapter;
   if (!supportsReturning) return "mysql";
   return supportsTransactionalDdl ? "postgres" : "sqlite";

@@ -9,8 +9,8 @@ import type { Clock } from "../../../runtime/clock.js";
 import { KeyMutex } from "./key-mutex.js";
 import { MysqlRanges } from "./mysql-ranges.js";
 
-/** The family of the SQL. The driver of a related engine names the family whose SQL the engine accepts. */
-export type JobDialect = "sqlite" | "postgres" | "mysql";
+/** The values of `SqlFamily` in lib/db. The driver for a compatible engine names the family whose SQL the engine accepts. */
+export type JobSqlFamily = "sqlite" | "postgres" | "mysql";
 
 export type JobRow = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,7 @@ export interface JobRows {
 export interface JobDatabase {
   readonly name?: string | undefined;
   readonly driver: {
-    readonly dialect: { readonly family: JobDialect };
+    readonly dialect: { readonly family: JobSqlFamily };
     listen?(channel: string, listener: () => void): () => void;
   };
   readonly query: { withoutPlugins(): { executeQuery(statement: RawStatement): Promise<RawResult> } };
@@ -52,14 +52,14 @@ export interface RawResult {
   readonly numAffectedRows?: bigint | undefined;
 }
 
-const NOW: Readonly<Record<JobDialect, string>> = {
+const NOW: Readonly<Record<JobSqlFamily, string>> = {
   sqlite: "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
   postgres: "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)",
   mysql: "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
 };
 
 export class JobSql {
-  readonly dialect: JobDialect;
+  readonly family: JobSqlFamily;
   readonly keyMutex = new KeyMutex();
   /** Set by a test. */
   clock: Clock | undefined;
@@ -70,13 +70,13 @@ export class JobSql {
   private marks = 0;
 
   constructor(readonly database: JobDatabase) {
-    this.dialect = database.driver.dialect.family;
+    this.family = database.driver.dialect.family;
     this.query = database.query.withoutPlugins();
   }
 
   /** The time, as an expression. */
   get now(): string {
-    return this.clock === undefined ? NOW[this.dialect] : String(Math.trunc(this.clock.now()));
+    return this.clock === undefined ? NOW[this.family] : String(Math.trunc(this.clock.now()));
   }
 
   /**
@@ -85,7 +85,7 @@ export class JobSql {
    * claim that found no job is sent only once.
    */
   get planMark(): string {
-    return this.dialect === "postgres" ? ` /* ${this.sizeClass ?? `once ${(this.marks += 1)}`} */` : "";
+    return this.family === "postgres" ? ` /* ${this.sizeClass ?? `once ${(this.marks += 1)}`} */` : "";
   }
 
   /** @param bytes the size of the table as the server writes it; absent if the result had no row */
@@ -95,7 +95,7 @@ export class JobSql {
 
   /** @param sql with `?` for each bind, and no other question mark */
   async run(sql: string, parameters: readonly (string | null)[] = []): Promise<JobRows> {
-    const text = this.dialect === "postgres" ? numberBinds(sql) : sql;
+    const text = this.family === "postgres" ? numberBinds(sql) : sql;
     const { rows, numAffectedRows = 0n } = await this.query.executeQuery(toRawStatement(text, parameters));
     // Each statement names its columns.
     return { rows: rows as JobRows["rows"], affected: Number(numAffectedRows) };

@@ -44,10 +44,10 @@ function selectLatest({ now }: JobSql): string {
 }
 
 function insertTick(sql: JobSql, due: string): string {
-  const { dialect } = sql;
+  const { family } = sql;
   const later = `SELECT 1 FROM framework_job_ticks WHERE name = ? AND due >= ${due} AND due <= ${selectLatest(sql)}`;
-  if (dialect === "mysql")
+  if (family === "mysql")
     return `INSERT IGNORE INTO framework_job_ticks (name, due) SELECT ?, ${due} FROM DUAL WHERE NOT EXISTS (${later})`;
-  const name = dialect === "postgres" ? "CAST(? AS text)" : "?";
+  const name = family === "postgres" ? "CAST(? AS text)" : "?";
   return `INSERT INTO framework_job_ticks (name, due) SELECT ${name}, ${due} WHERE NOT EXISTS (${later}) ON CONFLICT DO NOTHING`;
 }

@@ -37,20 +37,21 @@ export class KeyMutex {
     before: Promise<unknown> | undefined,
     { name, clock, work }: { readonly name: string; readonly clock: Clock; readonly work: () => Promise<T> },
   ): Promise<T> {
-    if (before !== undefined && (await within(clock, MAX_KEY_WAIT_MS, before)) === OVERDUE) throw keyLocked(name);
+    if (before !== undefined && (await within(clock, MAX_KEY_WAIT_MS, before)) === OVERDUE)
+      throw createKeyLockedError(name);
     return work();
   }
 }
 
 /** The error of a dispatch whose key another transaction has locked for too long. */
-export function keyLocked(name: string): FrameworkError {
+export function createKeyLockedError(name: string): FrameworkError {
   return unavailable(
     `another transaction has locked the key of a job ${name} for ${MAX_KEY_WAIT_MS} ms: dispatch jobs with a key at the end of a transaction`,
   );
 }
 
 /** The error of a dispatch that meets another job with its key at each try, and finds that job completed afterwards. */
-export function keysTooFast(name: string): FrameworkError {
+export function createKeyContentionError(name: string): FrameworkError {
   return unavailable(`jobs of ${name} with one key come and go too fast to add one`);
 }
 

@@ -51,11 +51,11 @@ export async function listClaims(sql: JobSql, worker: string): Promise<readonly 
 
 export interface LostJob extends ReapedJob, JobClaim {
   /** The attempt of the claim counts. */
-  readonly counts: boolean;
+  readonly countsAttempt: boolean;
 }
 
 /** Removes the workers without a heartbeat for `deadAfterMs`, and finds the claims without a worker or a valid lease. */
-export async function findLostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly LostJob[]> {
+export async function removeDeadWorkersAndFindLostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly LostJob[]> {
   const { now } = sql;
   // The clock was ahead at the last heartbeat, and was set back since: a dead worker must not seem to be alive until then.
   await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE beat_at > ${now} + ${MAX_AHEAD_MS}`);
@@ -66,7 +66,7 @@ export async function findLostJobs(sql: JobSql, deadAfterMs: number): Promise<re
   return rows.map((row) => {
     const isLast = Number(row["attempt"]) >= Number(row["max_attempts"]);
     const isDead = isLast && Number(row["started_token"] ?? 0) === Number(row["token"]);
-    return { ...toClaim(row), ...toNamedJob(row), isDead, counts: isDead || !isLast, reason: WORKER_DIED };
+    return { ...toClaim(row), ...toNamedJob(row), isDead, countsAttempt: isDead || !isLast, reason: WORKER_DIED };
   });
 }
 

@@ -27,10 +27,10 @@ const PADDED = {
 } as const;
 
 export async function fillQueue(sql: JobSql, { prefix, queue, priority, due, jobs }: Backlog): Promise<void> {
-  const id = PADDED[sql.dialect](prefix);
+  const id = PADDED[sql.family](prefix);
   const values = `${id}, 'counted', '${queue}', ${priority}, '1', 5, ${due}`;
   for (let first = 1; first <= jobs; first += MAX_AT_ONCE) {
-    const numbers = NUMBERS[sql.dialect](first, Math.min(first + MAX_AT_ONCE - 1, jobs));
+    const numbers = NUMBERS[sql.family](first, Math.min(first + MAX_AT_ONCE - 1, jobs));
     await sql.run(
       `INSERT INTO framework_jobs (id, name, queue, priority, payload, max_attempts, due) SELECT ${values} FROM (${numbers}) AS numbers`,
     );

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { checkLifecycleOptions, completeLifecycleOptions } from "../../lib/lifecycle/options.js";
+import { checkLifecycleOptions, completeLifecycleOptions } from "../../lib/lifecycle/lifecycle-options.js";
 
 describe("lifecycle options", () => {
   for (const [profile, drainDelayMs] of [

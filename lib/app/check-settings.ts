@@ -10,7 +10,7 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import { causeText } from "../errors/thrown-value.js";
 import { Health, checkHealthPrefix } from "../stages/health.js";
 import { checkUagPath } from "../stages/uag-endpoint.js";
-import { checkLifecycleOptions } from "../lifecycle/options.js";
+import { checkLifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Plan } from "./plan.js";
 import { AppConfig, checkPort } from "./config.js";
 
