@@ -13,7 +13,7 @@ import { shownVersion } from "./programs.mjs";
 const { resolve } = createRequire(import.meta.url);
 
 const SOURCE = `
-import { Application, Controller, Get, Injectable, Module } from "../../../lib/entries/main.js";
+import { Application, Controller, Get, Injectable, Module } from "../../../../../dist/lib/entries/main.js";
 
 @Injectable()
 class Greeting {

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import Koa from "koa";
-import { Application, Route, Routes } from "../../dist/lib/entries/main.js";
-import { testApp } from "../../dist/lib/entries/testing.js";
+import { Application, Route, Routes } from "../../../dist/lib/entries/main.js";
+import { testApp } from "../../../dist/lib/entries/testing.js";
 import { ask } from "./ask.mjs";
 
 class Host {

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { defineConfig as defineInertia } from "@adonisjs/inertia";
 import { IgnitorFactory } from "@adonisjs/core/factories";
-import { MANIFEST, PAGE_COMPONENT, PAGE_VERSION, pageProps } from "../../../dist/spec/tools/bench/fixtures.js";
+import { MANIFEST, PAGE_COMPONENT, PAGE_VERSION, pageProps } from "../../../../dist/spec/tools/bench/fixtures.js";
 import { serve } from "./support/serve.mjs";
 
 const LAYOUT = `<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">

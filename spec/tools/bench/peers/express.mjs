@@ -1,7 +1,7 @@
 /** Express 5, without the header that names it and without ETags, which no other contender computes. */
 import { createServer } from "node:http";
 import express from "express";
-import { areaResponse, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/tools/bench/fixtures.js";
+import { areaResponse, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../../dist/spec/tools/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 function application(on, declare) {

@@ -1,6 +1,6 @@
 /** Fastify with pg in the TechEmpower scenarios. The statements that come again are prepared, by their names. */
 import pg from "pg";
-import { countOf, fortunesPage, randomIds, randomNumber } from "../../../dist/spec/tools/bench/techempower-rules.js";
+import { countOf, fortunesPage, randomIds, randomNumber } from "../../../../dist/spec/tools/bench/techempower-rules.js";
 import { application } from "./support/fastify.mjs";
 import { serve } from "./support/serve.mjs";
 

@@ -6,7 +6,7 @@ import {
   HELLO,
   NO_NAME,
   SESSION_KEY,
-} from "../../../dist/spec/tools/bench/fixtures.js";
+} from "../../../../dist/spec/tools/bench/fixtures.js";
 import { application, links } from "./support/fastify.mjs";
 import { serve } from "./support/serve.mjs";
 

@@ -1,6 +1,6 @@
 /** graphile-worker for the scenario `jobs`: `node graphile-worker.mjs plain|batched <url> <count> <concurrency>`. Its pool has 10 connections, as ours. */
 import { Logger, makeWorkerUtils, run } from "graphile-worker";
-import { printRates } from "../../../dist/spec/tools/bench/jobs-rates.js";
+import { printRates } from "../../../../dist/spec/tools/bench/jobs-rates.js";
 
 const [mode, connectionString, , concurrentJobs] = process.argv.slice(2);
 const BATCH = 500;

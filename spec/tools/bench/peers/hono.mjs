@@ -13,7 +13,7 @@ import {
   PAGE_VERSION,
   pageDocument,
   pageProps,
-} from "../../../dist/spec/tools/bench/fixtures.js";
+} from "../../../../dist/spec/tools/bench/fixtures.js";
 import { serve } from "./support/serve.mjs";
 
 function application({ port, host }, declare) {

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import Router from "@koa/router";
 import Koa from "koa";
-import { areaResponse, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../dist/spec/tools/bench/fixtures.js";
+import { areaResponse, areaPath, BODY_LIMIT, HELLO, LinkStore } from "../../../../dist/spec/tools/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 function application(on, declare, ...middleware) {

@@ -8,7 +8,7 @@ import {
   LinkStore,
   NO_NAME,
   SESSION_KEY,
-} from "../../../dist/spec/tools/bench/fixtures.js";
+} from "../../../../dist/spec/tools/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 function application(on, ...middleware) {

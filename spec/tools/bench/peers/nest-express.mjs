@@ -1,7 +1,7 @@
 /** NestJS on its Express adapter, without the header that names Express and without ETags, which no other contender computes. */
 import { NestFactory } from "@nestjs/core";
 import { ExpressAdapter } from "@nestjs/platform-express";
-import { BODY_LIMIT, SESSION_KEY } from "../../../dist/spec/tools/bench/fixtures.js";
+import { BODY_LIMIT, SESSION_KEY } from "../../../../dist/spec/tools/bench/fixtures.js";
 import { areasModule, echoModule, helloModule, linksModule, sessionModule } from "./support/nest-app.mjs";
 import { serve } from "./support/serve.mjs";
 

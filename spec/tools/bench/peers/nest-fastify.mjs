@@ -1,5 +1,5 @@
 /** NestJS on its Fastify adapter. */
-import { BODY_LIMIT } from "../../../dist/spec/tools/bench/fixtures.js";
+import { BODY_LIMIT } from "../../../../dist/spec/tools/bench/fixtures.js";
 import { areasModule, echoModule, helloModule, linksModule } from "./support/nest-app.mjs";
 import { fastifyApplication } from "./support/nest-fastify.mjs";
 import { serve } from "./support/serve.mjs";

@@ -2,7 +2,7 @@
 import { Controller, Get, Header, Module, Query } from "@nestjs/common";
 import { getRepositoryToken, TypeOrmModule } from "@nestjs/typeorm";
 import { EntitySchema } from "typeorm";
-import { countOf, fortunesPage, randomIds, randomNumber } from "../../../dist/spec/tools/bench/techempower-rules.js";
+import { countOf, fortunesPage, randomIds, randomNumber } from "../../../../dist/spec/tools/bench/techempower-rules.js";
 import { decorate } from "./support/nest.mjs";
 import { fastifyApplication } from "./support/nest-fastify.mjs";
 import { serve } from "./support/serve.mjs";

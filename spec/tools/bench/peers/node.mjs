@@ -12,7 +12,7 @@ import {
   SESSION_KEY,
   pageDocument,
   pageObject,
-} from "../../../dist/spec/tools/bench/fixtures.js";
+} from "../../../../dist/spec/tools/bench/fixtures.js";
 import { listening, serve } from "./support/serve.mjs";
 
 const TEXT = "text/plain; charset=utf-8";

@@ -6,7 +6,7 @@ import prometheusBundle from "express-prom-bundle";
 import { rateLimit } from "express-rate-limit";
 import helmet from "helmet";
 import { pinoHttp } from "pino-http";
-import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/tools/bench/fixtures.js";
+import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../../dist/spec/tools/bench/fixtures.js";
 import { helmetOptions } from "./helmet-options.mjs";
 import { BUCKETS, echoedRequestId, log, nonce, problem, tracedProps } from "./observability.mjs";
 

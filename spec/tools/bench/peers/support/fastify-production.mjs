@@ -3,7 +3,7 @@ import compress from "@fastify/compress";
 import cors from "@fastify/cors";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
-import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/tools/bench/fixtures.js";
+import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../../dist/spec/tools/bench/fixtures.js";
 import { helmetOptions, helmetOptionsWithOwnNonces } from "./helmet-options.mjs";
 import { problem } from "./observability.mjs";
 

@@ -1,6 +1,6 @@
 /** What all scripts on Fastify share: starting it, and the route of `param`, `observe` and `full`. */
 import createFastify from "fastify";
-import { LinkStore } from "../../../../dist/spec/tools/bench/fixtures.js";
+import { LinkStore } from "../../../../../dist/spec/tools/bench/fixtures.js";
 
 /** `prepare` registers plugins and hooks, in their order, before there are routes. */
 export async function application(on, declare, options = {}, prepare = () => undefined) {

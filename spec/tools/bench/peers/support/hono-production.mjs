@@ -7,7 +7,7 @@ import { HTTPException } from "hono/http-exception";
 import { NONCE, secureHeaders } from "hono/secure-headers";
 import { timeout } from "hono/timeout";
 import { rateLimiter } from "hono-rate-limiter";
-import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/tools/bench/fixtures.js";
+import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../../dist/spec/tools/bench/fixtures.js";
 import { count } from "./counters.mjs";
 import { accessLine, log, problem, requestId, traceContext } from "./observability.mjs";
 

@@ -5,7 +5,7 @@ import compress from "koa-compress";
 import helmet from "koa-helmet";
 import pinoLogger from "koa-pino-logger";
 import rateLimit from "koa-ratelimit";
-import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/tools/bench/fixtures.js";
+import { BODY_LIMIT, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../../dist/spec/tools/bench/fixtures.js";
 import { count } from "./counters.mjs";
 import { helmetOptions } from "./helmet-options.mjs";
 import { echoedRequestId, log, nonce, problem, tracedProps } from "./observability.mjs";

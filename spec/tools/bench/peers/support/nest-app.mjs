@@ -1,6 +1,6 @@
 /** The NestJS applications, the same for both adapters. */
 import { Body, Controller, Get, Header, HttpCode, Injectable, Module, Param, Post, Req } from "@nestjs/common";
-import { areaResponse, areaPath, HELLO, LinkStore, NO_NAME } from "../../../../dist/spec/tools/bench/fixtures.js";
+import { areaResponse, areaPath, HELLO, LinkStore, NO_NAME } from "../../../../../dist/spec/tools/bench/fixtures.js";
 import { decorate } from "./nest.mjs";
 
 const plainText = Header("content-type", "text/plain; charset=utf-8");

@@ -5,7 +5,7 @@
 import { APP_GUARD } from "@nestjs/core";
 import { ThrottlerGuard, ThrottlerModule } from "@nestjs/throttler";
 import { Logger, LoggerModule } from "nestjs-pino";
-import { ORIGIN, QUOTA } from "../../../../dist/spec/tools/bench/fixtures.js";
+import { ORIGIN, QUOTA } from "../../../../../dist/spec/tools/bench/fixtures.js";
 import { echoedRequestId, log, tracedProps } from "./observability.mjs";
 import { problems } from "./nest-problems.mjs";
 

@@ -6,7 +6,14 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { openSync, writeSync } from "node:fs";
 import { createServer, STATUS_CODES } from "node:http";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { BODY_LIMIT, CSP, LinkStore, ORIGIN, QUOTA, TIMEOUT_MS } from "../../../../dist/spec/tools/bench/fixtures.js";
+import {
+  BODY_LIMIT,
+  CSP,
+  LinkStore,
+  ORIGIN,
+  QUOTA,
+  TIMEOUT_MS,
+} from "../../../../../dist/spec/tools/bench/fixtures.js";
 import { listening } from "./serve.mjs";
 
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
