@@ -1,4 +1,6 @@
 /**
+ * The times of heartbeats, and when a worker without them is dead. `../stores/database/dead-workers.ts` says what happens to its jobs.
+ *
  * Sends the heartbeats of one worker on a separate timer, so that no other work of the worker delays them. It also decides whether the
  * worker may reap the jobs of others: after an outage all heartbeats are late, and the first worker to come back must not reap the jobs of
  * the other workers.
@@ -7,10 +9,16 @@ import { type Clock, type Timer, within } from "../../runtime/clock.js";
 import type { Heartbeat, JobStore, LiveWorker } from "../job-store.js";
 import { runQuietly } from "./quiet.js";
 
+/** The longest time between two heartbeats of one worker that are not late. */
 export const HEARTBEAT_MS = 10_000;
+/** A worker without a heartbeat for this time is dead: the other workers reap its jobs. */
+export const DEAD_AFTER_MS = 30_000;
 /** A heartbeat that comes later than this after the previous one is late. */
 const LATE_MS = 20_000;
-/** A worker that is new, or whose heartbeat was late, reaps no jobs for this time. */
+/**
+ * A worker that is new, or whose heartbeat was late, reaps no jobs for this time. It is as long as `DEAD_AFTER_MS`, so that each living
+ * worker can send a heartbeat before.
+ */
 const REAP_DELAY_MS = 30_000;
 const GRACE_MS = 1000;
 
@@ -46,7 +54,7 @@ export class Heartbeats {
     await within(this.tools.clock, GRACE_MS, this.sending);
   }
 
-  /** False while the heartbeats of this worker fail, and for half a minute after they were late. */
+  /** False while the heartbeats of this worker fail, and for `REAP_DELAY_MS` after they were late. */
   get mayReap(): boolean {
     return this.getSilenceMs() <= LATE_MS && this.tools.clock.monotonic() >= this.mayReapFrom;
   }

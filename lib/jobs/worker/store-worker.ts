@@ -1,13 +1,13 @@
 /**
  * The worker loop of one process over a `JobStore`: it claims jobs while it has capacity, runs them, and reports their outcomes. It
- * regularly renews its leases and reaps the jobs of processes that died. `Jobs` starts and stops it.
+ * regularly renews its leases and reaps the jobs of processes that died (`../stores/database/dead-workers.ts`). `Jobs` starts and stops it.
  */
 import { AsyncResource } from "node:async_hooks";
 import { randomUUID } from "node:crypto";
 import { DrainDeadlineError } from "../../errors/framework-error.js";
 import { within, type Timer } from "../../runtime/clock.js";
 import { FinishedRuns } from "./finished-runs.js";
-import { Heartbeats } from "./heartbeats.js";
+import { DEAD_AFTER_MS, Heartbeats } from "./heartbeats.js";
 import { type WorkerClaim, WorkerClaims } from "./worker-claims.js";
 import { handleJob, type JobOutcome, type JobTools } from "./handled-job.js";
 import { JobCancelledError, JobLeaseLostError } from "../job-context.js";
@@ -21,8 +21,8 @@ import { UnknownClaims } from "./unknown-claims.js";
 
 /** A claim ends after this time unless it is renewed. */
 const LEASE_MS = 300_000;
+/** The longest time between two runs of the upkeep, which renews leases and looks for the jobs of dead workers. */
 const UPKEEP_MS = 10_000;
-const DEAD_AFTER_MS = 30_000;
 /** The grace period in which a handler may react to its signal, after the deadline of the drain. */
 const GRACE_MS = 1000;
 /** The limit of completed jobs that the store does not know of yet. Above it no further job is claimed. */

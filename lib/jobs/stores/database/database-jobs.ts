@@ -26,18 +26,12 @@ import {
 } from "./claimed-jobs.js";
 import { isFailure, type JobDatabase, JobSql, literal } from "./job-sql.js";
 import { insertJobs } from "./insert-jobs.js";
-import {
-  deadLetterUnhandled,
-  listClaims,
-  countUnhandled,
-  removeDeadWorkersAndFindLostJobs,
-  recordHeartbeat,
-} from "./live-workers.js";
+import { deadLetterUnhandled, listClaims, countUnhandled, recordHeartbeat } from "./live-workers.js";
+import { endLostClaims, findLostJobs, removeDeadWorkers } from "./dead-workers.js";
 import { readLastTick, recordTick } from "./job-ticks.js";
 import {
   type ClaimedJob,
   type ClaimRequest,
-  WORKER_DIED,
   type DeadJob,
   type Dispatched,
   type Heartbeat,
@@ -177,24 +171,21 @@ export class DatabaseJobs implements JobStore {
     await this.sql.run("DELETE FROM framework_job_workers WHERE id = ?", [worker]);
   }
 
+  /** `dead-workers.ts` says what happens to each job. */
   async reap(deadAfterMs: number): Promise<readonly ReapedJob[]> {
-    const lost = await removeDeadWorkersAndFindLostJobs(this.sql, deadAfterMs);
-    const dead = lost.filter(({ isDead }) => isDead);
-    const changed = new Set(await this.withRetries(() => deadLetterClaimed(this.sql, dead, WORKER_DIED)));
-    for (const countsAttempt of [true, false]) {
-      const others = lost.filter((job) => !job.isDead && job.countsAttempt === countsAttempt);
-      for (const id of await this.withRetries(() => releaseClaimed(this.sql, others, { delayMs: 0, countsAttempt })))
-        changed.add(id);
-    }
+    await removeDeadWorkers(this.sql, deadAfterMs);
+    const lost = await findLostJobs(this.sql);
+    const reaped = await endLostClaims(this.sql, lost, (work) => this.withRetries(work));
     await this.slots.wakeBlocked(lost);
     await this.slots.wakeForgotten();
     const unhandled = await this.withRetries(() => deadLetterUnhandled(this.sql));
-    return [...lost.filter(({ id }) => changed.has(id)).map(toReaped), ...unhandled];
+    return [...reaped, ...unhandled];
   }
 
   /** Like `reap`, for a relay: a job that was not moved has had no attempt. @internal */
   async releaseLost(deadAfterMs: number): Promise<void> {
-    await this.release(await removeDeadWorkersAndFindLostJobs(this.sql, deadAfterMs));
+    await removeDeadWorkers(this.sql, deadAfterMs);
+    await this.release(await findLostJobs(this.sql));
   }
 
   tick(schedule: string, due: number, job: NewJob | undefined): Promise<boolean> {
@@ -271,8 +262,4 @@ export class DatabaseJobs implements JobStore {
       }
     }
   }
-}
-
-function toReaped({ id, name, queue, attempt, isDead, reason }: ReapedJob): ReapedJob {
-  return { id, name, queue, attempt, isDead, reason };
 }

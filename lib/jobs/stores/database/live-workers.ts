@@ -1,13 +1,11 @@
 /**
- * The rows of the worker processes: a heartbeat each, with the names of the jobs and the queues that the process works on. Missing
- * heartbeats show which jobs no living worker has claimed, and which jobs no living worker has a handler for.
+ * The rows of the living worker processes: a heartbeat each, with the names of the jobs and the queues that the process works on. They show
+ * which jobs no living worker has a handler for. `dead-workers.ts` decides about the jobs of a worker whose heartbeats are missing.
  */
 import { getConcurrency } from "./concurrency-slots.js";
-import { type JobRow, type JobSql, literal } from "./job-sql.js";
-import { MAX_AHEAD_MS } from "./job-ticks.js";
+import { type JobRow, type JobSql } from "./job-sql.js";
 import { moveToDead } from "./claimed-jobs.js";
 import {
-  WORKER_DIED,
   type Heartbeat,
   type JobClaim,
   type LiveWorker,
@@ -16,7 +14,8 @@ import {
   UNHANDLED,
 } from "../../job-store.js";
 
-const MAX_REAPED = 500;
+/** The maximum number of jobs that one call of `reap` takes for each reason. */
+export const MAX_REAPED = 500;
 const MAX_UNHANDLED_MS = 86_400_000;
 
 export async function recordHeartbeat(sql: JobSql, { id, names, queues }: LiveWorker): Promise<Heartbeat> {
@@ -47,27 +46,6 @@ export async function listClaims(sql: JobSql, worker: string): Promise<readonly 
   const claimed =
     "SELECT id, token, concurrency_key, concurrency_limit FROM framework_jobs WHERE worker = ? AND leased_until > 0";
   return (await sql.run(claimed, [worker])).rows.map(toClaim);
-}
-
-export interface LostJob extends ReapedJob, JobClaim {
-  /** The attempt of the claim counts. */
-  readonly countsAttempt: boolean;
-}
-
-/** Removes the workers without a heartbeat for `deadAfterMs`, and finds the claims without a worker or a valid lease. */
-export async function removeDeadWorkersAndFindLostJobs(sql: JobSql, deadAfterMs: number): Promise<readonly LostJob[]> {
-  const { now } = sql;
-  // The clock was ahead at the last heartbeat, and was set back since: a dead worker must not seem to be alive until then.
-  await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE beat_at > ${now} + ${MAX_AHEAD_MS}`);
-  await sql.run(`DELETE FROM framework_job_workers WHERE beat_at < ${now} - ${literal(deadAfterMs)}`);
-  const { rows } = await sql.run(
-    `SELECT id, token, name, queue, attempt, max_attempts, started_token, concurrency_key, concurrency_limit FROM framework_jobs WHERE worker IS NOT NULL AND (leased_until <= ${now} OR worker NOT IN (SELECT id FROM framework_job_workers)) LIMIT ${MAX_REAPED}`,
-  );
-  return rows.map((row) => {
-    const isLast = Number(row["attempt"]) >= Number(row["max_attempts"]);
-    const isDead = isLast && Number(row["started_token"] ?? 0) === Number(row["token"]);
-    return { ...toClaim(row), ...toNamedJob(row), isDead, countsAttempt: isDead || !isLast, reason: WORKER_DIED };
-  });
 }
 
 /** Dead-letters the jobs that have waited for a handler for a day, and that no living worker handles. */
@@ -118,11 +96,11 @@ function includesName(list: unknown, wanted: string): boolean {
   return Array.isArray(names) && names.includes(wanted);
 }
 
-function toClaim(row: JobRow): JobClaim {
+export function toClaim(row: JobRow): JobClaim {
   return { id: String(row["id"]), token: Number(row["token"]), concurrency: getConcurrency(row) };
 }
 
-function toNamedJob(row: JobRow) {
+export function toNamedJob(row: JobRow) {
   const [id, name, queue] = [String(row["id"]), String(row["name"]), String(row["queue"])];
   return { id, name, queue, attempt: Number(row["attempt"]) };
 }
