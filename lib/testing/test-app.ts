@@ -165,5 +165,5 @@ async function createSession(
   const texts = new Map(Object.entries(values).map(([name, value]) => [name, serializeValue(name, value)]));
   const now = clock.now();
   await store.create(toStoreKey(id), texts, { now, startedAt: now, idleMs, absoluteMs, renew: true });
-  return cookie.formatLine(id, Math.min(idleMs, absoluteMs));
+  return cookie.formatSetCookie(id, Math.min(idleMs, absoluteMs));
 }

@@ -1,6 +1,6 @@
 /**
- * The cookies of the framework's own stages: their values in a request, and the `Set-Cookie` line of a response (RFC 6265). Handlers use
- * `ctx.cookies`.
+ * The cookies of the framework's own stages: their values in a request, and the `Set-Cookie` line of a response (RFC 6265). `addSetCookie`
+ * writes the line for `SessionCookie` and `CsrfToken`. Handlers use `ctx.cookies`.
  */
 import type { ServerResponse } from "node:http";
 import { FrameworkError } from "../../errors/framework-error.js";

@@ -79,7 +79,7 @@ export class CsrfLayer extends StageLayer {
       const token = new CsrfToken(ctx, this.cookie, maker);
       TokenOfRequest.set(ctx, token);
       if (hasBearer(ctx)) return inner(ctx);
-      if (session !== undefined) session.whenSaved = token;
+      if (session !== undefined) session.saveListener = token;
       const result = this.admit(ctx, token, maker, inner);
       if (session !== undefined) return result;
       return result === undefined ? issueToken(ctx, token) : result.then(() => issueToken(ctx, token));

@@ -9,7 +9,8 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { addSetCookie, readCookieValues, isNotModified } from "../../http/request/cookie.js";
 import type { Context } from "../../http/request/context.js";
 import { Extension, type Extensible } from "../../http/request/extension.js";
-import { SessionOfRequest, type SaveResult, type Session } from "../session/session.js";
+import type { SaveResult } from "../session/session-cookie.js";
+import { SessionOfRequest, type Session } from "../session/session.js";
 import { tracing } from "../../tracing/tracing.js";
 import { isCsrfToken, maskToken, NO_SESSION, type TokenMaker } from "./token.js";
 

@@ -1,9 +1,10 @@
 /**
- * Stage layer: gives each request its session. After the inner stages, and before the head is sent, it saves the session and writes the
- * session's `Set-Cookie` line. If the store fails, the response is a 503: no request continues with an empty session instead.
+ * Stage layer: gives each request its session. After the inner stages, and before the head is sent, it saves the session, and
+ * `SessionCookie` writes the `Set-Cookie` line. If the store fails, the response is a 503: no request continues with an empty session
+ * instead.
  */
 import { UnavailableError } from "../../errors/framework-error.js";
-import { addSetCookie, isForSharedCaches, isNotModified } from "../../http/request/cookie.js";
+import { isForSharedCaches, isNotModified } from "../../http/request/cookie.js";
 import type { Context } from "../../http/request/context.js";
 import { reportUnlogged } from "../../http/failures/failed-request.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
@@ -15,7 +16,8 @@ import { Flash } from "./flash.js";
 import { FlashOfRequest } from "./flash-port.js";
 import { MemorySessionStore } from "./stores/memory-session-store.js";
 import { hasWork, NOTHING_SAVED, saveSession } from "./session-save.js";
-import { Session, SessionOfRequest, type SaveResult, type SessionSettings } from "./session.js";
+import type { SaveResult } from "./session-cookie.js";
+import { Session, SessionOfRequest, type SessionSettings } from "./session.js";
 
 const log = tracing.target("framework::session");
 
@@ -68,7 +70,7 @@ export class SessionLayer extends StageLayer {
     if (!hasWork(ctx, session)) {
       session.isClosed = true;
       // A response that the handler wrote to Node's response itself takes no more headers.
-      if (!ctx.headIsSent) session.whenSaved?.sessionSaved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
+      if (!ctx.headIsSent) session.saveListener?.sessionSaved(NOTHING_SAVED, isForSharedCaches(ctx.raw));
       return undefined;
     }
     return this.save(ctx, session, isForSharedCaches(ctx.raw));
@@ -92,10 +94,8 @@ export class SessionLayer extends StageLayer {
       return undefined;
     }
     const isStillPublic = isPublic && !makePrivate(ctx, result);
-    if (result.kind === "deletion") addSetCookie(ctx.raw, this.settings.cookie.deletionLine);
-    else if (result.kind === "cookie")
-      addSetCookie(ctx.raw, this.settings.cookie.formatLine(result.id, result.maxAgeMs));
-    session.whenSaved?.sessionSaved(result, isStillPublic);
+    this.settings.cookie.write(ctx.raw, result);
+    session.saveListener?.sessionSaved(result, isStillPublic);
     return undefined;
   }
 

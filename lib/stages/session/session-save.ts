@@ -1,13 +1,14 @@
 /**
- * Saves the session of a request: its changes become one operation of the store. The result holds the id and the lifetime for the cookie,
- * which `SessionLayer` writes. Only `create` creates a record, so a late save never restores a session that has ended.
+ * Saves the session of a request: its changes become one operation of the store. The result decides the cookie of the response, which
+ * `SessionCookie` writes. Only `create` creates a record, so a late save never restores a session that has ended.
  */
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import { isFlashField, findSurplusMessages } from "./flash-fields.js";
-import { toStoreKey, type SaveResult, type Session } from "./session.js";
+import type { SaveResult } from "./session-cookie.js";
+import { toStoreKey, type Session } from "./session.js";
 import {
-  FLASH_ALONE_MS,
+  FLASH_ONLY_MS,
   NO_CHANGES,
   RENEW_AFTER_MS,
   type UpdatedSession,
@@ -25,7 +26,7 @@ export const NOTHING_SAVED: SaveResult = { kind: "nothing" };
 /** The most ids that are tried. An id of 128 random bits is never in use, unless the random source is broken. */
 const MAX_ID_TRIES = 8;
 
-/** A client that reads no page must not fill its record with messages for the next one. */
+/** Limits the flash messages that no page has read. */
 const MAX_VALUES = 256;
 const MAX_MESSAGES = 50;
 
@@ -48,16 +49,16 @@ export function hasWork(ctx: Context, session: Session): boolean {
 function isRenewalDue({ clock }: Context, session: Session): boolean {
   const { record } = session;
   if (record === undefined || record === null || clock.now() - record.renewedAt < RENEW_AFTER_MS) return false;
-  return !hasFlashAlone(session.valuesWith(record));
+  return !hasOnlyFlash(session.valuesWith(record));
 }
 
 /** Every client can create such sessions by sending forms, so they are not renewed. */
-function hasFlashAlone(values: SessionValues): boolean {
+function hasOnlyFlash(values: SessionValues): boolean {
   return [...values.keys()].every(isFlashField);
 }
 
 async function endSession(ctx: Context, session: Session, cookieId: string | undefined): Promise<SaveResult> {
-  if (cookieId !== undefined) await session.ask((store, now) => store.end(toStoreKey(cookieId), now));
+  if (cookieId !== undefined) await session.callStore((store, now) => store.end(toStoreKey(cookieId), now));
   const created = await createSession(ctx, session);
   return created === NOTHING_SAVED && cookieId !== undefined ? { kind: "deletion" } : created;
 }
@@ -66,20 +67,20 @@ async function createSession(ctx: Context, session: Session): Promise<SaveResult
   const { set } = getChanges(session);
   if (set.size === 0) return NOTHING_SAVED;
   const maxAgeMs = getFirstAge(session, set);
-  const times = { idleMs: maxAgeMs, renew: !hasFlashAlone(set) };
+  const times = { idleMs: maxAgeMs, renew: !hasOnlyFlash(set) };
   for (let tries = 0; tries < MAX_ID_TRIES; tries++) {
     const id = session.newId;
-    const isCreated = await session.ask((store) =>
+    const isCreated = await session.callStore((store) =>
       store.create(toStoreKey(id), set, { ...getTimes(ctx, session), ...times }),
     );
-    if (session.runCheck(() => checkCreation(isCreated))) return { kind: "cookie", id, isNew: true, maxAgeMs };
+    if (session.guardResult(() => checkCreation(isCreated))) return { kind: "cookie", id, isNew: true, maxAgeMs };
     session.dropNewId();
   }
   return failForLackOfIds(session);
 }
 
 function failForLackOfIds(session: Session): never {
-  return session.runCheck(() => {
+  return session.guardResult(() => {
     throw new Error(`${MAX_ID_TRIES} random ids were in use`);
   });
 }
@@ -88,10 +89,10 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
   const changes = getChanges(session);
   for (let tries = 0; tries < MAX_ID_TRIES; tries++) {
     const id = session.newId;
-    const result = await session.ask((store) =>
+    const result = await session.callStore((store) =>
       store.move(toStoreKey(from), toStoreKey(id), changes, getTimes(ctx, session)),
     );
-    const moved = result === "taken" ? result : session.runCheck(() => checkUpdate(result));
+    const moved = result === "taken" ? result : session.guardResult(() => checkUpdate(result));
     // A sign-in counts also if another request has ended the session before: its values create a new session.
     if (moved === "ended" || moved === "unknown") return createSession(ctx, session);
     if (moved !== "taken") return createCookieResult(ctx, id, true, moved);
@@ -103,9 +104,11 @@ async function moveSession(ctx: Context, session: Session, from: string): Promis
 
 async function updateSession(ctx: Context, session: Session, id: string, changes: SessionChanges): Promise<SaveResult> {
   // If the request adds nothing but flash, the values of the session decide whether it may be renewed.
-  if (changes.set.size > 0 && hasFlashAlone(changes.set)) await session.load();
-  const result = await session.ask((store) => store.update(toStoreKey(id), changes, getUpdateTimes(ctx, session)));
-  const updated = session.runCheck(() => checkUpdate(result));
+  if (changes.set.size > 0 && hasOnlyFlash(changes.set)) await session.load();
+  const result = await session.callStore((store) =>
+    store.update(toStoreKey(id), changes, getUpdateTimes(ctx, session)),
+  );
+  const updated = session.guardResult(() => checkUpdate(result));
   if (updated === "unknown") return createSession(ctx, session);
   if (updated === "ended") {
     if (changes !== NO_CHANGES) log.debug("session ended while the request was running: its changes are dropped");
@@ -116,10 +119,10 @@ async function updateSession(ctx: Context, session: Session, id: string, changes
 }
 
 async function trimMessages(ctx: Context, session: Session, id: string): Promise<void> {
-  const record = await session.ask((store, now) => store.load(toStoreKey(id), now));
-  const deleted = record === undefined ? [] : session.runCheck(() => findSurplus(record.values));
+  const record = await session.callStore((store, now) => store.load(toStoreKey(id), now));
+  const deleted = record === undefined ? [] : session.guardResult(() => findSurplus(record.values));
   if (deleted.length === 0) return;
-  await session.ask((store) =>
+  await session.callStore((store) =>
     store.update(toStoreKey(id), { set: NO_CHANGES.set, deleted }, getUpdateTimes(ctx, session)),
   );
 }
@@ -137,14 +140,14 @@ function createCookieResult(ctx: Context, id: string, isNew: boolean, { expiresA
 
 function getFirstAge({ settings: { idleMs, absoluteMs } }: Session, values: SessionValues): number {
   const age = Math.min(idleMs, absoluteMs);
-  return hasFlashAlone(values) ? Math.min(age, FLASH_ALONE_MS) : age;
+  return hasOnlyFlash(values) ? Math.min(age, FLASH_ONLY_MS) : age;
 }
 
 /** A session that holds nothing but the flash is not renewed. */
 function getUpdateTimes(ctx: Context, session: Session): SessionTimes {
   const { record } = session;
-  const isFlashAlone = record !== undefined && record !== null && hasFlashAlone(session.valuesWith(record));
-  return { ...getTimes(ctx, session), renew: !isFlashAlone };
+  const isOnlyFlash = record !== undefined && record !== null && hasOnlyFlash(session.valuesWith(record));
+  return { ...getTimes(ctx, session), renew: !isOnlyFlash };
 }
 
 function getTimes({ clock }: Context, { startedAt, settings: { idleMs, absoluteMs } }: Session): SessionTimes {

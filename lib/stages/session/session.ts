@@ -26,7 +26,7 @@ import { markHandled } from "../../runtime/mark-handled.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import { readFlashValue } from "./flash-fields.js";
-import { SessionCookie } from "./session-cookie.js";
+import { type SaveResult, SessionCookie } from "./session-cookie.js";
 import type { SessionKeys } from "./session-keys.js";
 import { checkName, SessionKey, serializeValue } from "./session-value.js";
 import type { Awaitable, SessionStore, StoredSession } from "./stores/session-store.js";
@@ -45,13 +45,6 @@ export interface SessionSettings {
 
 /** The effect of the request on the record: it stays, moves to a new id, or ends. @internal */
 export type SessionOutcome = "stays" | "moves" | "ends";
-
-/** The cookie that the browser needs after a save. @internal */
-export type SaveResult =
-  | { readonly kind: "nothing" }
-  /** The session has this id, which is new or whose time was extended. */
-  | { readonly kind: "cookie"; readonly id: string; readonly isNew: boolean; readonly maxAgeMs: number }
-  | { readonly kind: "deletion" };
 
 /** Called once the session is saved, while headers can still be set. @internal */
 export interface SavedListener {
@@ -72,7 +65,7 @@ export class Session {
   /** The first failure of the store. It is sent in the place of the handler's response. @internal */
   failure: unknown = undefined;
   /** The CSRF stage, which binds its token to the id. @internal */
-  whenSaved: SavedListener | undefined = undefined;
+  saveListener: SavedListener | undefined = undefined;
   /** True once the changes are saved or discarded. @internal */
   isClosed = false;
   /** The record, once it is read; `null`: there is none. @internal */
@@ -215,9 +208,11 @@ export class Session {
     const { cookieId } = this;
     if (cookieId === undefined) return (this.record = null);
     const key = toStoreKey(cookieId);
-    const found = this.ask((store, now) => store.load(key, now));
-    if (!isPromise(found)) return (this.record = this.runCheck(() => checkRecord(found, key)));
-    this.#loading = markHandled(found.then((record) => (this.record = this.runCheck(() => checkRecord(record, key)))));
+    const found = this.callStore((store, now) => store.load(key, now));
+    if (!isPromise(found)) return (this.record = this.guardResult(() => checkRecord(found, key)));
+    this.#loading = markHandled(
+      found.then((record) => (this.record = this.guardResult(() => checkRecord(record, key)))),
+    );
     return this.#loading;
   }
 
@@ -232,7 +227,7 @@ export class Session {
   }
 
   /** Calls the store. A failure, or a result that takes too long, becomes a 503 and is remembered. @internal */
-  ask<T>(call: (store: SessionStore, now: number) => Awaitable<T>): Awaitable<T> {
+  callStore<T>(call: (store: SessionStore, now: number) => Awaitable<T>): Awaitable<T> {
     const { clock } = this.#ctx;
     try {
       const reply = call(this.settings.store, clock.now());
@@ -247,7 +242,7 @@ export class Session {
   }
 
   /** Runs a check of a value that the store returned. An error of the check is a failure of the store. @internal */
-  runCheck<T>(work: () => T): T {
+  guardResult<T>(work: () => T): T {
     try {
       return work();
     } catch (error) {
@@ -266,7 +261,7 @@ export class Session {
     const text =
       changes?.has(name) === true ? changes.get(name) : this.outcome === "ends" ? undefined : record?.values.get(name);
     if (text === undefined) return undefined;
-    const value = this.runCheck(() => JSON.parse(text) as unknown);
+    const value = this.guardResult(() => JSON.parse(text) as unknown);
     return typeof key === "string" || key.schema === undefined ? value : validateValue(key.schema, value, name);
   }
 

@@ -13,7 +13,7 @@ import { setupError } from "../../../errors/setup-error.js";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 import { valueText } from "../../../errors/value-text.js";
 import {
-  FLASH_ALONE_MS,
+  FLASH_ONLY_MS,
   REMEMBER_ENDED_MS,
   RENEW_AFTER_MS,
   SessionStore,
@@ -41,7 +41,7 @@ const DEFAULT_MAX_BYTES = 268_435_456;
 /** The approximate bytes of a session beside its values. */
 const SESSION_BYTES = 256;
 /** Entries with at most this lifetime are removed first when room is needed: they hold nothing but the flash. */
-const BRIEF_MS = FLASH_ALONE_MS + RENEW_AFTER_MS;
+const BRIEF_MS = FLASH_ONLY_MS + RENEW_AFTER_MS;
 
 interface MemorySession extends StoredSession {
   readonly createdAt: number;

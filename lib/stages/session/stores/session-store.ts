@@ -2,9 +2,9 @@
  * The port of a session store. A store keeps records under the hash of a session's id and never sees the id itself. `MemorySessionStore`
  * keeps them in this process; other stores share them between processes. `obeysSessionStore` checks every promise below.
  *
- * The framework sets and deletes single values. A store applies them to the record in one step, so two requests of one session lose nothing
- * of each other: if both wrote the same value, the later write stays. A deletion is a write like any other, and a request that reads a
- * number, adds to it and writes it back may lose the number of the other request.
+ * The framework sets and deletes single values. A store applies them to the record in one step, so two requests of one session do not
+ * overwrite each other's values: if both wrote the same value, the later write stays. A deletion is a write like any other, and a request
+ * that reads a number, adds to it and writes it back may lose the number of the other request.
  *
  * A method may return a value or a promise. A store fails by throwing or rejecting, and never reports a failure as a missing record.
  */
@@ -52,7 +52,7 @@ export const NO_CHANGES: SessionChanges = Object.freeze({ set: new Map<string, s
 export const RENEW_AFTER_MS = 60_000;
 
 /** A session that holds nothing but the flash lasts this time: ten minutes. The first value of the application gives it the whole lifetime. */
-export const FLASH_ALONE_MS = 600_000;
+export const FLASH_ONLY_MS = 600_000;
 
 /**
  * How long a store remembers that a session ended: ten minutes. No request that started before the end is still running after this time.

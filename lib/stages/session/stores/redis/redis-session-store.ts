@@ -52,7 +52,7 @@ local function stop()
 end
 local function change(key)
   local count = tonumber(ARGV[11])
-  -- First the writes that need memory: without any Redis refuses them, but not after another write of the script.
+  -- First the writes that need memory: when memory is full, Redis refuses them, but not after another write of the script.
   for at = 12 + count, #ARGV, 2 do redis.call('HSET', key, 'v' .. ARGV[at], ARGV[at + 1]) end
   for at = 12, 11 + count do redis.call('HDEL', key, 'v' .. ARGV[at]) end
 end
