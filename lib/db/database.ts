@@ -141,7 +141,7 @@ export abstract class Database<Tables> extends Subsystem {
     }
   }
 
-  /** Two databases of one application have the same kind of driver. */
+  /** All databases of an application use the same dialect. */
   override check(all: readonly Subsystem[]): readonly Diagnostic[] {
     const first = all.find((each) => each instanceof Database);
     if (first === undefined || first.driver.dialect.name === this.driver.dialect.name) return [];
@@ -150,7 +150,7 @@ export abstract class Database<Tables> extends Subsystem {
         code: "E_DB_DRIVERS",
         what: `${this.name} is on ${this.driver.dialect.name}, and ${first.name} is on ${first.driver.dialect.name}`,
         where: "the providers of the databases",
-        fix: "use one driver in an application; several databases of one driver are several classes",
+        fix: "use drivers of one dialect in an application; several databases are several classes",
       },
     ];
   }

@@ -15,7 +15,7 @@
 export type SqlFamily = "sqlite" | "postgres" | "mysql";
 
 export interface DatabaseDialect {
-  /** For errors: `postgres`. All databases of an application have dialects of one name. */
+  /** For errors: `postgres`. All databases of an application use the same dialect; the names are compared. */
   readonly name: string;
   readonly family: SqlFamily;
   /** True if only one transaction at a time can write. A write beside an open transaction of the same code would wait for its end. */

@@ -3,7 +3,7 @@
  * value that the application passes to its database. `sqlite()`, `postgres()` and `mysql()` create one.
  *
  * Not for applications: they use `db.query` and `db.transaction`. Write a driver only for an engine that the framework does not know, and
- * test it with `obeysDatabase` of `@stagecraft/framework/testing/contracts`. `spec/db/toy-driver.ts` of the repository is a whole driver.
+ * test it with `obeysDatabase` of `@stagecraft/framework/testing/contracts`. `spec/db/toy-driver.ts` of the repository is a complete driver.
  *
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")));
@@ -180,8 +180,9 @@ export abstract class DatabaseDriver {
   abstract failure(error: unknown): DriverFailure;
 
   /**
-   * Prevents other processes from migrating the same database, until `release` or the end of this process. Rejects after `waitMs`. The text
-   * of the error names the holder of the lock and the time at which it took the lock, where the engine knows them.
+   * Prevents other processes from migrating the same database, until `release` or the end of this process. Rejects after `waitMs`, with a
+   * failure of the kind `busy`. The text of the error names the holder of the lock and the time at which it took the lock, where the
+   * engine knows them.
    */
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
 

@@ -60,6 +60,21 @@ describe("a driver outside of the package", function () {
     await obeysDatabase(db);
   });
 
+  it("breaks the contract of a database with a lock that excludes no other, or without the failure of a wait", async () => {
+    const { driver } = db;
+    const lock = driver.lockMigrations.bind(driver);
+    const broken = [
+      async () => ({ release: async () => {} }),
+      (waitMs: number) => lock(waitMs).catch(() => Promise.reject(new Error("no lock"))),
+    ];
+    for (const lockMigrations of broken) {
+      driver.lockMigrations = lockMigrations;
+      expect((await rejectionOf(obeysDatabase(db))).message).to.contain(
+        "two locks of the migrations exclude each other",
+      );
+    }
+  });
+
   it("keeps the sessions of an application", async () => {
     await obeysSessionStore(new DatabaseSessionStore(db));
   });

@@ -3,7 +3,7 @@
  * framework. Its engine is SQLite, over one connection that the callers use one after the other.
  */
 import { DatabaseSync } from "@photostructure/sqlite";
-import type { SubsystemHost } from "@stagecraft/framework";
+import { type Clock, type SubsystemHost, SystemClock } from "@stagecraft/framework";
 import {
   type BeginOptions,
   ConnectionPool,
@@ -28,6 +28,7 @@ import {
 } from "@stagecraft/framework/db";
 
 const STOP_GRACE_MS = 2_000;
+const LOCK_PAUSE_MS = 20;
 
 /** A driver for the file. */
 export function toy(file: string, pool?: Omit<PoolOptions, "max">): DatabaseDriver {
@@ -38,6 +39,7 @@ class ToyDriver extends DatabaseDriver {
   /** The SQL is that of SQLite. */
   readonly dialect: DatabaseDialect = { ...sqliteDialect, name: "toy" };
   readonly hasTransactionalSchema = true;
+  private clock: Clock = new SystemClock();
   private pool: ConnectionPool<ToyConnection> | undefined;
 
   constructor(
@@ -48,6 +50,7 @@ class ToyDriver extends DatabaseDriver {
   }
 
   override prepare(host: SubsystemHost): void {
+    this.clock = host.clock;
     const limits = toPoolLimits({ ...this.options, max: 1 }, "pool of toy");
     const pool: ConnectionPool<ToyConnection> = new ConnectionPool(
       limits,
@@ -88,9 +91,32 @@ class ToyDriver extends DatabaseDriver {
     return { kind, text };
   }
 
-  /** One process has the file. */
-  override async lockMigrations(): Promise<MigrationLock> {
-    return { release: async () => {} };
+  /** An open transaction on a second file. The engine rolls it back at the latest when the process ends. */
+  override async lockMigrations(waitMs: number): Promise<MigrationLock> {
+    const lock = new DatabaseSync(`${this.address}-lock`);
+    const until = this.clock.monotonic() + waitMs;
+    try {
+      while (!this.tryLock(lock)) {
+        const left = until - this.clock.monotonic();
+        if (left <= 0)
+          throw new DriverError({ kind: "busy", text: "another process holds the lock of the migrations" });
+        await new Promise<void>((resolve) => this.clock.setTimeout(resolve, Math.min(LOCK_PAUSE_MS, left)));
+      }
+    } catch (error) {
+      lock.close();
+      throw error;
+    }
+    return { release: async () => lock.close() };
+  }
+
+  private tryLock(lock: InstanceType<typeof DatabaseSync>): boolean {
+    try {
+      lock.exec("begin immediate");
+      return true;
+    } catch (error) {
+      if (this.failure(error).kind === "busy") return false;
+      throw error;
+    }
   }
 }
 

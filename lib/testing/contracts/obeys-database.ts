@@ -1,15 +1,28 @@
 /**
  * The contract of every driver of a database, as a suite of promises. It makes the table `framework_contract` and drops it at the end.
  *
+ * It does not test the cancellation of a running statement, a connection that is lost, or the limits of a pool, because each engine needs
+ * other means for them. The lock of the migrations is tested in one process, and not for `:memory:`, which no other process can open.
+ *
  * @example
  * it("obeys the contract of a database", () => obeysDatabase(new ShopDatabase(myDriver())));
  */
 import { inWorkScope } from "../../lifecycle/work-scope.js";
+import { OVERDUE, SystemClock, within } from "../../runtime/clock.js";
+import { markHandled } from "../../runtime/mark-handled.js";
 import { createFailure, describeValue } from "../failure.js";
+
+/** The part of a `DatabaseDriver` that the contract needs. */
+export interface ContractDriver {
+  readonly dialect: { readonly family: string };
+  readonly address: string;
+  lockMigrations(waitMs: number): Promise<{ release(): Promise<void> }>;
+  failure(error: unknown): { readonly kind: string };
+}
 
 /** The part of a `Database` that the contract needs. */
 export interface ContractDatabase {
-  readonly driver: { readonly dialect: { readonly family: string } };
+  readonly driver: ContractDriver;
   run(text: string, binds?: readonly unknown[]): Promise<readonly Readonly<Record<string, unknown>>[]>;
   transaction<T>(
     fn: (run: { readonly attempt: number }) => T | Promise<T>,
@@ -29,6 +42,8 @@ interface DatabaseTrial {
 }
 
 const TABLE = "framework_contract";
+/** Longer than any wait of a driver that keeps its promises. */
+const LOCK_LIMIT_MS = 10_000;
 const CANARY = "canary4711secret";
 
 /** @throws AssertionError listing every promise that the database breaks. The database is started, and stays so. */
@@ -91,6 +106,16 @@ async function getCode(work: Promise<unknown>): Promise<unknown> {
 
 function fail(): never {
   throw failed;
+}
+
+/** Waits 50 ms for the lock of the migrations. Returns the kind of the failure. */
+async function findLockFailure(driver: ContractDriver): Promise<string> {
+  const attempt = driver.lockMigrations(50).then(
+    async (lock) => (await lock.release(), "none"),
+    (error: unknown) => driver.failure(error).kind,
+  );
+  const kind = await within(new SystemClock(), LOCK_LIMIT_MS, attempt);
+  return kind === OVERDUE ? `none within ${LOCK_LIMIT_MS} ms` : kind;
 }
 
 const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTrial) => Promise<void>])[] = [
@@ -244,6 +269,22 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTria
       }
       equal(await ids(), [1], "what is stored");
       await db.probe(AbortSignal.timeout(5_000));
+    },
+  ],
+  [
+    "two locks of the migrations exclude each other, and a wait for the lock ends",
+    async ({ db: { driver }, equal }) => {
+      if (driver.address === ":memory:") return;
+      const first = await driver.lockMigrations(LOCK_LIMIT_MS);
+      const steps: string[] = [];
+      const second = markHandled(driver.lockMigrations(LOCK_LIMIT_MS).then((lock) => (steps.push("locked"), lock)));
+      equal(await findLockFailure(driver), "busy", "the failure of a wait of 50 ms");
+      steps.push("released");
+      await first.release();
+      const lock = await within(new SystemClock(), LOCK_LIMIT_MS, second);
+      if (lock !== OVERDUE) await lock.release();
+      equal(steps, ["released", "locked"], "the order of the release and the second lock");
+      equal(await findLockFailure(driver), "none", "the failure after all releases");
     },
   ],
 ];
