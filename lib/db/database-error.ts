@@ -44,7 +44,7 @@ const MEANINGS: Readonly<Record<FailureKind, Meaning>> = {
     code: "E_DB_FOREIGN_KEY",
     status: 409,
     detail: "A record that this one needs does not exist, or others still need this one.",
-    text: "a foreign key has no row, or the row is still referred to",
+    text: "a foreign key references a row that does not exist, or the row is still referenced",
   },
   notNull: { ...FAULT, code: "E_DB_NOT_NULL", text: "a column without a value" },
   check: { ...FAULT, code: "E_DB_CHECK", text: "a check of a table refused the row" },

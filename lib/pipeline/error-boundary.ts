@@ -43,7 +43,7 @@ function settle(ctx: Context, handleDeferred: DeferredHandler): void {
   if (!ctx.mayChange) return;
   try {
     if (ctx.lateError !== undefined) throw takeLateError(ctx);
-    if (ctx.isShared) checkNodeStatus(ctx);
+    if (ctx.isExposed) checkNodeStatus(ctx);
     if (ctx.deferred instanceof Deferred) handleDeferred(ctx, ctx.deferred);
     else settleBody(ctx);
   } catch (thrown) {

@@ -145,7 +145,7 @@ describe("an HTTP message in an event", () => {
 
     logged(ctx);
 
-    expect([ctx.requestIsShared, ctx.isShared]).to.deep.equal([false, false]);
+    expect([ctx.requestIsShared, ctx.isExposed]).to.deep.equal([false, false]);
   });
 
   it("is redacted by alsoRedact", () => {

@@ -25,7 +25,7 @@ const SAVEPOINT = "framework_test";
 /**
  * The disposal of the result rolls back all changes since the call. The database must be started, and is not stopped.
  *
- * @throws at the disposal, FrameworkError `E_DB_SANDBOX` if work still runs, or a foreign key has no row
+ * @throws at the disposal, FrameworkError `E_DB_SANDBOX` if work still runs, or a foreign key references a row that does not exist
  */
 export async function rolledBack<Tables>(db: Database<Tables>): Promise<AsyncDisposable> {
   const statements = db.getStatements();
@@ -110,7 +110,9 @@ class SandboxDriver extends DatabaseDriver {
     if (checkConstraints === undefined) return undefined;
     try {
       const { rows } = await this.connection.query({ sql: checkConstraints, parameters: [], isRead: true });
-      return rows.length === 0 ? undefined : `a foreign key of the table ${String(rows[0]?.["table"])} has no row`;
+      return rows.length === 0
+        ? undefined
+        : `a foreign key of the table ${String(rows[0]?.["table"])} references a row that does not exist`;
     } catch (error) {
       return `a deferred constraint does not hold: ${this.driver.failure(error).constraint ?? "see the schema"}`;
     }
@@ -186,7 +188,7 @@ class SandboxConnection implements DriverConnection {
   }
 }
 
-/** Deletes all rows of all tables but those of the migrations, and starts their numbers at 1 again, where the engine can. */
+/** Deletes all rows of all tables but those of the migrations, and resets the sequences, where the engine can. */
 export async function emptied<Tables>(db: Database<Tables>): Promise<void> {
   const { truncate, suspendForeignKeys, resumeForeignKeys } = db.driver.dialect;
   const builder = db.query.withoutPlugins();

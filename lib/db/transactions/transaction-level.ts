@@ -84,8 +84,7 @@ export class TransactionLevel implements CommitScope {
 
   /**
    * Rolls back the nested level if its function still runs, because the outer function has not awaited it: a part of a nested transaction
-   * is
-   * never committed. Never rejects.
+   * is never committed. Never rejects.
    */
   async undoInner(): Promise<void> {
     const { inner } = this;
@@ -129,7 +128,7 @@ export class TransactionLevel implements CommitScope {
     const isOpen = this.phase === "open";
     if (isOpen && !this.root.isUsable) {
       await this.undo();
-      throw swallowedError(this.name);
+      throw createSwallowedError(this.name);
     }
     this.parent?.work.push(...this.close());
     if (!isOpen) return;
@@ -178,7 +177,7 @@ export class TransactionLevel implements CommitScope {
   }
 }
 
-function swallowedError(database: string): FrameworkError {
+function createSwallowedError(database: string): FrameworkError {
   const error = new FrameworkError("The transaction failed.", { code: "E_DB_TRANSACTION_FAILED" });
   error.message = `${database}: a statement of the nested transaction failed, and its function returned as if it had not. The nested transaction is rolled back.`;
   return error;

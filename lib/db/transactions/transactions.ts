@@ -70,7 +70,7 @@ export class Transactions {
   private async runOutermost<T>(fn: (run: TransactionRun) => T | Promise<T>, options: TransactionOptions): Promise<T> {
     const { retries = 0 } = options;
     const signal = currentWorkScope()?.signal;
-    // The error is only its stack, which is formatted only when it is read.
+    // Created only for its stack. The stack is formatted only when it is read.
     const callSite = new Error();
     for (let attempt = 1; ; attempt++) {
       try {

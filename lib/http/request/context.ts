@@ -240,14 +240,14 @@ export class Context<Names extends string = never> extends Exchange {
   set respond(value: boolean | undefined) {
     if (!this.mayChange) return;
     if (value === false) {
-      if (!this.isShared) exposeResponse(this);
+      if (!this.isExposed) exposeResponse(this);
       this.leaveToApplication();
     } else if (this.isWrittenByHand) this.share();
   }
 
   /** Node's response. The application may write it by hand; stages still add their headers to its head. */
   get res(): ServerResponse {
-    if (!this.isShared) exposeResponse(this);
+    if (!this.isExposed) exposeResponse(this);
     return this.detached ?? this.raw;
   }
 

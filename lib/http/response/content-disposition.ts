@@ -1,6 +1,6 @@
 /**
  * The `Content-Disposition` of a download (RFC 6266): `attachment` or `inline`, and the name of the file, in ASCII and in UTF-8 (RFC 8187).
- * Do not use it to read the header: a name that a client sends is data of the client.
+ * Do not use it to read the header: a name that a client sends is untrusted input.
  *
  * @example
  * formatContentDisposition("Übersicht.pdf"); // attachment; filename="_bersicht.pdf"; filename*=UTF-8''%C3%9Cbersicht.pdf

@@ -15,7 +15,7 @@ const log = tracing.target("framework::http::send");
 export function exposeResponse(exchange: Exchange): void {
   const { raw } = exchange;
   exchange.mirror();
-  if (exchange.isShared) return;
+  if (exchange.isExposed) return;
   bindFlow(raw);
   listenForFailure(exchange);
   const writeHead = raw.writeHead.bind(raw);

@@ -39,7 +39,10 @@ export type EndReason = "handed over" | "client gone";
 export abstract class ResponseState {
   /** The body. `settleBody` converts it into text, bytes or a Node stream. @internal */
   payload: unknown = undefined;
-  /** The body, if other responses share its bytes. An application that reads the body gets a copy. @internal */
+  /**
+   * The body, if the stage of the static files sends its bytes with other responses too. An application that reads the body gets a copy.
+   * @internal
+   */
   sharedBytes: Uint8Array | undefined = undefined;
   /** The media type that follows from the body. A `Content-Type` that was set takes precedence. @internal */
   inferredType: string | undefined = undefined;
@@ -92,7 +95,7 @@ export abstract class ResponseState {
       raw.removeHeader("content-length");
     if (this.givenStatus === undefined) raw.statusCode = 200;
     this.inferredType = type;
-    if (this.isShared) this.mirror();
+    if (this.isExposed) this.mirror();
   }
 
   /**
@@ -201,7 +204,7 @@ export abstract class ResponseState {
   }
 
   /** Whether the application has Node's response. The head is then completed when Node writes it. @internal */
-  get isShared(): boolean {
+  get isExposed(): boolean {
     return this.writer !== "framework";
   }
 
@@ -228,7 +231,7 @@ export abstract class ResponseState {
   decide(reason: Error): void {
     this.decisionReason = reason;
     this.deferred = undefined;
-    if (this.isShared) this.share();
+    if (this.isExposed) this.share();
   }
 
   private detachIfDecided(): void {

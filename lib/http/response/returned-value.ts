@@ -196,7 +196,7 @@ async function waitForFirstValue(ctx: Context, stream: IterableStream): Promise<
   await waitForStart(ctx, stream);
   if (!ctx.mayChange || ctx.payload !== stream) return;
   ctx.inferredType = stream.inferredType ?? ctx.inferredType;
-  if (ctx.isShared) ctx.mirror();
+  if (ctx.isExposed) ctx.mirror();
 }
 
 /** Node emits the end of a stream only to a reader. */

@@ -1,7 +1,7 @@
 /**
- * Sends the response: converts the state of the context into a head and bytes. The last-resort handler calls it once for each request,
- * after every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged and ends the connection,
- * so that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
+ * Sends the response: converts the state of the context into a head and bytes. `lastResortHandler` of `pipeline/error-boundary.ts` calls it
+ * once for each request, after every stage. It throws only before the first byte, for a head that Node refuses. A later failure is logged
+ * and ends the connection, so that the client sees a body that is cut off, and not a clean end (RFC 9112 section 8).
  */
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
@@ -73,8 +73,8 @@ function removeBodyHeaders(ctx: Context): number | undefined {
 
 function sendWhole(ctx: Context, body: string | Uint8Array | undefined, length: number, lingers: boolean): void {
   if (lingers) lingerAfterResponse(ctx);
-  // The application may have put an `end` of its own on a response that it has.
-  if (ctx.isShared && body !== undefined) endWithBody(ctx.raw, body);
+  // The application may have overridden `end` of a response that it has.
+  if (ctx.isExposed && body !== undefined) endWithBody(ctx.raw, body);
   else endResponse(ctx.raw, body, length);
   endRequest(ctx);
   ctx.finish();
@@ -135,7 +135,7 @@ function pipeBody(ctx: Context, stream: Readable, bounds: LengthBounds): void {
     }
     isReported = true;
   };
-  // The pipeline reports the failure too, but newer Nodes close the connection first, and the client seems to have left.
+  // The pipeline reports the failure too, but newer versions of Node close the connection first, and the client seems to have left.
   const failure = findStreamError(stream);
   if (failure === undefined) stream.once("error", report);
   else report(failure);
@@ -168,7 +168,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const closes =
     lingers || (connection.registry.isDraining && connection.stream === undefined && connection.isLastRequest(ctx));
   if (closes) connection.isClosing = true;
-  const given = ctx.isShared || !acceptsTextHead(raw) ? null : takeSetHeaders(raw);
+  const given = ctx.isExposed || !acceptsTextHead(raw) ? null : takeSetHeaders(raw);
   if (given === null) {
     writeNodeHead(ctx, length, closes);
     return;
@@ -195,7 +195,7 @@ function writeNodeHead(ctx: Context, length: number | undefined, closes: boolean
   if (raw.getHeader("Content-Length") !== length || raw.hasHeader("Transfer-Encoding")) setFraming(raw, length);
   if (closes) raw.setHeader("Connection", "close");
   // The writeHead of a shared response completes the head itself.
-  if (!ctx.isShared) ctx.completeHead(new NodeHead(raw));
+  if (!ctx.isExposed) ctx.completeHead(new NodeHead(raw));
   raw.writeHead(raw.statusCode);
 }
 
@@ -248,8 +248,8 @@ function finishClosed(ctx: Context): void {
 }
 
 /** Ends a request without a body, from which nothing can be read, unless other code has the request or the response. */
-function endRequest({ incoming, raw, requestIsShared, isShared }: Context): void {
-  if (!(incoming instanceof FrameworkRequest) || requestIsShared || isShared) return;
+function endRequest({ incoming, raw, requestIsShared, isExposed }: Context): void {
+  if (!(incoming instanceof FrameworkRequest) || requestIsShared || isExposed) return;
   if (!hasBody(incoming) && !isWatched(raw)) incoming.endUnobserved();
 }
 

@@ -1,6 +1,6 @@
 /**
  * Values of the web platform, recognised by their members and not by their class: a package such as `undici`, `node-fetch` or
- * `@whatwg-node/fetch` has classes of its own, and so has another realm of Node. Not for values of a class that only one module has.
+ * `@whatwg-node/fetch` has classes of its own, and so does another V8 realm (`node:vm`). Not for values of a class that only one module has.
  */
 import { types } from "node:util";
 

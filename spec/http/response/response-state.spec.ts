@@ -17,8 +17,8 @@ async function contextAfter(handler: (ctx: Context) => unknown): Promise<Context
   return seen;
 }
 
-function writer({ isShared, isWrittenByHand }: Context): readonly boolean[] {
-  return [isShared, isWrittenByHand];
+function writer({ isExposed, isWrittenByHand }: Context): readonly boolean[] {
+  return [isExposed, isWrittenByHand];
 }
 
 describe("the phase of a response", () => {
