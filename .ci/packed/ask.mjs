@@ -32,4 +32,4 @@ child.kill("SIGTERM");
 const [code] = await ended;
 clearTimeout(deadline);
 assert.equal(code, 0, `${program} ended with ${code} after SIGTERM`);
-console.log(`${program} answered ${path} and ended on SIGTERM`);
+console.log(`${program} served ${path} and ended on SIGTERM`);

@@ -1,6 +1,6 @@
 /**
  * Follows a document in an empty folder with the packed package, block by block, as a new user does: saves the programs and the settings,
- * runs the commands, serves the program, and compares the answers with those in the document.
+ * runs the commands, serves the program, and compares the responses with those in the document.
  * Usage: node walk.mjs <document> <package file>
  */
 import assert from "node:assert/strict";
@@ -53,8 +53,8 @@ const takeStep = {
   },
   console: async (_code, block) => {
     const written = `<!-- served by main -->\n\n${block}\n`;
-    const answered = await replay(written, (_name, cwd) => Child.start(join(folder, "dist/main.js"), {}, { cwd }));
-    assert.equal(lasting(answered), lasting(written));
+    const replayed = await replay(written, (_name, cwd) => Child.start(join(folder, "dist/main.js"), {}, { cwd }));
+    assert.equal(lasting(replayed), lasting(written));
   },
 };
 
@@ -67,6 +67,6 @@ try {
 }
 assert.ok(
   steps.some(([, , , language]) => language === "console"),
-  `${path} shows no answer`,
+  `${path} shows no response`,
 );
 console.log(`${path} works as written, ${steps.length} blocks in ${Math.round((Date.now() - began) / 1000)} s`);

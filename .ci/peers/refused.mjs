@@ -1,5 +1,5 @@
 /**
- * Imports an entry point beside a package that is too old for it, and expects to be told so.
+ * Imports an entry point beside a package that is too old for it, and expects the error that says so.
  * Usage: node refused.mjs <entry point> <package> <version found>
  */
 import assert from "node:assert/strict";

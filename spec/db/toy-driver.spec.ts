@@ -1,4 +1,4 @@
-/** A driver outside of the package: the public face is enough to write one, and all that builds on a database works on it. */
+/** A driver outside of the package: the public API is enough to write one, and all that builds on a database works on it. */
 import { emptied, factory, rolledBack, type Migration } from "@stagecraft/framework/db";
 import { DatabaseJobs, Jobs } from "@stagecraft/framework/jobs";
 import { DatabaseSessionStore, sessionMigrations } from "@stagecraft/framework/session/db";

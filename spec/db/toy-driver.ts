@@ -1,5 +1,5 @@
 /**
- * A driver as an application writes it, to copy from: it imports the public face and the package of its engine, and nothing else of the
+ * A driver as an application writes it, to copy from: it imports the public API and the package of its engine, and nothing else of the
  * framework. Its engine is SQLite, over one connection that the callers use one after the other.
  */
 import { DatabaseSync } from "@photostructure/sqlite";

@@ -5,7 +5,7 @@
 import { expect } from "chai";
 import { type CompilerOptions, Consumer } from "../support/consumer.js";
 import { guidePrograms, recommendedSettings } from "../support/guide-programs.js";
-import { partsOfFace, resultsProgram } from "../support/results-program.js";
+import { partsOfApi, resultsProgram } from "../support/results-program.js";
 import { manifest, textOf } from "../support/sources.js";
 
 const STRICT = {
@@ -67,7 +67,7 @@ describe("declaration files of a project", function () {
   after(() => consumer[Symbol.dispose]());
 
   it("can name the type of each value that an entry point gives", async () => {
-    const parts = partsOfFace(textOf("docs/api.txt") ?? "");
+    const parts = partsOfApi(textOf("docs/api.txt") ?? "");
     for (const [entry, part] of parts)
       consumer.write(`results/${entry}.ts`, resultsProgram(entry, part, above(entry, parts)));
 

@@ -105,7 +105,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const MAX_FILES = 20;
 
 /** The entry points of package.json: they export and do nothing else, and no room imports them. */
-const FACES = "entries";
+const ENTRIES = "entries";
 
 /** Slots without a folder in `lib/stages`, and the reason. */
 const SLOTS_WITHOUT_STAGE: Readonly<Partial<Record<Slot, string>>> = {
@@ -163,7 +163,7 @@ function roomsBelow(start: string): ReadonlySet<string> {
 
 describe("the rooms", () => {
   it("hold every file of the library", () => {
-    const outside = library.filter(({ path }) => !(roomOf(path) in allowed) && roomOf(path) !== FACES);
+    const outside = library.filter(({ path }) => !(roomOf(path) in allowed) && roomOf(path) !== ENTRIES);
 
     expect(library).to.have.property("length").above(0);
     expect(outside.map(({ path }) => path)).to.deep.equal([]);
@@ -208,7 +208,7 @@ describe("the rooms", () => {
   it("import only the rooms of their list", () => {
     const wrong = breaches(library, (source) =>
       crossings(source)
-        .filter(({ room }) => roomOf(source.path) !== FACES && !(allowed[roomOf(source.path)] ?? []).includes(room))
+        .filter(({ room }) => roomOf(source.path) !== ENTRIES && !(allowed[roomOf(source.path)] ?? []).includes(room))
         .map(({ file }) => `imports ${file}: move the shared part to a lower floor, or pass it as a value`),
     );
 
@@ -253,7 +253,9 @@ describe("the rooms", () => {
     const wrong = breaches(library, ({ path, imports }) =>
       imports
         .map(({ from }) => packageOf(from))
-        .filter((name) => optional.includes(name) && roomOf(path) !== FACES && !PACKAGES[roomOf(path)]?.includes(name))
+        .filter(
+          (name) => optional.includes(name) && roomOf(path) !== ENTRIES && !PACKAGES[roomOf(path)]?.includes(name),
+        )
         .map((name) => `imports ${name}, an optional package: move the import to the folder of a driver`),
     );
 
@@ -304,7 +306,7 @@ describe("a folder of the library", () => {
       counts.set(folder, (counts.get(folder) ?? 0) + 1);
     }
     // One file for each entry of package.json.
-    counts.delete(`lib/${FACES}`);
+    counts.delete(`lib/${ENTRIES}`);
 
     expect([...counts].filter(([, files]) => files > MAX_FILES)).to.deep.equal([]);
   });
@@ -333,18 +335,18 @@ describe("the endpoints", () => {
 });
 
 describe("the entry points", () => {
-  const faces = library.filter(({ path }) => roomOf(path) === FACES);
+  const entries = library.filter(({ path }) => roomOf(path) === ENTRIES);
 
   it("are the files of lib/entries, one for each entry of package.json", () => {
     const named = Object.values(manifest().exports).flatMap((entry) =>
       typeof entry === "string" ? [] : [entry.default.replace("./dist/", "").replace(/\.js$/, ".ts")],
     );
 
-    expect(faces.map(({ path }) => path)).to.have.members(named);
+    expect(entries.map(({ path }) => path)).to.have.members(named);
   });
 
   it("hold nothing but exports from other files", () => {
-    const wrong = breaches(faces, ({ code }) =>
+    const wrong = breaches(entries, ({ code }) =>
       withoutExports(code).trim() === "" ? [] : ["holds more than exports"],
     );
 
@@ -354,7 +356,7 @@ describe("the entry points", () => {
   it("are imported by no other room", () => {
     const wrong = breaches(library, ({ path, imports }) =>
       imports
-        .filter(({ file = "" }) => roomOf(file) === FACES && roomOf(path) !== FACES)
+        .filter(({ file = "" }) => roomOf(file) === ENTRIES && roomOf(path) !== ENTRIES)
         .map(({ file }) => `imports ${file}: import the file that holds the name`),
     );
 

@@ -4,8 +4,8 @@
  */
 
 /** The parts of `docs/api.txt`: the text below the heading of each entry point. */
-export function partsOfFace(face: string): ReadonlyMap<string, string> {
-  const parts = face.split(/^== /m).slice(1, -1);
+export function partsOfApi(api: string): ReadonlyMap<string, string> {
+  const parts = api.split(/^== /m).slice(1, -1);
   return new Map(parts.map((part) => [part.slice(0, part.indexOf("\n")), part]));
 }
 
@@ -30,17 +30,17 @@ export function resultsProgram(entry: string, part: string, above: readonly stri
     const [, alias, kind = "", declared = "", rest = ""] = DECLARATION.exec(line) ?? [];
     const name = alias ?? declared;
     if (/^\S/.test(line))
-      declaring = /class|interface/.test(kind) ? { name, type: `face.${name}${anyArguments(rest)}` } : undefined;
-    if (kind === "function") exported.set(name, `called(face.${name})`);
-    if (kind === "const") exported.set(name, `[face.${name}] as const`);
+      declaring = /class|interface/.test(kind) ? { name, type: `api.${name}${anyArguments(rest)}` } : undefined;
+    if (kind === "function") exported.set(name, `called(api.${name})`);
+    if (kind === "const") exported.set(name, `[api.${name}] as const`);
     const [, isStatic, key = ""] = MEMBER.exec(line) ?? [];
     if (declaring === undefined || key === "" || NO_MEMBERS.has(key)) continue;
     const value = `(owner: ${declaring.type}) => owner.${key}`;
-    exported.set(`${declaring.name}_${key}`, isStatic === undefined ? value : `member(face.${declaring.name}.${key})`);
+    exported.set(`${declaring.name}_${key}`, isStatic === undefined ? value : `member(api.${declaring.name}.${key})`);
   }
   const lines = [...exported].map(([name, value]) => `export const of_${name} = ${value};`);
   const imports = above.map((each) => `import {} from "${each}";`);
-  return [...imports, `import * as face from "${entry}";`, HELPERS, ...lines, ""].join("\n");
+  return [...imports, `import * as api from "${entry}";`, HELPERS, ...lines, ""].join("\n");
 }
 
 /** `<any, any>` for a head with two type parameters. */

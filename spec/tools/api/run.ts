@@ -1,11 +1,11 @@
 /**
- * `npm run api` compares the public face of the build with the checked-in text and fails where they differ; `npm run api -- --write`
+ * `npm run api` compares the public API of the build with the checked-in text and fails where they differ; `npm run api -- --write`
  * rewrites the text. A pull request shows the change of the text to its reader.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { manifest, ROOT, textOf } from "../../support/sources.js";
-import { publicFace } from "./public-face.js";
+import { publicApi } from "./public-api.js";
 
 const FILE = "docs/api.txt";
 const MAX_LINES = 40;
@@ -30,16 +30,16 @@ function difference(before: string, after: string): readonly string[] {
 }
 
 const written = textOf(FILE) ?? "";
-const built = await publicFace(Object.fromEntries(entries), read);
+const built = await publicApi(Object.fromEntries(entries), read);
 if (process.argv.includes("--write")) {
   writeFileSync(join(ROOT, FILE), built);
   console.log(`${FILE}: ${built.split("\n").length - 1} lines`);
 } else if (written === built) {
-  console.log(`the public face is the text of ${FILE}`);
+  console.log(`the public API is the text of ${FILE}`);
 } else {
   const lines = difference(written, built);
   console.error(lines.slice(0, MAX_LINES).join("\n") || "the order of the lines differs");
   if (lines.length > MAX_LINES) console.error(`and ${lines.length - MAX_LINES} more lines`);
-  console.error(`\nthe public face differs from ${FILE}; if it is meant, run: npm run api -- --write`);
+  console.error(`\nthe public API differs from ${FILE}; if it is meant, run: npm run api -- --write`);
   process.exitCode = 1;
 }

@@ -1,9 +1,9 @@
 /**
- * The public face as one text: the names of each entry point with their signatures, and the types behind them that no entry point
+ * The public API as one text: the names of each entry point with their signatures, and the types behind them that no entry point
  * exports. A change of the text is a change for users.
  *
  * @example
- * const text = await publicFace({ "@stagecraft/framework": "dist/lib/entries/main.d.ts" }, (path) => readFileSync(path, "utf8"));
+ * const text = await publicApi({ "@stagecraft/framework": "dist/lib/entries/main.d.ts" }, (path) => readFileSync(path, "utf8"));
  */
 import { posix } from "node:path";
 import { format } from "prettier";
@@ -27,17 +27,17 @@ interface Found {
  * @param read returns the text of a declaration file
  * @throws Error naming an export without a declaration
  */
-export async function publicFace(
+export async function publicApi(
   entries: Readonly<Record<string, string>>,
   read: (path: string) => string,
 ): Promise<string> {
-  const face = new Face(read);
+  const api = new PublicApi(read);
   const parts = [INTRODUCTION];
-  for (const [entry, file] of Object.entries(entries)) parts.push(await face.entry(entry, file));
-  return [...parts, await face.behind()].join("\n");
+  for (const [entry, file] of Object.entries(entries)) parts.push(await api.entry(entry, file));
+  return [...parts, await api.behind()].join("\n");
 }
 
-class Face {
+class PublicApi {
   private readonly files = new Map<string, DeclarationFile>();
   /** The entry point that shows a declaration first. */
   private readonly shown = new Map<string, string>();
