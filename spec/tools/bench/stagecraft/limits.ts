@@ -13,7 +13,7 @@ function asked(limit: RateLimit, times: number): RateLimit {
   const run = limit.wrap(() => undefined);
   const clock = new SystemClock();
   // As much of a request as a limit by a function reads.
-  const request = { clock, completeHeadWith: () => {} } as unknown as Context;
+  const request = { app: {}, clock, completeHeadWith: () => {} } as unknown as Context;
   for (let time = 0; time < times; time += 1) void run(request);
   return limit;
 }
