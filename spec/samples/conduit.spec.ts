@@ -20,7 +20,7 @@ interface Article {
   readonly author: { readonly username: string; readonly following: boolean };
 }
 
-/** The members of all answers. */
+/** The members of all responses. */
 interface Body {
   readonly user?: { readonly username: string; readonly bio: string | null; readonly token: string };
   readonly profile?: { readonly following: boolean };
@@ -33,11 +33,11 @@ interface Body {
   readonly errors?: Readonly<Record<string, readonly string[]>>;
 }
 
-interface Answer extends Body {
+interface ApiResponse extends Body {
   readonly status: number;
 }
 
-type Send = (method: string, path: string, json?: unknown) => Promise<Answer>;
+type Send = (method: string, path: string, json?: unknown) => Promise<ApiResponse>;
 
 const DAY_MS = 86_400_000;
 const PASSWORD = "correct horse";
@@ -72,7 +72,7 @@ async function published(send: Send, title: string, tagList: readonly string[] =
   return (await send("POST", "/articles", { article })).article?.slug ?? "";
 }
 
-function slugs({ articles = [] }: Answer): readonly string[] {
+function slugs({ articles = [] }: ApiResponse): readonly string[] {
   return articles.map(({ slug }) => slug);
 }
 
@@ -195,9 +195,9 @@ describe("samples/conduit", function () {
       [ada, "DELETE", `/articles/${slug}/comments/1e3`, undefined, 404, "comment", "not found"],
     ];
     for (const [send, method, path, json, status, subject, message] of refusals) {
-      const answer = await send(method, path, json);
+      const response = await send(method, path, json);
       const what = `${method} ${path} ${JSON.stringify(json)}`;
-      expect([answer.status, answer.errors?.[subject]?.[0]], what).to.deep.equal([status, message]);
+      expect([response.status, response.errors?.[subject]?.[0]], what).to.deep.equal([status, message]);
     }
   });
 
@@ -317,14 +317,14 @@ describe("samples/conduit", function () {
     await using emptied = await started(clock);
     const gone = as(emptied, await tokenOf(app, "ada"));
 
-    const answers = [
+    const responses = [
       await gone("POST", "/articles", { article: { title: "t", description: "d", body: "b" } }),
       await gone("GET", "/user"),
       await gone("PUT", "/user", { user: { bio: "x" } }),
     ];
 
-    expect(answers.map(({ status }) => status)).to.deep.equal([409, 401, 401]);
-    expect(JSON.stringify(answers)).not.to.match(/constraint|foreign key|articles/i);
+    expect(responses.map(({ status }) => status)).to.deep.equal([409, 401, 401]);
+    expect(JSON.stringify(responses)).not.to.match(/constraint|foreign key|articles/i);
   });
 
   it("takes the signs of patterns in a filter for themselves", async () => {
@@ -348,9 +348,9 @@ describe("samples/conduit", function () {
     const comments = app.resolve(Comments);
     for (let at = 0; at <= 500; at++) await comments.add(article, 1, String(at));
 
-    const answer = await ada("GET", `/articles/${slug}/comments`);
+    const response = await ada("GET", `/articles/${slug}/comments`);
 
-    expect([answer.comments?.length, answer.comments?.[0]?.body, answer.comments?.at(-1)?.body]).to.deep.equal([
+    expect([response.comments?.length, response.comments?.[0]?.body, response.comments?.at(-1)?.body]).to.deep.equal([
       500,
       "500",
       "1",
@@ -373,8 +373,8 @@ describe("samples/conduit", function () {
     const application = conduitApplication(settingsFrom({}), fileDatabase(":memory:"));
     await using app = await testApp(application, provide(ArticleLists).useValue(failing as unknown as ArticleLists));
 
-    const answer = await as(app)("GET", "/tags");
+    const response = await as(app)("GET", "/tags");
 
-    expect(answer).to.deep.equal({ status: 500, errors: { body: ["something went wrong"] } });
+    expect(response).to.deep.equal({ status: 500, errors: { body: ["something went wrong"] } });
   });
 });

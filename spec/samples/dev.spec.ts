@@ -25,7 +25,7 @@ const SETTINGS = {
   include: ["src"],
 };
 
-/** A server that answers with its version, on `/slow` when the release request has come, and that drains at SIGTERM. */
+/** A server that responds with its version, on `/slow` when the release request has come, and that drains at SIGTERM. */
 function server(version: string, port: number): string {
   return `
 import { createServer, type ServerResponse } from "node:http";
@@ -125,9 +125,9 @@ describe("the development loop", function () {
     try {
       expect(await through()).to.equal("5");
       program.restart();
-      const answers = await Promise.all(Array.from({ length: 20 }, through));
+      const responses = await Promise.all(Array.from({ length: 20 }, through));
 
-      expect(new Set(answers)).to.deep.equal(new Set(["5"]));
+      expect(new Set(responses)).to.deep.equal(new Set(["5"]));
     } finally {
       onePort.close();
     }

@@ -139,13 +139,13 @@ const cookiesOf = (response: Response) => response.headers.getSetCookie().map((e
 /** The cookies of a person who signs up as the form does. */
 async function signedUp(child: Child, name: string): Promise<string> {
   const [token = ""] = cookiesOf(await fetch(`${child.url}/account/sign-up`));
-  const answer = await fetch(`${child.url}/account/sign-up`, {
+  const response = await fetch(`${child.url}/account/sign-up`, {
     method: "POST",
     redirect: "manual",
     headers: { cookie: token, "Content-Type": "application/json", "X-XSRF-TOKEN": token.replace(/^[^=]*=/, "") },
     body: JSON.stringify({ name, password: "a long password", email: `${name}@example.org` }),
   });
-  return cookiesOf(answer).join("; ");
+  return cookiesOf(response).join("; ");
 }
 
 describe("the data of the sample", function () {
@@ -164,9 +164,9 @@ describe("the data of the sample", function () {
       await using other = await started();
       await Promise.all([one.serves(), other.serves()]);
 
-      const answers = await Promise.all([made(one, "mine"), made(other, "mine"), made(other, "theirs")]);
+      const responses = await Promise.all([made(one, "mine"), made(other, "mine"), made(other, "theirs")]);
 
-      expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([201, 201, 409]);
+      expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).to.deep.equal([201, 201, 409]);
       expect(await shown(one, "theirs")).to.include({ slug: "theirs" });
     }
     await using later = await started();

@@ -19,7 +19,7 @@ async function withLinks(app: TestApp, ...slugs: readonly string[]): Promise<Tes
   return ada;
 }
 
-/** A job counts a visit after its answer. */
+/** A job counts a visit after its response. */
 function counted(app: TestApp, visits: number): Promise<void> {
   return until(async () => (await app.resolve(LinkStore).totals()).visits >= visits);
 }
@@ -80,12 +80,12 @@ describe("the picture of a link", function () {
     await using app = await started();
     const ada = await withLinks(app, "mine");
 
-    const answer = await ada.post(logos.store.url("mine"), { body: pictureOf(PNG, "text/html") });
+    const response = await ada.post(logos.store.url("mine"), { body: pictureOf(PNG, "text/html") });
     const { picture } = pageIn(await (await app.get(home.show.url("mine"))).text()).props;
     const shown = await app.get(String(picture));
 
     expect(picture).to.match(/^\/links\/mine\/logo\?version=\d+$/);
-    expect([answer.status, answer.headers.get("location")]).to.deep.equal([303, home.show.url("mine")]);
+    expect([response.status, response.headers.get("location")]).to.deep.equal([303, home.show.url("mine")]);
     expect(shown.headers.get("content-type")).to.equal("image/png");
     expect(shown.headers.get("x-content-type-options")).to.equal("nosniff");
     expect(Buffer.from(await shown.arrayBuffer())).to.deep.equal(PNG);

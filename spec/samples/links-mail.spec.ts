@@ -24,12 +24,12 @@ describe("links", function () {
     const { app, sent } = await started();
     await using _running = app;
 
-    const answer = await app
+    const response = await app
       .withCsrf()
       .post("/account/sign-up", { form: { name: "ada", password, email: "ada@example.org" } });
     await until(() => sent.sent.length > 0);
 
-    expect(answer.status).to.equal(303);
+    expect(response.status).to.equal(303);
     expect(sent.expectSent(Welcome, { to: "ada@example.org" }).subject).to.equal("Welcome to links, ada");
     const page = await (await app.get("/dev/mails")).text();
     expect(page).to.include("a new account").and.include("Welcome to links, ada");

@@ -23,17 +23,17 @@ function lines(app: TestApp, target: string): readonly LogLine[] {
     .filter((line) => line.target === target);
 }
 
-/** An upstream service: it records requests and answers them. */
+/** An upstream service: it records requests and responds to them. */
 class Upstream implements AsyncDisposable {
   readonly asked: http.IncomingMessage[] = [];
 
   private constructor(private readonly server: http.Server) {}
 
-  static async answering(answer: http.RequestListener): Promise<Upstream> {
+  static async start(respond: http.RequestListener): Promise<Upstream> {
     const upstream = new Upstream(http.createServer());
     upstream.server.on("request", (request, response) => {
       upstream.asked.push(request);
-      answer(request, response);
+      respond(request, response);
     });
     upstream.server.listen(0, "127.0.0.1");
     await once(upstream.server, "listening");
@@ -92,7 +92,7 @@ describe("samples/links, observed", function () {
     expect(text).to.contain('http_requests_total{method="GET",status="404"} 1\n');
   });
 
-  it("answers 404 for its metrics to other clients", async () => {
+  it("responds with 404 for its metrics to other clients", async () => {
     await using app = await started({ METRICS_ALLOW: "203.0.113.7" });
 
     const [metrics, nowhere] = [await app.get("/metrics"), await app.get("/nowhere")];
@@ -114,7 +114,7 @@ describe("samples/links, observed", function () {
     ["0.0.0.0/0", "fd12::1", 404],
   ];
   for (const [list, client, status] of allowed) {
-    it(`answers ${status} for metrics to ${client} where METRICS_ALLOW is ${list}`, async () => {
+    it(`responds with ${status} for metrics to ${client} where METRICS_ALLOW is ${list}`, async () => {
       await using app = await started({ METRICS_ALLOW: list, TRUSTED_PROXIES: "127.0.0.1" });
 
       const response = await app.get("/metrics", { headers: { "x-forwarded-for": client } });
@@ -128,13 +128,13 @@ describe("samples/links, observed", function () {
     await using behind = await started({ TRUSTED_PROXIES: "127.0.0.1" });
     await using open = await started();
 
-    const answers = [await behind.get("/metrics", { headers }), await open.get("/metrics", { headers })];
+    const responses = [await behind.get("/metrics", { headers }), await open.get("/metrics", { headers })];
 
-    expect(answers.map(({ status }) => status)).to.deep.equal([404, 200]);
+    expect(responses.map(({ status }) => status)).to.deep.equal([404, 200]);
   });
 
   it("calls its upstream in the caller's trace, with a new span", async () => {
-    await using upstream = await Upstream.answering((_request, response) => response.writeHead(204).end());
+    await using upstream = await Upstream.start((_request, response) => response.writeHead(204).end());
     await using app = await started({ UPSTREAM_URL: upstream.url });
 
     const response = await app.get("/status", { headers: { traceparent: TRACEPARENT, tracestate: "vendor=1" } });
@@ -155,17 +155,17 @@ describe("samples/links, observed", function () {
     expect([response.status, await response.json()]).to.deep.equal([200, { upstream: 200 }]);
   });
 
-  it("follows no redirect of its upstream, and answers 503 where the upstream is down", async () => {
-    await using upstream = await Upstream.answering((_request, response) =>
+  it("follows no redirect of its upstream, and responds with 503 where the upstream is down", async () => {
+    await using upstream = await Upstream.start((_request, response) =>
       response.writeHead(302, { location: "http://169.254.169.254/" }).end(),
     );
     await using app = await started({ UPSTREAM_URL: upstream.url });
     await using alone = await started({ UPSTREAM_URL: "http://127.0.0.1:1/" });
 
-    const answers = [await app.get("/status"), await alone.get("/status")];
+    const responses = [await app.get("/status"), await alone.get("/status")];
 
-    expect(answers.map(({ status }) => status)).to.deep.equal([200, 503]);
-    expect(await answers[0]?.json()).to.deep.equal({ upstream: 302 });
+    expect(responses.map(({ status }) => status)).to.deep.equal([200, 503]);
+    expect(await responses[0]?.json()).to.deep.equal({ upstream: 302 });
     expect(upstream.asked).to.have.length(1);
   });
 
@@ -267,10 +267,10 @@ describe("samples/links, observed", function () {
       await using child = await Child.start(MAIN, environment);
       await child.says("listening", "errors");
 
-      const answers = [await fetch(`${child.url}/about`), await fetch(`${child.url}/about`)];
+      const responses = [await fetch(`${child.url}/about`), await fetch(`${child.url}/about`)];
       child.kill("SIGTERM");
 
-      expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
+      expect(responses.map(({ status }) => status)).to.deep.equal([200, 200]);
       expect(await child.exitCode()).to.equal(0);
       expect(child.errors).to.include("spans not delivered");
       expect(child.errors).to.include("WARN framework::lifecycle: shutdown failed");

@@ -48,13 +48,13 @@ describe("the front page of samples/links", function () {
     expect(rest.at(-1)).to.match(/^request_id=[\da-f-]{36} status=200$/);
   });
 
-  it("links to pages that answer, the guide among them", async () => {
+  it("links to pages that exist, the guide among them", async () => {
     const html = await frontPage(child);
 
     const links = [...html.matchAll(/<a [^>]*href="(\/[^"]*)"/g)].map(([, path = ""]) => path);
-    const answers = await Promise.all(links.map((path) => fetch(child.url + path)));
+    const responses = await Promise.all(links.map((path) => fetch(child.url + path)));
     expect(links).to.include.members(["/up", "/metrics", "/guide/index.md"]);
-    expect(answers.map(({ status }) => status)).to.deep.equal(links.map(() => 200));
+    expect(responses.map(({ status }) => status)).to.deep.equal(links.map(() => 200));
     const guide = await fetch(`${child.url}/guide/index.md`);
     expect(guide.headers.get("content-type")).to.equal("text/html; charset=utf-8");
     expect(await guide.text()).to.include('<a href="first-steps.md">first steps</a>');

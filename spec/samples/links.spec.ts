@@ -51,7 +51,7 @@ async function shortened(app: TestApp, slug = "example"): Promise<Response> {
   return app.post(links.store.url(), { headers: PROGRAM, json: { target: TARGET, slug } });
 }
 
-/** A job counts a visit after its answer. */
+/** A job counts a visit after its response. */
 function counted(app: TestApp, visits: number): Promise<void> {
   return until(async () => (await app.resolve(LinkStore).totals()).visits >= visits);
 }
@@ -164,7 +164,7 @@ describe("samples/links", function () {
       await expectProblem(await shortened(app), { status: 409, slug: "conflict" });
     });
 
-    it("answers 404 for an unknown link", async () => {
+    it("responds with 404 for an unknown link", async () => {
       await using app = await started();
 
       for (const path of [links.show.url("none"), visit.url("none"), "/nowhere"]) {
@@ -290,7 +290,7 @@ describe("samples/links", function () {
       expect(props).to.deep.include({ errors: { name: "that name is taken" } });
     });
 
-    it("refuses wrong credentials with one answer, keeps the name and never the password", async () => {
+    it("refuses wrong credentials with one response, keeps the name and never the password", async () => {
       await using app = await started();
       const browser = app.withCsrf();
       await pageAfter(browser, account.join.url(), { name: "ada", password: "correct horse" });
@@ -555,14 +555,14 @@ describe("samples/links", function () {
     expect(around("MetricsController.scrape")).to.deep.equal(["NoStore", "Insiders"]);
     expect(around("HomeController.about")).to.deep.equal([]);
 
-    const answers = [
+    const responses = [
       await app.get(links.index.url()),
       await app.get(home.about.url()),
       await app.delete("/admin/maintenance", SIGNED_IN),
       await app.delete("/admin/maintenance", { headers: PROGRAM }),
       await app.get(links.show.url("none")),
     ];
-    expect(answers.map(({ headers }) => headers.get("cache-control"))).to.deep.equal([
+    expect(responses.map(({ headers }) => headers.get("cache-control"))).to.deep.equal([
       "no-store",
       null,
       "no-store",

@@ -49,13 +49,13 @@ describe("samples/notes", function () {
     ]);
   });
 
-  it("answers faults of the client with problems", async () => {
+  it("responds to faults of the client with problems", async () => {
     await expectProblem(await add({ text: "" }), { status: 422, slug: "validation" });
     await expectProblem(await add({ text: "x".repeat(20_000) }), { status: 413, slug: "payload-too-large" });
     await expectProblem(await ask("/notes/99"), { status: 404, slug: "not-found" });
   });
 
-  it("has the headers of its stages on its answers", async () => {
+  it("has the headers of its stages on its responses", async () => {
     const { headers } = await ask("/notes", { headers: { Origin: "http://localhost:5173" } });
 
     expect(Object.fromEntries(headers)).to.include({
@@ -69,9 +69,9 @@ describe("samples/notes", function () {
   });
 
   it("serves files, metrics and health, and leads to the notes", async () => {
-    const answers = await Promise.all(["/robots.txt", "/metrics", "/up", "/"].map((path) => ask(path)));
+    const responses = await Promise.all(["/robots.txt", "/metrics", "/up", "/"].map((path) => ask(path)));
 
-    expect(answers.map(({ status, url }) => `${status} ${new URL(url).pathname}`)).to.deep.equal([
+    expect(responses.map(({ status, url }) => `${status} ${new URL(url).pathname}`)).to.deep.equal([
       "200 /robots.txt",
       "200 /metrics",
       "200 /up",
