@@ -131,7 +131,7 @@ export function checkOptions<T extends object>(given: T | undefined): T | undefi
 }
 
 /**
- * A value for the builder that carries its stage: an application that does not use the stage loads none of its code. `slot` distinguishes such
+ * A value for the builder that creates its stage: an application that does not use the stage loads none of its code. `slot` distinguishes such
  * values.
  */
 export interface StageFactory<Args extends readonly unknown[]> {
@@ -139,7 +139,7 @@ export interface StageFactory<Args extends readonly unknown[]> {
   toLayer(...args: Args): Layer;
 }
 
-/** @throws TypeError if `given` does not carry a stage for the slot */
+/** @throws TypeError if `given` creates no stage for the slot */
 export function createLayerFromFactory<Args extends readonly unknown[]>(
   slot: Slot,
   kind: string,

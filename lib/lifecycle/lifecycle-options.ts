@@ -1,5 +1,7 @@
 /**
- * The times of `.lifecycle({ … })`, in milliseconds, with their defaults.
+ * The times of `.lifecycle({ … })`, in milliseconds, with their defaults. This file decides how long a drain and a stop wait unless the
+ * application sets other times. `lib/server/drain.ts` applies the delay and the deadline, `lib/lifecycle/startup.ts` and
+ * `lib/app/application-run.ts` the limit of a hook at the stop, and `lib/lifecycle/readiness.ts` the limit of a probe. After an uncaught error `lib/app/process-end.ts` replaces the two times of the drain: no delay, and a deadline of 5 s.
  *
  * @example
  * Application.create(Shop).lifecycle({ drainDelayMs: 10_000, drainDeadlineMs: 60_000 });
@@ -12,7 +14,10 @@ import type { Profile } from "../runtime/profile.js";
 export interface LifecycleOptions {
   /** From the signal until the listener stops; readiness responds with 503 meanwhile. Default: 5 000 in release, 500 in debug. */
   readonly drainDelayMs?: number;
-  /** From the signal until the requests in flight are aborted. Default: 30 000. */
+  /**
+   * From the signal until the requests in flight are aborted, `drainDelayMs` included. Default: 30 000. After an uncaught error the
+   * requests have 5 000, and there is no delay.
+   */
   readonly drainDeadlineMs?: number;
   /**
    * The limit of each hook at the stop: `stop()`, a `start()` or `beginWork()` that still runs, listeners, disposals, `shutdown()`, and

@@ -1,11 +1,13 @@
 /**
  * The drain: how an application stops serving without losing a response.
  *
- * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests. The signal of the attachments aborts,
- *    and event streams end.
+ * 1. Readiness reports 503 for the drain delay, so that a load balancer sends no more requests. The `AbortSignal` that
+ *    listeners of `.attach()` got aborts, and event streams end.
  * 2. The listener stops. Requests in flight may finish until the deadline.
  * 3. At the deadline their signals abort, and upgraded connections are ended.
  * 4. One second later the connections that are left are destroyed.
+ *
+ * The caller gives the delay and the deadline. Their defaults are in `lib/lifecycle/lifecycle-options.ts`.
  *
  * From the start of the drain every response carries `Connection: close`, so that busy connections end by themselves. Of pipelined
  * requests only the last response carries it, because a client ignores every response after it.
@@ -39,8 +41,9 @@ interface DrainTarget {
 }
 
 export interface DrainOptions extends DrainTarget {
+  /** From the call of `drain()` until the listener stops. The deadline ends it. */
   readonly delayMs: number;
-  /** Counted from the call. */
+  /** Counted from the call of `drain()`, the delay included. The default is that of `drainDeadlineMs` in `LifecycleOptions`. */
   readonly deadlineMs: number;
 }
 

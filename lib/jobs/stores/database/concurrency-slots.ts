@@ -14,8 +14,13 @@ import type { ClaimedJob, ClaimRequest, ConcurrencyKey, JobClaim } from "../../j
  * Larger than each due time. The `due` of a blocked job, divided by this number, has its due time as the remainder and its priority plus
  * one as the quotient.
  */
-export const BLOCKED = 10_000_000_000_000;
+const BLOCKED = 10_000_000_000_000;
 const BLOCKED_DUE = `due + (priority + 1) * ${BLOCKED}`;
+/** The due time of a waiting job, blocked or not. */
+export function getDueTime(due: number): number {
+  return due % BLOCKED;
+}
+
 /** The maximum number of waiting jobs that one statement blocks. */
 const MAX_BLOCKED = 2000;
 const MAX_ROUNDS = 10;

@@ -9,7 +9,7 @@ import type {
   PausedQueue,
   ShownJob,
 } from "../../job-admin.js";
-import { BLOCKED } from "./concurrency-slots.js";
+import { getDueTime } from "./concurrency-slots.js";
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
 
 /** The maximum number of jobs of a queue that a list by name reads. */
@@ -155,7 +155,7 @@ function toListedJob(row: JobRow, state: JobState): ListedJob {
     priority: Number(row["priority"]),
     attempt: Number(row["attempt"]),
     maxAttempts: Number(row["max_attempts"]),
-    dueAt: state === "waiting" ? Number(row["due"]) % BLOCKED : undefined,
+    dueAt: state === "waiting" ? getDueTime(Number(row["due"])) : undefined,
     reason: state === "dead" ? String(row["reason"]) : undefined,
     diedAt: state === "dead" ? Number(row["died_at"]) : undefined,
   };

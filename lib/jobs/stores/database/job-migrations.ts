@@ -42,7 +42,14 @@ export function jobTables(family: JobSqlFamily): readonly string[] {
   return [...firstTables(family), ...secondTables(family)];
 }
 
-/** Released with 0.1, and so it never changes. */
+/**
+ * Released with 0.1, and so it never changes. Three columns have the hash of the name and the key of a job:
+ *
+ * - `job_key` is set on each job with a key. A search for the job of a key reads it.
+ * - `wait_key` is set while such a job waits. It is unique, so at most one job of a key waits.
+ * - `hold_key` is set on a job with `unique: "until-done"` while it waits and while it runs. It is unique, so at most one such job of a key
+ *   exists.
+ */
 function firstTables(family: JobSqlFamily): readonly string[] {
   const { id, name, hash, text, long, number, small } = TYPES[family];
   const end = family === "mysql" ? ") ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : ")";
@@ -76,6 +83,9 @@ function firstTables(family: JobSqlFamily): readonly string[] {
 }
 
 /**
+ * `slot_key` names the slot of a concurrency key that a claimed job uses. It is unique, so each slot has at most one job
+ * (`concurrency-slots.ts`).
+ *
  * During a deploy, processes of the previous version use these tables too, so columns are added and no column is renamed. A worker whose
  * new columns are null has the previous version.
  */

@@ -1,6 +1,6 @@
 /**
- * One mutex for each key of a job. Of the dispatches of a process outside of a transaction, only one for each key uses a connection, and
- * the others wait without a connection.
+ * One mutex for each key of a job. Outside a transaction, a process runs one dispatch per key at a time. The other dispatches with the key
+ * wait without a connection.
  *
  * Not for dispatches in a transaction: they have a connection already.
  */
