@@ -17,7 +17,7 @@ import type {
   PausedQueue,
   ShownJob,
 } from "../job-admin.js";
-import type { BullData } from "./bull-record.js";
+import { type BullData, countAttempts, readData } from "./bull-record.js";
 import { readTime } from "./bull-ticks.js";
 
 /** The maximum number of jobs of a queue in each state that a list by name reads. */
@@ -58,7 +58,8 @@ export class BullAdmin implements JobAdmin {
     const job = await this.find(id);
     const state = job === undefined ? undefined : await readState(job);
     if (job === undefined || state === undefined) return undefined;
-    return { ...(await this.toListedJob(job, state)), payload: job.data.p, requestId: job.data.r };
+    const { payload, requestId } = readData(job.data);
+    return { ...(await this.toListedJob(job, state)), payload, requestId };
   }
 
   async cancel(id: string): Promise<Cancellation> {
@@ -126,11 +127,11 @@ export class BullAdmin implements JobAdmin {
   }
 
   private async toListedJob(job: BullJob<BullData>, state: JobState): Promise<ListedJob> {
-    const { id = "", name, queueName, priority, data, attemptsStarted, timestamp, failedReason, finishedOn } = job;
-    const started = { id, name, queue: queueName, state, priority, attempt: attemptsStarted - data.o };
+    const { id = "", name, queueName, priority, data, timestamp, failedReason, finishedOn } = job;
+    const started = { id, name, queue: queueName, state, priority, attempt: countAttempts(job) };
     return {
       ...started,
-      maxAttempts: data.m,
+      maxAttempts: readData(data).maxAttempts,
       dueAt: state === "waiting" ? ((await this.readDueTime(queueName, id)) ?? timestamp) : undefined,
       reason: state === "dead" ? failedReason : undefined,
       diedAt: state === "dead" ? finishedOn : undefined,

@@ -40,7 +40,7 @@ import type { JobAdmin } from "../job-admin.js";
 import { BullConnection, CLIENT_OPTIONS, COMMAND_OPTIONS, trackDuplicates, closeClient } from "./bull-connection.js";
 import { loadBullmq, loadIoredis } from "./bull-package.js";
 import { BullQueues } from "./bull-queues.js";
-import { type BullData, changeData, refuseConcurrency } from "./bull-record.js";
+import { type BullData, changeData, countAttempts, refuseConcurrency, toRetried } from "./bull-record.js";
 import { readLastTick, recordTick, toTickJob, getTicksKey, readTime } from "./bull-ticks.js";
 import { BullWorker } from "./bull-worker.js";
 import { Relay } from "./relay.js";
@@ -190,7 +190,7 @@ export class BullJobs implements JobEngine {
       id: id ?? "",
       name,
       queue: queueName,
-      attempt: attemptsStarted - data.o,
+      attempt: countAttempts({ data, attemptsStarted }),
       reason: failedReason,
       diedAt: finishedOn ?? 0,
     }));
@@ -256,7 +256,7 @@ function capCount(count: number): number {
 
 /** Returns false if another process has retried the job in between. */
 async function retryJob(job: BullJob<BullData>): Promise<boolean> {
-  await job.updateData({ ...job.data, o: job.attemptsStarted, u: undefined });
+  await job.updateData(toRetried(job.data, job.attemptsStarted));
   try {
     await job.retry("failed");
     return true;

@@ -5,6 +5,10 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
 import type { ClaimedJob, NewJob } from "../job-store.js";
 
+/**
+ * The stored form of a job, whose names stay short. Code outside this file reads and changes it through the functions below; only the script
+ * of `bull-keys.ts` names a field.
+ */
 export interface BullData {
   /** The payload as JSON. */
   readonly p: string;
@@ -18,8 +22,11 @@ export interface BullData {
   readonly u?: number | undefined;
   /** The number of starts when the last attempt started. */
   readonly l?: number | undefined;
+  /** The id of the request that dispatched the job. */
   readonly r?: string | undefined;
+  /** The `traceparent`. */
   readonly t?: string | undefined;
+  /** The `tracestate`. */
   readonly s?: string | undefined;
 }
 
@@ -85,20 +92,53 @@ export function getDeduplicationId(name: string, key: string): string {
  * Each start raises the token. The attempt is the number of starts that count. It exceeds the maximum only if a process died in the last
  * attempt: a start whose response never reached a worker must not use up the only attempt of a job.
  */
-export function toClaim({ id = "", name, queueName, data, attemptsStarted }: BullJobFacts): ClaimedJob {
-  const attempt = attemptsStarted - data.o;
+export function toClaim(job: BullJobFacts): ClaimedJob {
+  const { id = "", name, queueName, data, attemptsStarted } = job;
+  const [attempt, { maxAttempts, ...content }] = [countAttempts(job), readData(data)];
   return {
     id,
     name,
     queue: queueName,
-    payload: data.p,
+    ...content,
     token: attemptsStarted,
-    attempt: hasStartedLast(data) ? attempt : Math.min(attempt, data.m),
-    maxAttempts: data.m,
-    requestId: data.r,
-    traceparent: data.t,
-    tracestate: data.s,
+    attempt: hasStartedLast(data) ? attempt : Math.min(attempt, maxAttempts),
+    maxAttempts,
   };
+}
+
+/** The data of a job under the names of the framework. */
+export function readData({ p, m, r, t, s }: BullData) {
+  return { payload: p, maxAttempts: m, requestId: r, traceparent: t, tracestate: s };
+}
+
+/** The number of starts that count as attempts. */
+export function countAttempts({ data, attemptsStarted }: Pick<BullJobFacts, "data" | "attemptsStarted">): number {
+  return attemptsStarted - data.o;
+}
+
+/** The time at which a process first had no handler for the job, in milliseconds since the Unix epoch. */
+export function getUnhandledSince({ u }: BullData): number | undefined {
+  return u;
+}
+
+/** The data after a start that does not count as an attempt. */
+export function toUncounted(data: BullData): BullData {
+  return { ...data, o: data.o + 1 };
+}
+
+/** The data after a start in a process without a handler. It does not count as an attempt. */
+export function toUnhandled(data: BullData, since: number): BullData {
+  return { ...toUncounted(data), u: since };
+}
+
+/** The data after a start in a process with a handler. */
+export function toHandled(data: BullData): BullData {
+  return { ...data, u: undefined };
+}
+
+/** The data of a dead letter that is retried with all its attempts. */
+export function toRetried(data: BullData, attemptsStarted: number): BullData {
+  return { ...toHandled(data), o: attemptsStarted };
 }
 
 /** False again after a start that does not count, because that raises `o`. */

@@ -13,7 +13,15 @@ import { type ClaimedJob, WORKER_DIED, UNHANDLED, type UnhandledJobs } from "../
 import type { WorkerSettings } from "../job-engine.js";
 import { type Timer, within } from "../../runtime/clock.js";
 import { loadBullmq } from "./bull-package.js";
-import { type BullData, toClaim, toLastAttempt } from "./bull-record.js";
+import {
+  type BullData,
+  getUnhandledSince,
+  toClaim,
+  toHandled,
+  toLastAttempt,
+  toUncounted,
+  toUnhandled,
+} from "./bull-record.js";
 import { SeenUnhandledJobs } from "./seen-unhandled-jobs.js";
 
 const GRACE_MS = 1000;
@@ -186,7 +194,7 @@ export class BullWorker implements JobWorker {
 
   private async report(bull: BullJob<BullData>, token: string, job: ClaimedJob, outcome: JobOutcome): Promise<void> {
     if (outcome.kind === "returned") {
-      await bull.updateData({ ...bull.data, o: bull.data.o + 1 });
+      await bull.updateData(toUncounted(bull.data));
       await bull.moveToWait(token);
       this.reports.returned([job]);
       throw new this.bullmq.WaitingError();
@@ -196,7 +204,7 @@ export class BullWorker implements JobWorker {
     this.reports.failed(job, outcome);
     if (outcome.kind === "dead") throw new this.bullmq.UnrecoverableError(outcome.reason);
     if (outcome.kind !== "failed") return;
-    if (bull.data.u !== undefined) await bull.updateData({ ...bull.data, u: undefined });
+    if (getUnhandledSince(bull.data) !== undefined) await bull.updateData(toHandled(bull.data));
     await bull.moveToDelayed(Date.now() + outcome.retryInMs, token);
     throw new this.bullmq.DelayedError();
   }
@@ -206,8 +214,8 @@ export class BullWorker implements JobWorker {
    */
   private async delayUnhandled(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<never> {
     const now = this.tools.clock.now();
-    const since = bull.data.u ?? now;
-    await bull.updateData({ ...bull.data, o: bull.data.o + 1, u: since });
+    const since = getUnhandledSince(bull.data) ?? now;
+    await bull.updateData(toUnhandled(bull.data, since));
     if (now - since >= MAX_UNHANDLED_MS) {
       this.reports.failed(job, { kind: "dead", reason: UNHANDLED, error: UNHANDLED });
       throw new this.bullmq.UnrecoverableError(UNHANDLED);

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import type { JobInTransit } from "../stores/database/claim-jobs.js";
 import type { DatabaseJobs } from "../stores/database/database-jobs.js";
 import type { LiveWorker, NewJob } from "../job-store.js";
+import { DEAD_AFTER_MS, HEARTBEAT_MS } from "../worker/heartbeats.js";
 import { runQuietly } from "../worker/quiet.js";
 import type { Clock, Timer } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -16,8 +17,6 @@ const log = tracing.target("framework::jobs::relay");
 const BATCH = 500;
 const LEASE_MS = 30_000;
 const POLL_MS = 500;
-const HEARTBEAT_MS = 10_000;
-const DEAD_AFTER_MS = 30_000;
 
 interface Batch {
   readonly rows: readonly JobInTransit[];
