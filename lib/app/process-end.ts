@@ -12,7 +12,10 @@ import { findSupervisorPath } from "./listen-address.js";
 
 const log = tracing.target("framework::lifecycle");
 
-/** After an uncaught error the state of the process is unknown, so requests in flight have less time than in a normal drain. */
+/**
+ * After an uncaught error the state of the process is unknown, so requests in flight have less time than in a normal drain, whose times are
+ * those of `lib/lifecycle/lifecycle-options.ts`.
+ */
 const CRASH_DEADLINE_MS = 5000;
 
 export class ProcessEnd {
