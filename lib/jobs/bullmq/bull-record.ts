@@ -141,7 +141,7 @@ export function toRetried(data: BullData, attemptsStarted: number): BullData {
   return { ...toHandled(data), o: attemptsStarted };
 }
 
-/** False again after a start that does not count, because that raises `o`. */
+/** Whether the last attempt was marked. A start that does not count raises `o`, so the earlier mark is no longer enough. */
 function hasStartedLast({ l, o, m }: BullData): boolean {
   return l !== undefined && l - o >= m;
 }

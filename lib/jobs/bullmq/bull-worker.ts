@@ -176,8 +176,8 @@ export class BullWorker implements JobWorker {
   }
 
   /**
-   * A job whose process dies in the last attempt is a dead letter. A job whose last start reached no worker is not. The mark distinguishes
-   * the two. Returns false if the lock is lost: BullMQ then refuses the completion of the run.
+   * A job whose process dies in the last attempt is a dead letter. If the last start never reached a worker, the job runs again. The mark,
+   * written before the handler starts, shows which case it is. Returns false if the lock is lost: BullMQ then refuses the completion of the run.
    */
   private async markLast(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<boolean> {
     if (job.attempt !== job.maxAttempts || this.tools.handlers.find(job.name) === undefined) return true;

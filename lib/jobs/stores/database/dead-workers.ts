@@ -30,7 +30,7 @@ export interface LostJob extends ReapedJob, JobClaim {
 
 export async function removeDeadWorkers(sql: JobSql, deadAfterMs: number): Promise<void> {
   const { now } = sql;
-  // The clock was ahead at the last heartbeat, and was set back since: a dead worker must not seem to be alive until then.
+  // A clock that was set back leaves heartbeats in the future. They would keep a dead worker alive until the clock reaches them.
   await sql.run(`UPDATE framework_job_workers SET beat_at = ${now} WHERE beat_at > ${now} + ${MAX_AHEAD_MS}`);
   await sql.run(`DELETE FROM framework_job_workers WHERE beat_at < ${now} - ${literal(deadAfterMs)}`);
 }
@@ -41,8 +41,14 @@ export async function findLostJobs(sql: JobSql): Promise<readonly LostJob[]> {
   );
   return rows.map((row) => {
     const isLast = Number(row["attempt"]) >= Number(row["max_attempts"]);
-    const isDead = isLast && Number(row["started_token"] ?? 0) === Number(row["token"]);
-    return { ...toClaim(row), ...toNamedJob(row), isDead, countsAttempt: isDead || !isLast, reason: WORKER_DIED };
+    const isDeadLetter = isLast && Number(row["started_token"] ?? 0) === Number(row["token"]);
+    return {
+      ...toClaim(row),
+      ...toNamedJob(row),
+      isDead: isDeadLetter,
+      countsAttempt: isDeadLetter || !isLast,
+      reason: WORKER_DIED,
+    };
   });
 }
 
