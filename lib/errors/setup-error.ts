@@ -23,11 +23,16 @@ export function setupError<E extends FrameworkError>(error: E): E {
  */
 export function printIfUncaught(error: Error, text = error.message): void {
   // A browser has no process to end, so the error itself must suffice.
-  if (typeof process === "undefined") return;
+  if (!isNode()) return;
   texts.set(error, text);
   if (!isMainThread() || process.listenerCount("uncaughtException") > 0) return;
   process.once("uncaughtException", print);
   setImmediate(() => process.off("uncaughtException", print));
+}
+
+/** False in a browser, also where a bundler gives it a `process` without methods. */
+function isNode(): boolean {
+  return typeof process === "object" && typeof process.getBuiltinModule === "function";
 }
 
 /** The module is not imported: it slows the start of an application, and the endpoints, which a browser loads, import this file. */
@@ -54,7 +59,7 @@ export function findCaller({ stack = "" }: Error): string | undefined {
 
 /** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */
 function listPlaces(file: string | undefined): readonly string[] | undefined {
-  if (file?.startsWith("file:") !== true) return undefined;
+  if (file?.startsWith("file:") !== true || !isNode()) return undefined;
   const { fileURLToPath } = process.getBuiltinModule("node:url");
   const folders = [new URL("../", file), new URL("../../../lib/", file)];
   return folders.flatMap((folder) => [folder.href, fileURLToPath(folder)]);

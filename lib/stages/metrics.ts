@@ -44,7 +44,7 @@ export class MetricsLayer extends StageLayer {
   /** The series by method, for each label `route`. */
   private readonly routes = new Map<string | undefined, Map<string, MethodSeries>>();
 
-  /** @throws FrameworkError `E_OPTION` for an unknown option */
+  /** @throws FrameworkError `E_OPTION` for an unknown option; MetricsError `E_METRIC_LABEL` for a template that does not start with a slash */
   constructor(
     private readonly metrics: Metrics,
     private readonly options: MetricsLayerOptions = {},
@@ -53,6 +53,7 @@ export class MetricsLayer extends StageLayer {
     super();
     if (!(metrics instanceof Metrics)) throw new TypeError(`${valueText(metrics)} is not a Metrics registry`);
     checkOptionNames(options, NAMES, "metrics");
+    if (template !== undefined && !template.startsWith("/")) throw createRouteError(template);
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");
   }
@@ -63,7 +64,6 @@ export class MetricsLayer extends StageLayer {
    * @throws MetricsError `E_METRIC_LABEL` for a route that does not start with a slash
    */
   static labelled(metrics: Metrics, route: string): MetricsLayer {
-    if (!route.startsWith("/")) throw createRouteError(route);
     return new MetricsLayer(metrics, {}, route);
   }
 

@@ -93,6 +93,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   db: ["kysely"],
   "db/drivers/mysql": ["mysql2"],
   "db/drivers/postgres": ["pg"],
+  "db/drivers/sqlite": ["@photostructure/sqlite"],
   "stages/session/stores/db": ["kysely"],
   jobs: ["croner"],
   "jobs/bullmq": ["bullmq", "ioredis"],
@@ -262,6 +263,19 @@ describe("the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("load optional packages by name only where the list names them", () => {
+    const optional = Object.keys(manifest().peerDependencies ?? {});
+
+    const wrong = breaches(library, ({ path, code }) =>
+      [...code.matchAll(/\bname: "([^"]+)"/g)]
+        .map(([, name = ""]) => name)
+        .filter((name) => optional.includes(name) && !PACKAGES[roomOf(path)]?.includes(name))
+        .map((name) => `loads ${name}, an optional package: move it to the folder of a driver`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
   it("import only packages that package.json names for users", () => {
     const { dependencies, peerDependencies } = manifest();
     const named = [...Object.keys(dependencies), ...Object.keys(peerDependencies ?? {})];
@@ -374,17 +388,6 @@ describe("the stages", () => {
     const folders = new Set(stages.map(({ path }) => stageOf(path)));
 
     expect([...folders]).to.have.members(slots.map(folderOf));
-  });
-
-  it("that are not built yet have their numbers in the readme", () => {
-    const missing = STAGES.filter(({ slot }) => SLOTS_WITHOUT_STAGE[slot] === "not built yet");
-
-    const [, sentence = ""] = /^(Slots? .*) no layer yet\.$/m.exec(textOf("README.md") ?? "") ?? [];
-    const named = [...sentence.matchAll(/(\d+)(?: to (\d+))?/g)].map(([, first, last = first]) => [first, last]);
-    const isNamed = (number: number) =>
-      named.some(([first, last]) => number >= Number(first) && number <= Number(last));
-
-    expect(STAGES.filter(({ number }) => isNamed(number))).to.deep.equal(missing);
   });
 
   it("import only stages with a smaller number", () => {
