@@ -73,6 +73,23 @@ describe("the documents", () => {
     expect(missing).to.deep.equal([]);
   });
 
+  it("about the code name only identifiers that stand in it", () => {
+    const code = ["lib", "spec", "samples"]
+      .flatMap((folder) => sourcesBelow(folder).map(({ text }) => text))
+      .join("\n");
+    const words = new Set(code.match(/\w+/g));
+    const pages = ["CONTRIBUTING.md", "docs/how-a-request-travels.md", ...filesBelow("docs/decisions", ".md")];
+    const named = pages.flatMap((path) =>
+      [...(textOf(path) ?? "").matchAll(/`([A-Za-z]\w*[a-z]\w*[A-Z]\w*)(?:\(\))?`/g)].map(([, name = ""]) => ({
+        path,
+        name,
+      })),
+    );
+
+    expect(named).to.have.property("length").above(50);
+    expect(named.filter(({ name }) => !words.has(name))).to.deep.equal([]);
+  });
+
   it("list every decision", () => {
     const pages = filesBelow("docs/decisions", ".md").filter((path) => !path.endsWith("/index.md"));
 
