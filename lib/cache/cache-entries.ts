@@ -47,8 +47,8 @@ export interface CacheEntries {
    */
   readOrClaim(claim: Claim, lifetime: CacheLifetime): CacheLookup | Promise<CacheLookup>;
   /**
-   * Stores the value of a claim, unless the claim has ended, and keeps the tags of the entry that it replaces. Returns the value as it would
-   * be read.
+   * Stores the value of a claim, unless the claim has ended, and keeps the tags of the entry that it replaces. Returns the value as it
+   * would be read.
    */
   complete(claim: Claim, value: unknown, lifetime: CacheLifetime): unknown;
   /** Ends the claim. For `failureMs` milliseconds callers find the state `failed`. */

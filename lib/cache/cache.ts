@@ -80,7 +80,7 @@ export abstract class Cache extends Subsystem {
     this.report.prepare(host);
   }
 
-  /** Prepares a script in the store's own language (Redis: Lua). @throws FrameworkError `E_CACHE_SCRIPT` if the store has none */
+  /** Prepares a script in the language of the store (Redis: Lua). @throws FrameworkError `E_CACHE_SCRIPT` if the store has none */
   abstract script(source: string): CacheScript;
 
   /**

@@ -2,7 +2,7 @@
  * The `Cache` in the memory of the process. It is bounded in entries and in bytes: the least recently used value is removed first. In tests
  * it replaces a shared cache, with the clock of the test.
  *
- * Not for values that several instances must share: each process has its own.
+ * Not for values that several instances must share: each process has separate values.
  *
  * @example
  * provide(Cache).useFactory((resolve) => new MemoryCache({ maxBytes: 16_777_216, clock: resolve(Clock) }));

@@ -1,8 +1,7 @@
 /**
  * A database of the application: a typed query builder, transactions that nested calls join without a parameter, and work that runs after
  * the commit. Extend it with the types of the tables, provide it with a driver, and inject the class. Several databases are several
- * classes;
- * they have the same kind of driver.
+ * classes; they have the same kind of driver.
  *
  * Every query runs in the transaction of the code that executes it. Its signal is that of the request, so the end of the request cancels
  * the query.

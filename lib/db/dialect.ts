@@ -1,6 +1,6 @@
 /**
- * The dialect of an engine: the features of its SQL that the framework uses. Each driver has one. A driver for an engine that is compatible with SQLite,
- * PostgreSQL or MySQL takes the dialect of that engine, gives it another name, and replaces the features that differ.
+ * The dialect of an engine: the features of its SQL that the framework uses. Each driver has one. A driver for an engine that is compatible
+ * with SQLite, PostgreSQL or MySQL takes the dialect of that engine, gives it another name, and replaces the features that differ.
  *
  * Code of the framework reads a feature or the family, and never compares a name with that of an engine.
  *

@@ -3,7 +3,8 @@
  * value that the application passes to its database. `sqlite()`, `postgres()` and `mysql()` create one.
  *
  * Not for applications: they use `db.query` and `db.transaction`. Write a driver only for an engine that the framework does not know, and
- * test it with `obeysDatabase` of `@stagecraft/framework/testing/contracts`. `spec/db/toy-driver.ts` of the repository is a complete driver.
+ * test it with `obeysDatabase` of `@stagecraft/framework/testing/contracts`. `spec/db/toy-driver.ts` of the repository is a complete
+ * driver.
  *
  * @example
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("shop.db")));
@@ -187,8 +188,8 @@ export abstract class DatabaseDriver {
   abstract lockMigrations(waitMs: number): Promise<MigrationLock>;
 
   /**
-   * Listens on a separate connection. Calls `onNotification` after `pg_notify` of the channel on another connection, and when a notification
-   * may have been missed. Absent where the engine has no notifications. A notification can be lost.
+   * Listens on a separate connection. Calls `onNotification` after `pg_notify` of the channel on another connection, and when a
+   * notification may have been missed. Absent where the engine has no notifications. A notification can be lost.
    *
    * @param channel a name that needs no quotes
    * @returns a function that stops listening

@@ -93,7 +93,11 @@ export class Job<Input = unknown, Output = Input> {
 /** A job with a payload of any type. */
 export type AnyJob = Job<never, unknown>;
 
-/** A job whose payload the schema checks, at the dispatch and again before the handler. @throws FrameworkError `E_JOB_NAME`, `E_JOB_OPTION` */
+/**
+ * A job whose payload the schema checks, at the dispatch and again before the handler.
+ *
+ * @throws FrameworkError `E_JOB_NAME`, `E_JOB_OPTION`
+ */
 export function job<S extends Schema>(
   name: string,
   schema: S,

@@ -2,7 +2,7 @@
  * The `Storage` in the memory of the process: it replaces a storage in tests. It has the rules of the strictest driver, so that a test
  * finds a key that a disk could not hold: a file cannot lie below another file.
  *
- * Not for production: files are lost with the process, and each instance has its own.
+ * Not for production: files are lost with the process, and each instance has separate files.
  *
  * @example
  * await using app = await testApp(ShopModule, provide(Storage).useFactory(() => new MemoryStorage()));

@@ -141,7 +141,7 @@ export function resolveRange(range: StorageRange | undefined, size: number): Req
   return { first, length: Math.min(length, size - first) };
 }
 
-/** The order of the UTF-8 bytes, in which S3 lists. JavaScript's own order differs beyond the Basic Multilingual Plane. */
+/** The order of the UTF-8 bytes, in which S3 lists. The default order of JavaScript differs beyond the Basic Multilingual Plane. */
 export function compareKeys(one: string, other: string): number {
   return Buffer.compare(Buffer.from(one), Buffer.from(other));
 }

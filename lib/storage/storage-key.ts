@@ -11,7 +11,7 @@ import { StorageKeyError } from "./storage-errors.js";
 export const MAX_KEY_BYTES = 1024;
 /** The longest name that file systems allow. */
 const MAX_SEGMENT_BYTES = 255;
-/** The prefix of the drivers' own files. */
+/** The prefix of the internal files of the drivers. */
 export const RESERVED_START = ".~";
 
 const LONE_SURROGATE = /\p{Surrogate}/u;

@@ -1,5 +1,5 @@
 /**
- * The options of the operations of a storage, and their checks. Not for the options of a driver: each driver has its own.
+ * The options of the operations of a storage, and their checks. Not for the options of a driver: those are in the file of the driver.
  */
 import { BadRequestError, FrameworkError } from "../errors/framework-error.js";
 import type { OptionNames } from "../errors/option-names.js";

@@ -5,7 +5,7 @@
  *
  * The origin comes from the setting and not from a request, because a client chooses its `Host`.
  *
- * Not for storages with URLs of their own: S3 signs and serves by itself.
+ * Not for storages whose server creates and serves the URLs, such as S3.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { ForbiddenError, FrameworkError } from "../errors/framework-error.js";

@@ -191,7 +191,11 @@ export abstract class Storage extends Subsystem {
     return this.files.publicUrl(key);
   }
 
-  /** A URL by which a client reads the file for a limited time. @throws FrameworkError `E_STORAGE_URL`, `E_STORAGE_OPTION`; StorageKeyError */
+  /**
+   * A URL by which a client reads the file for a limited time.
+   *
+   * @throws FrameworkError `E_STORAGE_URL`, `E_STORAGE_OPTION`; StorageKeyError
+   */
   async signedUrl(key: string, options: SignedUrlOptions): Promise<string> {
     checkOptionNames(options, URL_NAMES, "signedUrl");
     checkStorageKey(key);

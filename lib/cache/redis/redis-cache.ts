@@ -43,8 +43,8 @@ export interface RedisCacheOptions {
   /** `redis://[[user]:password@]host[:port][/db]`, `rediss://…` over TLS; the default is `redis://127.0.0.1:6379`. */
   readonly url?: string;
   /**
-   * The prefix of every key: letters, digits, `-`, `_` and `.`; the default is `framework`. Each application on a shared server needs its
-   * own.
+   * The prefix of every key: letters, digits, `-`, `_` and `.`; the default is `framework`. Each application on a shared server needs a
+   * separate prefix.
    */
   readonly namespace?: string;
   /** The name in health checks and events; the default is `RedisCache`. */
@@ -168,7 +168,8 @@ function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): Client
     commandTimeout,
     // Closes the connection of a silent server, so that later commands fail at once.
     socketTimeout: Math.min(commandTimeout * 2, MAX_TIMER_MS),
-    // A command without a connection fails at once. A command without a reply fails and is not sent again, because it may have been executed.
+    // A command without a connection fails at once. A command without a reply fails and is not sent again, because it may have been
+    // executed.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

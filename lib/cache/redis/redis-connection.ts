@@ -36,7 +36,7 @@ export function isReadOnly(error: Error): boolean {
   return READ_ONLY.test(error.message);
 }
 
-/** The client repeats the attempt by its own strategy. */
+/** The client repeats the attempt by its `retryStrategy`. */
 async function untilReady(client: Redis, clock: Clock): Promise<void> {
   let lastError = new Error("the connection was closed");
   const ready = new Promise<void>((resolve, reject) => {

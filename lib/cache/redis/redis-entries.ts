@@ -234,7 +234,7 @@ export class RedisEntries implements CacheEntries {
   }
 }
 
-// Values, claims and tags have prefixes of their own, so that no key of one equals a key of another, or of a rate limit.
+// Values, claims and tags have separate prefixes, so that no key of one equals a key of another, or of a rate limit.
 const entryKey = (key: string): string => `cache:${key}`;
 const claimKey = (key: string): string => `cache-claim:${key}`;
 const failureKey = (key: string): string => `cache-failure:${key}`;

@@ -1,7 +1,6 @@
 /**
  * The URL of a database server: `postgres://user:password@host:5432/database`. No error repeats any part of it, because with a password
- * that
- * is not percent-encoded each part may have a piece of the password.
+ * that is not percent-encoded each part may have a piece of the password.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";

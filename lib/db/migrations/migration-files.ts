@@ -1,6 +1,6 @@
 /**
- * A folder of migrations. A module exports `up`, and may export `down`, `transaction` and `checksum`. A file `name.sql` has the statements of
- * `up`, and `name.down.sql` those of `down`; its checksum is that of its text, so that no compiler can change it.
+ * A folder of migrations. A module exports `up`, and may export `down`, `transaction` and `checksum`. A file `name.sql` has the statements
+ * of `up`, and `name.down.sql` those of `down`; its checksum is that of its text, so that no compiler can change it.
  */
 import type { Kysely } from "kysely";
 import { createHash } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * The migrations that the running code is part of. A migration that calls `db.migrations` of its own database would wait until the timeout
- * for the lock or the connection of its own run. Such a call is refused at once.
+ * The migrations that the running code is part of. A migration that calls `db.migrations` of the database that it migrates would wait until
+ * the timeout for the lock or the connection that its run holds. Such a call is refused at once.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { findCaller } from "../../errors/setup-error.js";
@@ -34,7 +34,7 @@ export function refuseInMigrations({ driver, host }: Statements): void {
     if (!flow.isEnded && isOneDatabase(flow.driver, driver)) throw nestedError(host.name, findCaller(new Error()));
 }
 
-/** Two drivers may have the same address. In memory each has its own database, and `:memory:` is no path. */
+/** Two drivers may have the same address. In memory each has a separate database, and `:memory:` is no path. */
 function isOneDatabase(one: DatabaseDriver, other: DatabaseDriver): boolean {
   if (one === other) return true;
   return one.dialect.name === other.dialect.name && one.address === other.address && one.address !== ":memory:";

@@ -1,7 +1,6 @@
 /**
  * Splits a file of SQL into statements, because a driver takes one statement at a time. A semicolon inside a text, a quoted name, a
- * comment,
- * a body between dollar signs (PostgreSQL), or the `begin … end` of a trigger or a procedure ends no statement.
+ * comment, a body between dollar signs (PostgreSQL), or the `begin … end` of a trigger or a procedure ends no statement.
  *
  * Not a parser: a mistake in the SQL is found by the engine.
  */

@@ -1,7 +1,7 @@
 /**
  * The report of a pool: gauges of its connections and of the waiting callers, and a WARN event when a caller is refused. A second event
- * names
- * the oldest use of a connection. It is written in the flow of that use, so that it has the id of the request that holds the connection.
+ * names the oldest use of a connection. It is written in the flow of that use, so that it has the id of the request that holds the
+ * connection.
  */
 import type { SubsystemHost } from "../../lifecycle/operations.js";
 import { type Flow, resumeFlow } from "../../tracing/flow.js";

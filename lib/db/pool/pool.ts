@@ -148,7 +148,7 @@ export class ConnectionPool<M extends PoolMember> {
     this.armReaper();
   }
 
-  /** Half of the callers per connection: the callers of one batch wait for each other, while another connection may be free soon. */
+  /** A batch takes at most half of the callers that each connection would serve; the others may get a free connection sooner. */
   private get batchSize(): number {
     return Math.min(MAX_BATCH, Math.floor(this.waiters.size / (2 * this.limits.max)));
   }

@@ -6,8 +6,8 @@ import { setupError } from "../../errors/setup-error.js";
 import type { ClaimedJob, NewJob } from "../job-store.js";
 
 /**
- * The stored form of a job, whose names stay short. Code outside this file reads and changes it through the functions below; only the script
- * of `bull-keys.ts` names a field.
+ * The stored form of a job, whose names stay short. Code outside this file reads and changes it through the functions below; only the
+ * script of `bull-keys.ts` names a field.
  */
 export interface BullData {
   /** The payload as JSON. */

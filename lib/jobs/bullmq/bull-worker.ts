@@ -177,7 +177,8 @@ export class BullWorker implements JobWorker {
 
   /**
    * A job whose process dies in the last attempt is a dead letter. If the last start never reached a worker, the job runs again. The mark,
-   * written before the handler starts, shows which case it is. Returns false if the lock is lost: BullMQ then refuses the completion of the run.
+   * written before the handler starts, shows which case it is. Returns false if the lock is lost: BullMQ then refuses the completion of the
+   * run.
    */
   private async markLast(bull: BullJob<BullData>, token: string, job: ClaimedJob): Promise<boolean> {
     if (job.attempt !== job.maxAttempts || this.tools.handlers.find(job.name) === undefined) return true;
@@ -226,7 +227,9 @@ export class BullWorker implements JobWorker {
     throw new this.bullmq.DelayedError();
   }
 
-  /** BullMQ refuses the completion of a run that lost its lock, then its failure, with one error each. */
+  /**
+   * For a run that lost its lock BullMQ reports two errors: one for the completion, one for the failure. The second is ignored.
+   */
   private fail(queue: string, error: Error): void {
     const id = LOST_LOCK.exec(error.message)?.[1];
     if (id === undefined) this.reports.storeFailed("bullmq", error);
@@ -245,8 +248,8 @@ export class BullWorker implements JobWorker {
 }
 
 /**
- * The response to a claim may come after an outage that was longer than the lock, and another worker may run the job by then. BullMQ refuses
- * the completion of a run without the lock.
+ * The response to a claim may come after an outage that was longer than the lock, and another worker may run the job by then. BullMQ
+ * refuses the completion of a run without the lock.
  */
 async function hasLock(bull: BullJob<BullData>, token: string): Promise<boolean> {
   const isFresh = Date.now() - (bull.processedOn ?? 0) < LOCK_MS / 3;

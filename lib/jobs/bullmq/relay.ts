@@ -33,9 +33,9 @@ export class Relay {
   private isWoken = false;
   private isStopped = false;
   private lastHeartbeat = -Infinity;
-  /** Rows that Redis has and that the table may have as well. */
+  /** Rows that are in Redis, and whose deletion from the table is not confirmed. */
   private readonly moved: JobInTransit[] = [];
-  /** The time until which the table may have claims of this relay that the relay does not know of. */
+  /** Until this time the table may have claims whose response this relay has lost. */
   private unknownUntil = -Infinity;
   /** The rows that are claimed and not moved yet: the next batch to move, and the one after it. */
   private batches: Batch[] = [];

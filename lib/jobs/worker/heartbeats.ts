@@ -1,8 +1,8 @@
 /**
  * `Heartbeats` sends the heartbeats of one worker on a separate timer, so that no other work of the worker delays them. The constants are
  * the times after which a worker is dead; `../stores/database/dead-workers.ts` says what happens to its jobs. `Heartbeats` also decides
- * whether the worker may reap the jobs of others: after an outage all heartbeats are late, and the first worker to come back must not reap the jobs of
- * the other workers.
+ * whether the worker may reap the jobs of others: after an outage all heartbeats are late, and the first worker to come back must not reap
+ * the jobs of the other workers.
  */
 import { type Clock, type Timer, within } from "../../runtime/clock.js";
 import type { Heartbeat, JobStore, LiveWorker } from "../job-store.js";

@@ -1,7 +1,7 @@
 /**
  * The `Storage` in a directory of the disk; the entry point `@stagecraft/framework/storage/fs`. A key is the path of its file below the
- * directory. The driver's own files there have the prefix `.~`: temporary ones, and descriptions of files that are not private or not
- * `application/octet-stream`. Several processes may share the directory.
+ * directory. The internal files of the driver there have the prefix `.~`: temporary ones, and descriptions of files that are not private or
+ * not `application/octet-stream`. Several processes may share the directory.
  *
  * Not for instances on several machines, unless they mount the same file system; `S3Storage` is for those.
  *

@@ -28,7 +28,7 @@ export interface S3Credentials {
 
 export interface S3StorageOptions {
   readonly bucket: string;
-  /** That of the environment unless set; `us-east-1` for an endpoint of your own. */
+  /** That of the environment unless set; `us-east-1` if `endpoint` is set. */
   readonly region?: string;
   /** The URL of a service that is not AWS. It gets checksums only if the protocol demands them. */
   readonly endpoint?: string;
@@ -118,7 +118,7 @@ export class S3Storage extends Storage {
 
 function ignore(): void {}
 
-/** Without a logger of its own the SDK writes warnings to the console. */
+/** Without a logger in its options the SDK writes warnings to the console. */
 const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 function clientSettings({ region, endpoint, credentials, timeoutMs, client }: S3StorageOptions): S3ClientConfig {

@@ -2,8 +2,8 @@
  * The meaning of an error of MariaDB or MySQL. The servers quote values in their messages (`Duplicate entry 'ann@example.com'`), so the
  * texts are written here. Only names of constraints and columns are read from a message, and only for wrong SQL the whole message is used.
  *
- * A text of a client with a character that a column lacks, such as an emoji in a column of `latin1`, is refused where it is stored, and also
- * where it is compared. The numbers of these errors stand for faults of the schema too, such as a join of two columns with different
+ * A text of a client with a character that a column lacks, such as an emoji in a column of `latin1`, is refused where it is stored, and
+ * also where it is compared. The numbers of these errors stand for faults of the schema too, such as a join of two columns with different
  * collations.
  */
 import { DriverError } from "../../driver-error.js";

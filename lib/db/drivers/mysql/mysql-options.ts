@@ -19,7 +19,9 @@ export interface MysqlOptions {
   readonly statementTimeoutMs?: number;
   /** Milliseconds that a statement waits for a lock, rounded up to seconds; 10 000 unless set. */
   readonly lockTimeoutMs?: number;
-  /** Milliseconds after which MariaDB ends a transaction without a statement, rounded up to seconds; 60 000 unless set, 0 means no limit. */
+  /**
+   * Milliseconds after which MariaDB ends a transaction without a statement, rounded up to seconds; 60 000 unless set, 0 means no limit.
+   */
   readonly idleInTransactionTimeoutMs?: number;
   /** The URL for migrations. */
   readonly migrationUrl?: string;

@@ -29,7 +29,7 @@ export class ParameterTypes {
   version = 0;
   private readonly positions = new Map<string, JsonPositions>();
 
-  /** `undefined` also where a text would be refused: the column may not be JSON any more, so the driver asks again. */
+  /** Also `undefined` if a parameter of JSON gets a text without a cast: the column may have another type now, so the driver asks again. */
   find(sql: string, parameters: readonly unknown[]): JsonPositions | undefined {
     const positions = this.positions.get(sql);
     if (positions === undefined || positions.size === 0) return positions;

@@ -3,8 +3,7 @@
  *
  * A cancel may take one second. If by then the sent statements have not ended, or the server has not closed the control connection, the
  * socket is destroyed. The connection is not used again before, so that the cancel cannot end another statement. Pipelined statements
- * belong
- * to one request, and end together.
+ * belong to one request, and end together.
  */
 import { cancellable } from "../cancellable.js";
 import { UnknownOutcomeError } from "../../database-error.js";

@@ -1,7 +1,6 @@
 /**
  * A connection outside of the pool that listens for `NOTIFY` on one channel. A regular probe finds a server that has vanished, for example
- * in
- * a failover. Then a new connection replaces it. Notifications between the two are lost, so `onNotification` is called for each new
+ * in a failover. Then a new connection replaces it. Notifications between the two are lost, so `onNotification` is called for each new
  * connection.
  *
  * Not for messages that must arrive.

@@ -3,8 +3,7 @@
  * unchanged.
  *
  * An integer of 64 bits is a number and fails above 2^53 - 1, unless the option sets another type. `numeric` is a text. A `timestamptz` is
- * a
- * Date. A `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`,
+ * a Date. A `timestamp` has no zone: it is read and written as UTC, and not in the zone of the machine. A `date` is a text, `2026-11-22`,
  * because a day is not a point in time. JSON is parsed.
  */
 import { checkText, refuseBind, refuseBinds, refuseTextForJson, refuseUnwritable } from "../../bind.js";
@@ -57,8 +56,8 @@ export function createPostgresTypes(bigints: PostgresBigints): PostgresTypes {
 /**
  * A Date is written in UTC, also in an array: the package would write it in the zone of the machine. Arrays and objects are allowed: the
  * server reads them as arrays and JSON, and only for a column of that type. A parameter of `json` gets JSON. These binds are converted
- * here,
- * because the package converts them when it has sent a part of the statement already. Returns the given array if no bind is converted.
+ * here, because the package converts them when it has sent a part of the statement already. Returns the given array if no bind is
+ * converted.
  *
  * @throws FrameworkError `E_DB_BIND` for `undefined`, a function, a symbol, an object that cannot be written, and for too many binds
  */

@@ -1,7 +1,6 @@
 /**
  * The driver for SQLite; the entry point `@stagecraft/framework/db/sqlite`. From Node 22.16 on it needs no package, and on older versions
- * it
- * needs `@photostructure/sqlite`.
+ * it needs `@photostructure/sqlite`.
  *
  * The file is in WAL mode: one connection writes, others read at the same time. A transaction takes the write lock at its start, unless it
  * is read-only. A wait is bounded by `waitMs`, and never blocks the process. A query blocks it: it runs in the thread of the application.

@@ -127,7 +127,7 @@ export class ConcurrencySlots {
     );
   }
 
-  /** Makes blocked jobs of each key due: as many as the key has free slots that its due jobs do not need. */
+  /** Makes blocked jobs due. For each key: the number of free slots, minus its jobs that are already due. */
   private async wake(keys: readonly ConcurrencyKey[]): Promise<void> {
     const { now } = this.sql;
     for (const { key, limit } of keys) {

@@ -1,18 +1,18 @@
 /**
  * What happens to the jobs of a worker that died, and to jobs whose lease ended.
  *
- * Each worker sends a heartbeat every 8 to 10 s. Each worker also looks for dead workers every 8 to 10 s, in `runUpkeep` of `StoreWorker`, which
- * calls `reap` of the store. A worker without a heartbeat for 30 s is dead, so its jobs are found 30 to 40 s after its last heartbeat. A
- * worker that is new, or whose heartbeats were late, looks only after 30 s of regular heartbeats. `worker/heartbeats.ts` has these times and
- * that rule. A lease ends after 5 minutes without a renewal; `worker/store-worker.ts` has that time.
+ * Each worker sends a heartbeat every 8 to 10 s. Each worker also looks for dead workers every 8 to 10 s, in `runUpkeep` of `StoreWorker`,
+ * which calls `reap` of the store. A worker without a heartbeat for 30 s is dead, so its jobs are found 30 to 40 s after its last
+ * heartbeat. A worker that is new, or whose heartbeats were late, looks only after 30 s of regular heartbeats. `worker/heartbeats.ts` has
+ * these times and that rule. A lease ends after 5 minutes without a renewal; `worker/store-worker.ts` has that time.
  *
  * - A job with attempts left is due again at once, without the wait of a retry. The lost attempt counts.
  * - A last attempt whose handler had started is a dead letter with the reason `WORKER_DIED`. `markStarted` records the start.
  * - A last attempt whose handler had not started is due again at once. It does not count.
  * - A job that would be due again is removed instead if its cancellation was requested, or if another job with its key waits already.
  *
- * The claim ends with each of these steps, so the store refuses every later report of the old run. A worker that was only suspended learns at
- * its next heartbeat that it was declared dead. It aborts the signals of its runs with `E_JOB_LEASE_LOST`, and goes on under a new id.
+ * The claim ends with each of these steps, so the store refuses every later report of the old run. A worker that was only suspended learns
+ * at its next heartbeat that it was declared dead. It aborts the signals of its runs with `E_JOB_LEASE_LOST`, and goes on under a new id.
  *
  * `MemoryJobs.reap` follows the same rules. With `BullJobs`, BullMQ finds the jobs by locks that are no longer renewed, and `BullWorker`
  * decides on attempts.

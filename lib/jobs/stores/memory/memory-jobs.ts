@@ -1,5 +1,6 @@
 /**
- * The jobs in the memory of the process: for tests, with the clock of the application, and for programs whose jobs may be lost with the process.
+ * The jobs in the memory of the process: for tests, with the clock of the application, and for programs whose jobs may be lost with the
+ * process.
  *
  * Not for jobs that must run: those wait in the database.
  *
