@@ -1,5 +1,5 @@
 /**
- * The log of an application. By default it is the log of the process. An application that provides a `LogSink` or a `Filter` has its own
+ * The log of an application. By default it is the log of the process. An application that provides a `LogSink` or a `Filter` has a separate
  * log, which receives the events of its start, its requests and its stop, and of all work that these start. Other applications pay no cost.
  *
  * Events of constructors and factories go to the log of the process, because they run before this log exists.
@@ -22,7 +22,9 @@ export class ApplicationLog {
 
   constructor(private readonly container: Container) {}
 
-  /** `undefined` if the application logs to the log of the process. The first read decides this from the log that is installed at that time. */
+  /**
+   * `undefined` if the application logs to the log of the process. The first read decides this from the log that is installed at that time.
+   */
   get subscriber(): Subscriber | undefined {
     return (this.providedLog ??= this.resolveLog()).subscriber;
   }

@@ -1,5 +1,5 @@
 /**
- * A built application. It can own the process (`run`), serve on a listener that exists already (`serve`), or give a request listener to
+ * A built application. It can control the process (`run`), serve on a listener that exists already (`serve`), or give a request listener to
  * a server of the caller (`callback`). An application runs or serves only once; `callback` may be called any number of times.
  *
  * @example

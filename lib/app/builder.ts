@@ -77,7 +77,7 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Adds bindings that any other binding overrides, except the framework's own. @internal */
+  /** Adds bindings that any other binding overrides, except those of the framework. @internal */
   testDefaults(...bindings: readonly Binding[]): this {
     this.plan.testDefaults.push(...bindings);
     return this;
@@ -147,8 +147,8 @@ export class ApplicationBuilder {
   }
 
   /**
-   * Responds to GET of the path with `application.graph()` as JSON, by default `/_framework/uag.json`. Release builds ignore the call, with a
-   * WARN event at the start.
+   * Responds to GET of the path with `application.graph()` as JSON, by default `/_framework/uag.json`. Release builds ignore the call, with
+   * a WARN event at the start.
    */
   uagEndpoint(path?: string): this {
     this.plan.addStage("uagEndpoint", ".uagEndpoint(…)", () => new UagEndpointLayer(path));
@@ -218,7 +218,7 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /** Lets the application map errors to its own responses. */
+  /** Lets the application map errors to custom responses. */
   errorMapping(mapping: ErrorMapping = new ErrorMapping()): this {
     this.plan.addStage("errorMapping", ".errorMapping(…)", () => checkInstance(ErrorMapping, mapping));
     this.plan.errorMapping = mapping;
@@ -232,9 +232,9 @@ export class ApplicationBuilder {
   }
 
   /**
-   * Responds with 408 to a request that takes longer than `ms` milliseconds. A route may set its own limit. For browsers add `{ status: 503 }`:
-   * a 408 means that the request did not arrive, so on a reused connection a browser sends it again, also a POST, and the handler runs
-   * several times for one click. With 503, a body that arrives too slowly still gets 408.
+   * Responds with 408 to a request that takes longer than `ms` milliseconds. A route may set another limit. For browsers add
+   * `{ status: 503 }`: a 408 means that the request did not arrive, so on a reused connection a browser sends it again, also a
+   * POST, and the handler runs several times for one click. With 503, a body that arrives too slowly still gets 408.
    */
   timeout(ms: number, options?: TimeoutOptions): this {
     this.plan.addStage("timeout", ".timeout(…)", () => new TimeoutLayer(ms, options));
@@ -268,7 +268,8 @@ export class ApplicationBuilder {
   }
 
   /**
-   * Gives each visitor a session. Without a store the sessions are in the memory of this process. Redirects and pages use it for their flash.
+   * Gives each visitor a session. Without a store the sessions are in the memory of this process. Redirects and pages use it for their
+   * flash.
    */
   session(config: SessionConfig, store?: SessionStore): this {
     this.plan.addStage("session", ".session(…)", () =>

@@ -150,7 +150,9 @@ function createReplyResolver(pipeline: Pipeline, origin: string): (ctx: Context,
   };
 }
 
-/** The routes that code added to a @koa/router directly. Code may add routes after the application was built, so each request reads them. */
+/**
+ * The routes that code added to a @koa/router directly. Code may add routes after the application was built, so each request reads them.
+ */
 function createAddedRoutesHandler(routes: Routes): UnmatchedHandler {
   return (ctx, fallback) => {
     if (!routes.hasAddedRoutes) return fallback(ctx);

@@ -86,7 +86,7 @@ function checkAttachment(given: unknown): Diagnostic | undefined {
   return { code: "E_STAGE", what, where: ".attach(…)", fix: "give a function of the server: (server, draining) => …" };
 }
 
-/** The requests of the framework do not pass through Koa's own chain, so middleware in that chain would never run. */
+/** The requests of the framework do not pass through Koa's middleware chain, so middleware there would never run. */
 function checkKoa({ middleware }: Koa): Diagnostic | undefined {
   if (middleware.length === 0) return undefined;
   const names = middleware.map(({ name }) => name || "a function without a name");

@@ -42,7 +42,7 @@ export class AppConfig {
   readonly #hasGivenUrl: boolean;
 
   constructor(values: AppConfigValues = {}) {
-    // A subclass may pass its own values on.
+    // A subclass may pass further values.
     if (new.target === AppConfig) checkOptionNames(values, NAMES, "new AppConfig");
     const { name, url, env, port } = values;
     this.name = name ?? "app";

@@ -1,6 +1,6 @@
 /**
- * The stages of a front end, as the builder plans them: its pages, and the proxy to its development server. The proxy
- * uses the base path of the pages.
+ * The stages of a front end, as the builder plans them: its pages, and the proxy to its development server. The proxy uses the base path of
+ * the pages.
  */
 import { describeToken } from "../di/token.js";
 import { profile } from "../runtime/profile.js";

@@ -1,9 +1,9 @@
 /**
- * The plan of an application: the values that the builder was given. A call of the builder only writes
- * here. `build()` reads the plan, so the order of the calls cannot matter.
+ * The plan of an application: the values that the builder was given. A call of the builder only writes here. `build()` reads the plan, so
+ * the order of the calls cannot matter.
  *
- * Values from callers without types are checked here if a wrong value would go unnoticed later: a number has none of the names of an options
- * object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
+ * Values from callers without types are checked here if a wrong value would go unnoticed later: a number has none of the names of an
+ * options object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
  */
 import type Koa from "koa";
 import { describeToken, type InjectionToken } from "../di/token.js";
@@ -131,8 +131,8 @@ export function checkOptions<T extends object>(given: T | undefined): T | undefi
 }
 
 /**
- * A value for the builder that creates its stage: an application that does not use the stage loads none of its code. `slot` distinguishes such
- * values.
+ * A value for the builder that creates its stage: an application that does not use the stage loads none of its code. `slot` distinguishes
+ * such values.
  */
 export interface StageFactory<Args extends readonly unknown[]> {
   readonly slot: Slot;

@@ -81,7 +81,7 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
       announce(parts, run);
     }
     const times = await end.stopRequested;
-    // If the start fails from here on, its own event reports it, and the stop below stops the subsystems that were started.
+    // If the start fails from here on, the start reports it with an event, and the stop below stops the subsystems that were started.
     started.catch(() => {});
     const { forced, failed } = await run.stop(times);
     process.exitCode = forced > 0 || failed > 0 || end.hasCrashed ? 1 : 0;

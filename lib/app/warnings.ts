@@ -1,6 +1,6 @@
 /**
- * The warnings of an application at its start: settings that are allowed but probably a mistake. Most warnings concern the developer, so only
- * a debug build checks for them. A release build warns of differences between machines, and of requests without protection.
+ * The warnings of an application at its start: settings that are allowed but probably a mistake. Most warnings concern the developer, so
+ * only a debug build checks for them. A release build warns of differences between machines, and of requests without protection.
  */
 import { existsSync } from "node:fs";
 import type Koa from "koa";
@@ -58,7 +58,7 @@ function listDebugWarnings({ routeCollection, stages, lateCalls }: DebugSources)
   ];
 }
 
-/** Checked only in `run()`: tests load controllers that they do not serve, and have their own log subscriber. */
+/** Checked only in `run()`: tests load controllers that they do not serve, and use a separate log subscriber. */
 export function listProcessWarnings(
   routeCollection: RouteCollection,
   shutdownLast: readonly ShutdownLast[],

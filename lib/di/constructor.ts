@@ -1,7 +1,7 @@
 /**
  * Reads the constructor of a class: one entry for each parameter, with the token to inject, or with the reason why the type of the
- * parameter
- * is not a token. A class that declares no constructor has the parameters of its parent. A class with an empty constructor has none.
+ * parameter is not a token. A class that declares no constructor has the parameters of its parent. A class with an empty constructor has
+ * none.
  */
 import { getConstructorTypes, getInjections, isInjectable } from "./injectable.js";
 import { isInjectionToken, type InjectionToken } from "./token.js";
@@ -105,12 +105,10 @@ const PROBE = Symbol("probe");
 
 /**
  * Whether a class forwards its arguments to its parent, as the language does for a class that declares no constructor. A class that
- * declares
- * a constructor without parameters calls its parent with other arguments, or not at all, and has no other difference.
+ * declares a constructor without parameters calls its parent with other arguments, or not at all, and has no other difference.
  *
  * For one construction the parent is a function that records its arguments and throws, so no field is set and no code of the parent runs.
- * The
- * code of a declared constructor before `super()` runs once. Called only for a class without decorator metadata.
+ * The code of a declared constructor before `super()` runs once. Called only for a class without decorator metadata.
  */
 function forwardsArguments(candidate: Class): boolean {
   const parent: unknown = Object.getPrototypeOf(candidate);

@@ -97,8 +97,8 @@ function shareInstances(application: ApplicationScope, order: readonly Provider[
 }
 
 /**
- * Maps each provider to an earlier, equal one: several modules list one class under one token, and its dependencies are the same in each
- * of them. Where the bindings of the modules give it different dependencies, each module has its own instance.
+ * Maps each provider to an earlier, equal one: several modules list one class under one token, and its dependencies are the same in each of
+ * them. Where the bindings of the modules give it different dependencies, each module has a separate instance.
  *
  * @param order Wired providers, dependencies first. Their dependencies are replaced too.
  */

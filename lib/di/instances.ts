@@ -2,7 +2,7 @@
  * Builds the instances of one graph: one instance for each provider, dependencies first. Only the container uses it. `graph.ts` has found
  * the faults of the graph itself before. This file finds the faults of running constructors and factories.
  *
- * Each application has its own child container of tsyringe. Two applications of one process share no instance, and registrations in the
+ * Each application has a separate child container of tsyringe. Two applications of one process share no instance, and registrations in the
  * global container of tsyringe are never found. No other file uses tsyringe.
  */
 import { FrameworkError } from "../errors/framework-error.js";

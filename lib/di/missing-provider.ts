@@ -1,5 +1,5 @@
 /**
- * Explains why a scope does not see a token. Each explanation has its own code and a fix of one edit: no module provides the token, a
+ * Explains why a scope does not see a token. Each explanation has a separate code and a fix of one edit: no module provides the token, a
  * module provides it without exporting it, a module that exports it is not imported, or several modules provide it.
  */
 import type { Diagnostic } from "../errors/diagnostic.js";

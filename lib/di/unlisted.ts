@@ -1,7 +1,6 @@
 /**
  * The classes whose decorators have an effect only where a module lists the class: those with `@Controller`, `@On`, `@Handles` and
- * `@Every`.
- * `run()` warns of each class that no module lists.
+ * `@Every`. `run()` warns of each class that no module lists.
  */
 import type { Warning } from "../errors/diagnostic.js";
 import { describeToken } from "./token.js";

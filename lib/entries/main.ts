@@ -1,6 +1,6 @@
 /**
  * The entry point `@stagecraft/framework`, in the order of the folders of the library. Observability, the test kit and the drivers have
- * entry points of their own.
+ * separate entry points.
  */
 export { Clock, SystemClock, type Timer, type TimerOptions } from "../runtime/clock.js";
 export { profile, type Profile } from "../runtime/profile.js";

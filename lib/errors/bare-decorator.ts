@@ -69,8 +69,7 @@ const replaced = new WeakMap<object, { readonly decorator: string; readonly targ
 
 /**
  * Records the function that a factory returns, if the argument of the factory is a class. A call with a class is correct for such a
- * factory,
- * so the mistake can be found only where the function is used in place of the class.
+ * factory, so the mistake can be found only where the function is used in place of the class.
  */
 export function recordFactory<F extends object>(factory: F, decorator: string, target: unknown): F {
   if (isClass(target)) replaced.set(factory, { decorator, target });

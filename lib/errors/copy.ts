@@ -1,5 +1,5 @@
 /**
- * Finds a second copy of the package in one process. Each copy has its own classes and registries, so a module of one is unknown to the
+ * Finds a second copy of the package in one process. Each copy has separate classes and registries, so a module of one is unknown to the
  * other. Every value that an application passes to the framework is marked with the copy that created it, and a diagnostic names both.
  *
  * Not for values that any copy understands, such as functions and plain objects.

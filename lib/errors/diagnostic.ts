@@ -25,7 +25,7 @@ export interface Warning {
   readonly fields?: Readonly<Record<string, unknown>>;
 }
 
-/** An error that is one fault: where it ends a start, the report lists the fault with its own code. */
+/** An error that is one fault: where it ends a start, the report lists the fault with its code. */
 export class DiagnosticError extends FrameworkError {
   constructor(
     readonly diagnostic: Diagnostic,

@@ -1,7 +1,6 @@
 /**
  * The error of a refusal that no error caused, for example the 404 of the router: the error mapper of an application gets an error for
- * every
- * error response. Not for code that refuses, which throws the class itself.
+ * every error response. Not for code that refuses, which throws the class itself.
  */
 import {
   BadRequestError,

@@ -1,7 +1,6 @@
 /**
  * Safe ways to read a thrown value. A program can throw any value, and reading or printing it can throw again: a getter, a `toString`
- * method
- * or a proxy can fail. The functions of this file never throw.
+ * method or a proxy can fail. The functions of this file never throw.
  *
  * Not for errors that can be passed on as they are, for example as the `cause` of another error.
  */

@@ -53,8 +53,7 @@ export class Events {
    * listeners that it waits for have ended.
    *
    * @throws ValidationError if the schema of the event refuses the payload; the error of a listener with `inTransaction`; the error of
-   * `Jobs`
-   * for a listener with `queued`
+   * `Jobs` for a listener with `queued`
    */
   async emit<P>(event: EventType<P>, ...payload: P extends void ? [] : [payload: P]): Promise<void> {
     const [given] = payload as readonly unknown[];
@@ -103,8 +102,7 @@ export class Events {
 
   /**
    * Waits for the listeners that run after a response, `limitMs` at most. Called when the last request has ended. Returns the names of
-   * those
-   * that still run.
+   * those that still run.
    * @internal
    */
   async waitUntilIdle(limitMs: number): Promise<readonly string[]> {

@@ -8,8 +8,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 export interface CommitScope {
   /**
-   * Runs `work` once after the outermost transaction has committed, in the order of the calls. A rolled-back transaction
-   * or savepoint drops its own work. A failure of `work` is logged and has no other effect.
+   * Runs `work` once after the outermost transaction has committed, in the order of the calls. A rolled-back transaction or savepoint drops
+   * the work that was added in it. A failure of `work` is logged and has no other effect.
    */
   afterCommit(work: () => unknown): void;
 }

@@ -2,8 +2,8 @@
  * The times of `.lifecycle({ … })`, in milliseconds, with their defaults. This file decides how long a drain and a stop wait unless the
  * application sets other times. `lib/server/drain.ts` applies the delay and the deadline, `lib/lifecycle/startup.ts` and
  * `lib/app/application-run.ts` the limit of a hook at the stop, and `lib/lifecycle/readiness.ts` the limit of a probe.
- * `lib/app/process-end.ts` replaces the times of the drain in two cases: after an uncaught error there is no delay, and the deadline is 5 s;
- * when a supervisor closes standard input, there is no delay.
+ * `lib/app/process-end.ts` replaces the times of the drain in two cases: after an uncaught error there is no delay, and the deadline is
+ * 5 s; when a supervisor closes standard input, there is no delay.
  *
  * @example
  * Application.create(Shop).lifecycle({ drainDelayMs: 10_000, drainDeadlineMs: 60_000 });
@@ -14,11 +14,14 @@ import { MAX_TIMER_MS } from "../runtime/clock.js";
 import type { Profile } from "../runtime/profile.js";
 
 export interface LifecycleOptions {
-  /** From the start of the stop, a signal or a call, until the listener stops; readiness responds with 503 meanwhile. Default: 5 000 in release, 500 in debug. */
+  /**
+   * From the start of the stop, a signal or a call, until the listener stops; readiness responds with 503 meanwhile. Default: 5 000 in
+   * release, 500 in debug.
+   */
   readonly drainDelayMs?: number;
   /**
-   * From the start of the stop until the requests in flight are aborted, `drainDelayMs` included. Default: 30 000. After an uncaught error the
-   * requests have 5 000, and there is no delay.
+   * From the start of the stop until the requests in flight are aborted, `drainDelayMs` included. Default: 30 000. After an uncaught error
+   * the requests have 5 000, and there is no delay.
    */
   readonly drainDeadlineMs?: number;
   /**

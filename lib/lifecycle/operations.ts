@@ -3,7 +3,9 @@
  * cached value, a payload or the content of a mail. Every subsystem of the framework runs its operations through an `Operations`.
  *
  * @example
- * override prepare(host: SubsystemHost) { this.operations = new Operations({ target: "framework::db", span: "framework.db.query" }, host); }
+ * override prepare(host: SubsystemHost) {
+ *   this.operations = new Operations({ target: "framework::db", span: "framework.db.query" }, host);
+ * }
  * find(id: number) { return this.operations.run("select", () => this.driver.query(SELECT, [id])); }
  */
 import { FrameworkError } from "../errors/framework-error.js";
@@ -54,7 +56,10 @@ interface OperationSeries {
   observe(value: number): void;
 }
 
-/** Work that completes its result or its error within the operation, without a further promise. Times are monotonic milliseconds. @internal */
+/**
+ * Work that completes its result or its error within the operation, without a further promise. Times are monotonic milliseconds.
+ * @internal
+ */
 export interface FollowedWork<T, R> {
   start(startedAt: number): T | Promise<T>;
   /** Returns the result of the operation. */
@@ -108,7 +113,8 @@ export class Operations {
    * @param remoteParent the span of another process that this work continues; only exporters read it
    */
   run<T>(operation: string, work: () => T, fields?: Fields, remoteParent?: RemoteParent): T {
-    return this.follow(operation, { start: work, ended: unchanged, failed: unchanged }, fields, remoteParent) as T; // Settles as `work` does.
+    // The result of `follow` settles as `work` does.
+    return this.follow(operation, { start: work, ended: unchanged, failed: unchanged }, fields, remoteParent) as T;
   }
 
   /** As `run`, for work that completes its result itself. @internal */

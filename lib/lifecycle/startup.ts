@@ -86,7 +86,8 @@ export class Startup {
   }
 
   /**
-   * Calls `endWork` of every subsystem at once, unless the work never started. Never rejects. A second call returns the promise of the first.
+   * Calls `endWork` of every subsystem at once, unless the work never started. Never rejects. A second call returns the promise of the
+   * first.
    *
    * @returns one `E_SUBSYSTEM_STOP` for each subsystem that failed to stop its work, or did not stop it in time
    */

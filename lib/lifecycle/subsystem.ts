@@ -73,8 +73,8 @@ export abstract class Subsystem {
 
 /**
  * An object that outlives all subsystems, for example an exporter that still has to send the spans of the last requests. `run()` calls
- * `shutdown` of every provided one once, after the last subsystem has stopped. A failure is a warning and leaves the exit code alone. A call
- * that takes longer than `stopTimeoutMs` is abandoned, and the exit code is 1.
+ * `shutdown` of every provided one once, after the last subsystem has stopped. A failure is a warning and leaves the exit code alone. A
+ * call that takes longer than `stopTimeoutMs` is abandoned, and the exit code is 1.
  */
 export abstract class ShutdownLast {
   abstract shutdown(): Promise<void>;

@@ -37,7 +37,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** @throws MailContentError `E_MAIL_HTML` for a value after `=` without quotes, and for a link with another scheme, such as `javascript:` */
+/**
+ * @throws MailContentError `E_MAIL_HTML` for a value after `=` without quotes, and for a link with another scheme, such as `javascript:`
+ */
 export function html(strings: TemplateStringsArray, ...values: readonly MailHtmlValue[]): MailHtml {
   let markup = strings[0] ?? "";
   let isInTag = false;

@@ -40,7 +40,9 @@ export abstract class Mail<D = void> {
 
   attachments?(): readonly MailAttachment[] | Promise<readonly MailAttachment[]>;
 
-  /** Further headers, for example `List-Unsubscribe`. The mailer writes the headers of the addresses, the subject and the content itself. */
+  /**
+   * Further headers, for example `List-Unsubscribe`. The mailer writes the headers of the addresses, the subject and the content itself.
+   */
   headers?(): Readonly<Record<string, string>>;
 
   /** The sender of mails of this class; the option `from` of the mailer unless set. */

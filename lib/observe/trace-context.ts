@@ -32,7 +32,7 @@ export class TraceContext {
   private constructor(
     /** 32 lower-case hexadecimal digits. */
     readonly traceId: string,
-    /** 16 lower-case hexadecimal digits: the caller's span, or in a new trace the request's own span. */
+    /** 16 lower-case hexadecimal digits: the span of the caller, or in a new trace the span of the request. */
     readonly parentSpanId: string,
     /** The whole octet as the caller sent it, unknown bits included; in a new trace `FLAG_SAMPLED`. */
     readonly flags: number,

@@ -1,4 +1,7 @@
-/** Classes as values: their types, and how to tell a class from a function. A token of injection may be more than a class: see `di/token.ts`. */
+/**
+ * Classes as values: their types, and how to tell a class from a function. A token of injection may be more than a class: see
+ * `di/token.ts`.
+ */
 
 /** A class that can be built with `new`. */
 export type Class<T = unknown> = new (...parameters: never[]) => T;

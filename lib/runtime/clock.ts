@@ -1,6 +1,6 @@
 /**
- * The clock. All code that measures time or waits uses an injected `Clock`, so that a test can set the time.
- * Durations come from `monotonic()`. `now()` is only for dates: it jumps when the machine's time is set.
+ * The clock. All code that measures time or waits uses an injected `Clock`, so that a test can set the time. Durations come from
+ * `monotonic()`. `now()` is only for dates: it jumps when the machine's time is set.
  *
  * @example
  * const start = clock.monotonic();
@@ -21,8 +21,7 @@ export interface TimerOptions {
   readonly background?: boolean;
   /**
    * The callback polls for work and sets the timer again. When a test moves a fake clock by a long time, it calls such a callback less
-   * often.
-   * Other clocks ignore this option.
+   * often. Other clocks ignore this option.
    */
   readonly isPoll?: boolean;
 }

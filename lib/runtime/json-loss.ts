@@ -22,8 +22,7 @@ export function findJsonLoss(value: unknown, path: string): JsonLoss | undefined
 
 /**
  * The first part of a value that JSON leaves out: a function, a number that becomes null, an object whose content JSON does not see. A
- * value
- * that JSON writes in another form, such as a `Date` or the members of a class, is not a loss.
+ * value that JSON writes in another form, such as a `Date` or the members of a class, is not a loss.
  *
  * The value has no cycle: call `JSON.stringify` first, which refuses one.
  */

@@ -17,8 +17,7 @@ export class RandomBatch<T> {
 
   /**
    * @param read returns one value from the `bytesPerValue` bytes at `at`. Each batch is a new buffer and starts with `at` 0, so a value may
-   * be
-   * a part of it. Such a value holds the whole batch in memory.
+   * be a part of it. Such a value holds the whole batch in memory.
    */
   constructor(
     private readonly bytesPerValue: number,
@@ -28,8 +27,7 @@ export class RandomBatch<T> {
 
   /**
    * Values that are text. `encode` gets a whole batch and must write the same number of characters for each value. To encode once and cut
-   * is
-   * faster than to encode each value.
+   * is faster than to encode each value.
    */
   static ofText(bytesPerValue: number, valuesPerBatch: number, encode: (batch: Buffer) => string): RandomBatch<string> {
     let text = "";

@@ -1,5 +1,5 @@
 /**
- * A `Context` without a server, for unit tests of a handler or a middleware. Body readers, cookies, params and Koa's own members work as
+ * A `Context` without a server, for unit tests of a handler or a middleware. Body readers, cookies, params and the members of Koa work as
  * in a request. The test reads the response from the context; no bytes are sent. For a test of stages, or of the bytes that a client
  * receives, use `testApp`.
  *
@@ -121,7 +121,7 @@ function feed(incoming: IncomingMessage, content: Buffer | Readable | undefined)
     incoming.complete = true;
     incoming.push(null);
   };
-  // Node's own `_read` resumes the socket of the connection; a fake request has no connection.
+  // The `_read` of Node resumes the socket of the connection; a fake request has no connection.
   incoming._read = () => {};
   if (content instanceof Readable) {
     content.on("data", (chunk: Buffer) => incoming.push(chunk)).once("end", finish);

@@ -43,7 +43,7 @@ export function double<T extends object>(
   return new Double(token, value as T);
 }
 
-/** The language and `JSON.stringify` read these from every object, to see whether it is a promise or writes its own JSON. */
+/** The language and `JSON.stringify` read these from every object, to see whether it is a promise or defines its JSON form. */
 const PROBED: ReadonlySet<string> = new Set(["then", "toJSON"]);
 
 function createMissingMemberError(token: unknown, name: string): Error {

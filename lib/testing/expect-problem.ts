@@ -11,7 +11,7 @@ import { createFailure, describeValue } from "./failure.js";
 
 export interface ExpectedProblem {
   readonly status: number;
-  /** The last part of `type`; `"about:blank"` for a problem without its own type. */
+  /** The last part of `type`; `"about:blank"` for a problem without a specific type. */
   readonly slug?: string;
   readonly title?: string;
   /** The whole text, or a pattern that it matches; `null` for a document without `detail`. */

@@ -80,8 +80,8 @@ export class FakeClock extends Clock {
   }
 
   /**
-   * Moves the time by `ms` and fires the timers that fall due, each at its own time. Timers of the same time fire in the order in which
-   * they were set. A timer that is set by a callback fires too, if it falls due.
+   * Moves the time by `ms` and fires the timers that fall due, each at the time for which it was set. Timers of the same time fire in the
+   * order in which they were set. A timer that is set by a callback fires too, if it falls due.
    *
    * @throws RangeError for a negative `ms`, after 100 000 timers of the same time, and after 1 000 000 timers
    */

@@ -75,7 +75,7 @@ export class TestApp extends TestClient implements AsyncDisposable {
   }
 
   /**
-   * A client with its own cookies that sends the CSRF token with every unsafe request, as the script of a page does. A request that sets
+   * A client with separate cookies that sends the CSRF token with every unsafe request, as the script of a page does. A request that sets
    * the header itself is sent as it is.
    *
    * @throws AssertionError if the application has no CSRF protection
@@ -100,7 +100,9 @@ export class TestApp extends TestClient implements AsyncDisposable {
     return new TestClient(this.transport, this.clock, jar, findCsrfNames(this.application));
   }
 
-  /** Writes the bytes to a new connection and resolves to the bytes of the response. `RawOptions` says when the response counts as complete. */
+  /**
+   * Writes the bytes to a new connection and resolves to the bytes of the response. `RawOptions` says when the response counts as complete.
+   */
   raw(bytes: string | Uint8Array, options?: RawOptions): Promise<Buffer> {
     return rawExchange(getPort(this.started), bytes, options);
   }

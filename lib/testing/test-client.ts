@@ -15,7 +15,10 @@ export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
 }
 
-/** The `Response` of `fetch`, whose JSON the test may type. The client does not check the type: `expectProblem` and your own assertions do. */
+/**
+ * The `Response` of `fetch`, whose JSON the test may type. The client does not check the type: `expectProblem` and the assertions of the
+ * test do.
+ */
 export interface TestResponse extends Response {
   json<T = unknown>(): Promise<T>;
 }
@@ -80,7 +83,7 @@ export class TestClient {
     return this.send(method, path, await this.withToken(options, path, this.csrf));
   }
 
-  /** A client with its own cookie jar, which is empty at first. */
+  /** A client with a separate cookie jar, which is empty at first. */
   withCookies(): TestClient {
     return new TestClient(this.transport, this.clock, new CookieJar(this.clock));
   }

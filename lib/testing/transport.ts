@@ -1,5 +1,5 @@
 /**
- * The HTTP client of a test: Node's own client, which returns the `Response` of `fetch`. Unlike `fetch`, it sends the request target
+ * The HTTP client of a test. It uses the client of Node and returns the `Response` of `fetch`. Unlike `fetch`, it sends the request target
  * unchanged (`//` and `..` stay), a body with any method, and any header. `TestClient` has the methods that a test calls.
  */
 import http from "node:http";
@@ -82,7 +82,7 @@ export function toFields(headers: RequestOptions["headers"] = {}): Iterable<Head
   return headers instanceof Headers ? headers : Object.entries(headers);
 }
 
-/** Replaces Node's own fields, because a server refuses a request with two `Host` lines. */
+/** Replaces the fields that Node sets, because a server refuses a request with two `Host` lines. */
 function setFields(request: http.ClientRequest, fields: readonly HeaderField[]): void {
   for (const [name] of fields) request.removeHeader(name);
   for (const [name, value] of fields) request.appendHeader(name, value);

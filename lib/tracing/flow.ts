@@ -1,7 +1,7 @@
 /**
- * The subscriber and the span of the running code. One AsyncLocalStorage holds a `Flow`. `Span.run` and `withSubscriber` enter a nested flow.
- * The framework enters one flow for each request and then only reassigns its `span` (see `openSpan`), because entering a flow is expensive
- * and an assignment is not.
+ * The subscriber and the span of the running code. One AsyncLocalStorage holds a `Flow`. `Span.run` and `withSubscriber` enter a nested
+ * flow. The framework enters one flow for each request and then only reassigns its `span` (see `openSpan`), because entering a flow is
+ * expensive and an assignment is not.
  *
  * Internal: applications use `tracing`.
  */
@@ -44,8 +44,8 @@ let isCallingSubscriber = false;
 /** Grows when the interest of subscribers may have changed. A target compares it before it uses a remembered interest. */
 export let interestVersion = 0;
 
-// A scope has no visible end, because a timer may outlive the call; so scoped subscribers are referenced weakly. The flow of code that can still
-// emit to a subscriber references it strongly, so no subscriber in use is missing here.
+// A scope has no visible end, because a timer may outlive the call; so scoped subscribers are referenced weakly. The flow of code that can
+// still emit to a subscriber references it strongly, so no subscriber in use is missing here.
 const scoped = new Set<WeakRef<Subscriber>>();
 const handles = new WeakMap<Subscriber, SubscriberHandle>();
 const collected = new FinalizationRegistry<WeakRef<Subscriber>>((reference) => {

@@ -1,6 +1,6 @@
 /**
- * Combines layers into one subscriber. Each layer sees every span, and the events that pass its own filter and the registry's filter. Each
- * layer keeps its own state for a span, so layers do not depend on each other.
+ * Combines layers into one subscriber. Each layer sees every span, and the events that pass the filter of the layer and the filter of the
+ * registry. Each layer keeps separate state for a span, so layers do not depend on each other.
  *
  * @example
  * const sink = new CaptureSink();
@@ -19,7 +19,7 @@ import {
 
 /**
  * Collects events and spans. All methods are optional and synchronous. If a method throws, the error is ignored, and the other layers are
- * still called. `State` is the layer's own value for a span: `onNewSpan` returns it, and every later call for the span receives it.
+ * still called. `State` is the layer's value for a span: `onNewSpan` returns it, and every later call for the span receives it.
  */
 export interface TracingLayer<State = unknown> {
   onNewSpan?(span: SpanData, parent: State | undefined): State;
@@ -43,7 +43,7 @@ type States = readonly unknown[];
 export class Registry implements Subscriber {
   readonly #entries: readonly Entry[];
   readonly #filter: TargetFilter | undefined;
-  // True if no layer has its own filter, so that events need no check for each layer.
+  // True if no layer has a filter, so that events need no check for each layer.
   readonly #isUnfiltered: boolean;
 
   constructor(entries: readonly Entry[] = [], filter?: TargetFilter) {

@@ -1,6 +1,6 @@
 /**
- * The port between the code that emits events and the code that collects them: levels, events, spans as data, and `Subscriber`. Types and one
- * small table. Implement `TracingLayer` and not `Subscriber`, unless you want to replace the registry itself.
+ * The port between the code that emits events and the code that collects them: levels, events, spans as data, and `Subscriber`. Types and
+ * one small table. Implement `TracingLayer` and not `Subscriber`, unless you want to replace the registry itself.
  */
 
 /** Names and values of an event or a span. A value may have any type. A value that cannot be shown is marked and causes no error. */
@@ -42,7 +42,7 @@ export interface RemoteParent {
 export interface SpanData {
   readonly target: string;
   readonly name: string;
-  /** The span's own fields, later recorded ones included; not the fields of its parents. */
+  /** The fields of the span, later recorded ones included; not the fields of its parents. */
   readonly fields: Fields;
   readonly parent: SpanData | undefined;
   readonly remoteParent?: RemoteParent | undefined;
@@ -67,8 +67,8 @@ export interface LogEvent {
 }
 
 /**
- * The destination of events and spans. An error that a method throws is lost and does not reach the code that emitted the event. Events that are
- * emitted while a method runs are dropped, so that a sink that logs does not call itself.
+ * The destination of events and spans. An error that a method throws is lost and does not reach the code that emitted the event. Events
+ * that are emitted while a method runs are dropped, so that a sink that logs does not call itself.
  */
 export interface Subscriber extends TargetFilter {
   onEvent(event: LogEvent): void;

@@ -30,8 +30,8 @@ const TRACE = 5;
 const NO_FIELDS: Fields = Object.freeze({});
 
 /**
- * A named source of events, for example `shop::links`. Create one for each module and keep it in a constant. For an event without a message,
- * pass `undefined` and only fields.
+ * A named source of events, for example `shop::links`. Create one for each module and keep it in a constant. For an event without a
+ * message, pass `undefined` and only fields.
  *
  * An event that no subscriber wants costs one comparison: a target remembers the highest wanted level until subscribers change.
  */

@@ -28,8 +28,8 @@ interface SearchingParser {
 }
 
 /**
- * Feeds the parser. The parser throws if it is destroyed inside one of its own events, for example at a limit. An exception inside a
- * stream's event would end the process. So the parser is destroyed later, and its exception becomes an error of this stream.
+ * Feeds the parser. The parser throws if it is destroyed inside one of its events, for example at a limit. An exception inside a stream's
+ * event would end the process. So the parser is destroyed later, and its exception becomes an error of this stream.
  */
 export class ParserFeed extends Writable {
   /** The parts of the body, those included that the parser drops without an event. 0 until the body has ended. */

@@ -123,7 +123,7 @@ function findType<N>(
   return row === undefined ? undefined : { type: row[1], extension: row[2] };
 }
 
-/** Text in UTF-8. The last bytes may be the beginning of a character. */
+/** Text in UTF-8. The last bytes may be the start of a character. */
 function detectText(head: Buffer): SniffedType | undefined {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   let text: string;

@@ -2,9 +2,9 @@
  * The directory of a process for files that end with their request. Its name identifies the process, so that the sweep at a later start
  * removes the directory of a killed process, and never that of a living one.
  *
- * A process is identified by its number and the moment of its start, within one host and one namespace (each container has its own). The
- * directory of another host or namespace, on a shared disk, counts as abandoned after ten minutes without a touch. A living process touches
- * its directory every minute.
+ * A process is identified by its number and the moment of its start, within one host and one namespace (each container has a separate
+ * namespace). The directory of another host or namespace, on a shared disk, counts as abandoned after ten minutes without a touch. A living
+ * process touches its directory every minute.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";

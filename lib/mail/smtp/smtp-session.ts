@@ -158,7 +158,10 @@ export class SmtpSession {
     }
   }
 
-  /** The client's list of replies to the recipients; it gives the list to no callback that fails. */
+  /**
+   * The client's list of replies to the recipients. nodemailer does not pass it with the error of a refused message or of a lost
+   * connection, so it is read here.
+   */
   private envelope(): unknown {
     return Reflect.get(this.client, "_envelope");
   }

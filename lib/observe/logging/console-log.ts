@@ -41,7 +41,7 @@ export class ConsoleLog implements TracingLayer {
     this.#sink.writeLine([line, ...stack].map(escapeControls).join("\n"));
   }
 
-  /** The event's own fields, then the fields of its spans from the innermost to the outermost; each name once. */
+  /** The fields of the event, then the fields of its spans from the innermost to the outermost; each name once. */
   #texts({ fields, span }: LogEvent): ReadonlyMap<string, string> {
     const shown = new Map<string, string>();
     for (const source of [fields, ...listSpans(span).map((each) => each.fields)]) {

@@ -1,9 +1,9 @@
 /**
- * Installs the log of the process. Call `installLogging` once, from the entry point, before the first event. A debug build writes plain text
- * to standard error and does not redact; a release build writes JSON and redacts secrets. `RUST_LOG` decides which events are logged, else
- * the default filter of the call.
+ * Installs the log of the process. Call `installLogging` once, from the entry point, before the first event. A debug build writes plain
+ * text to standard error and does not redact; a release build writes JSON and redacts secrets. `RUST_LOG` decides which events are logged,
+ * else the default filter of the call.
  *
- * Not for tests: `tracing.withSubscriber` gives each test its own log.
+ * Not for tests: `tracing.withSubscriber` gives each test a separate log.
  *
  * @example
  * installLogging("info,shop=debug");
@@ -44,7 +44,8 @@ export function installLogging(defaultFilter: string, ...layers: readonly Tracin
 
 /**
  * The subscriber that `installLogging` installs: a log, and other layers beside it. An application that provides a `LogSink` or a `Filter`
- * gets its own subscriber, derived from this one: its own log, and the same other layers, so that telemetry still exports its spans.
+ * gets a separate subscriber, derived from this one. It has a separate log and the same other layers, so that telemetry still exports its
+ * spans.
  *
  * Internal: applications use `installLogging` and `provide`.
  */

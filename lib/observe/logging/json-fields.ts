@@ -25,7 +25,7 @@ export class FieldWriter implements ObjectWriter {
     this.keyCache = new KeyCache(isSensitive);
   }
 
-  /** The beginning of a line, `{"fields":{…}`; `""` if there are no fields. */
+  /** The start of a line, `{"fields":{…}`; `""` if there are no fields. */
   line(fields: object, inherited: InheritedFields = this.keyCache.nothingInherited): string {
     try {
       return this.#members(isPlain(fields) ? fields : toFields(fields), inherited, LINE_START);
@@ -107,7 +107,10 @@ function writeSortedObject(texts: ReadonlyMap<string, string>, start: Position):
   return builder.finish();
 }
 
-/** Reads the values into `own` and returns the list of their keys; `undefined` if a member is inherited or unreadable, or there are too many. */
+/**
+ * Reads the values into `own` and returns the list of their keys; `undefined` if a member is inherited or unreadable, or there are too
+ * many.
+ */
 function readOwnFields(fields: object, inherited: KeyList, own: unknown[]): KeyList | undefined {
   try {
     let list = inherited;

@@ -12,7 +12,7 @@ const MAX_TARGETS = 256;
 interface LevelMember {
   readonly first: string;
   readonly later: string;
-  /** With the beginning of the member `message`, up to the opening quotation mark. */
+  /** With the start of the member `message`, up to the opening quotation mark. */
   readonly firstAndMessage: string;
   readonly laterAndMessage: string;
 }

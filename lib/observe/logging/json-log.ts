@@ -88,7 +88,9 @@ export class JsonLog implements TracingLayer<SpanFields> {
     return this.#lineEnd.append(line, event, message, state?.path);
   }
 
-  /** A message that is not a string is written as JSON text. An event without a message takes the string field `message`, if there is one. */
+  /**
+   * A message that is not a string is written as JSON text. An event without a message takes the string field `message`, if there is one.
+   */
   #withTextMessage(event: LogEvent): Pick<LogEvent, "message" | "fields"> {
     if (event.message !== undefined) return { message: this.#writer.value(event.message), fields: event.fields };
     const { message, ...fields } = event.fields ?? NO_FIELDS;

@@ -96,7 +96,7 @@ export class SpanFields {
   }
 }
 
-// Objects are written now, so that later changes to them do not show. The fields object itself is the span's own copy.
+// Objects are written now, so that later changes to them do not show. The fields object itself is a copy that only the span uses.
 function freezeFields(writer: FieldWriter, fields: Fields): Fields {
   if (!hasUnfrozenValue(fields)) return fields;
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, writer.freeze(name, value)]));

@@ -50,9 +50,9 @@ const MAX_REMEMBERED_NAMES = 2048;
 const MAX_REMEMBERED_LENGTH = 128;
 
 /**
- * Patterns that make a field name sensitive if they stand anywhere in it. `-` and `.` match `_`, and A to Z match a to z; no other character
- * is folded. Results are remembered, because a program logs the same few hundred names again and again; the memory is bounded, because names
- * may come from outside.
+ * Patterns that make a field name sensitive if they stand anywhere in it. `-` and `.` match `_`, and A to Z match a to z; no other
+ * character is folded. Results are remembered, because a program logs the same few hundred names again and again; the memory is bounded,
+ * because names may come from outside.
  */
 export class RedactionPatterns {
   readonly #expression: RegExp;

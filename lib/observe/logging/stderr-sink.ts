@@ -25,8 +25,8 @@ const MAX_BYTES_PER_UNIT = 3;
 
 export class StderrSink extends LogSink {
   readonly #fd: number;
-  // The unwritten end of a line. It is written before the next line, so that no line is ever cut. After an error, such as a full disk, it is
-  // only the newline, so that the next line does not continue this one.
+  // The unwritten end of a line. It is written before the next line, so that no line is ever cut. After an error, such as a full disk, it
+  // is only the newline, so that the next line does not continue this one.
   #rest: Uint8Array = EMPTY;
   #buffer: Buffer | undefined;
   // A wait ended without success, and no byte was written since.
@@ -66,7 +66,10 @@ export class StderrSink extends LogSink {
     else this.#lostLines++;
   }
 
-  /** Writes until all is written or the wait has ended. The rest of a line that is partly written stays for the next call; any other line is lost. */
+  /**
+   * Writes until all is written or the wait has ended. The rest of a line that is partly written stays for the next call; any other line is
+   * lost.
+   */
   #keepWriting(bytes: Uint8Array, from: number, isStarted = from > 0): void {
     let position = from;
     let deadline = performance.now() + (this.#isStalled ? 0 : MAX_WAIT_MS);

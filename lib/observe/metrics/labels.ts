@@ -1,6 +1,6 @@
 /**
- * The labels of a sample. Each set of labels has one text: sorted by name, escaped, without braces. Two sets are the same series if and only
- * if their texts are equal; the order of the labels does not matter.
+ * The labels of a sample. Each set of labels has one text: sorted by name, escaped, without braces. Two sets are the same series if and
+ * only if their texts are equal; the order of the labels does not matter.
  *
  * @example
  * formatLabels({ status: 200, method: "GET" }); // 'method="GET",status="200"'

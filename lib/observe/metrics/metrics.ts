@@ -134,8 +134,8 @@ export class Metrics {
   }
 
   /**
-   * The text of `render()` as a response with status 200, `PROMETHEUS_CONTENT_TYPE` and `no-store`. Above 64 Ki characters it is a stream of
-   * slices of less than a millisecond each, and other requests run in between. Each series has its values at the time of its slice.
+   * The text of `render()` as a response with status 200, `PROMETHEUS_CONTENT_TYPE` and `no-store`. Above 64 Ki characters it is a stream
+   * of slices of less than a millisecond each, and other requests run in between. Each series has its values at the time of its slice.
    */
   response(): Reply {
     return Reply.of(Scrape.of(this.#texts()), PROMETHEUS_CONTENT_TYPE).header("Cache-Control", "no-store");

@@ -1,5 +1,5 @@
 /**
- * One series: the values of one metric name and one set of labels. A series writes its own lines of the exposition. `MetricFamily` creates
+ * One series: the values of one metric name and one set of labels. A series writes its lines of the exposition. `MetricFamily` creates
  * series; code on a hot path may keep one and count on it directly, which is the cheapest way.
  */
 import { formatNumber } from "./exposition.js";

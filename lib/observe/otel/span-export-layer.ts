@@ -15,7 +15,7 @@ import { api } from "./peers.js";
 export const CLIENT_TARGET = "framework::otel::client";
 
 const FIRST_ERROR_STATUS = 400;
-/** Each target has its own scope; targets beyond this number share one scope. */
+/** Each target has a separate scope; targets beyond this number share one scope. */
 export const MAX_SCOPES = 256;
 const SHARED_SCOPE = "framework";
 
@@ -196,7 +196,8 @@ export class WallTime {
 
   /** The current anchor, in milliseconds: at most one millisecond too small, after some readings only microseconds. */
   anchor(): number {
-    // The wall clock drops its fraction, so the true difference is `difference` plus less than 1. A larger change means that the clock was set.
+    // The wall clock drops its fraction, so the true difference is `difference` plus less than 1. A larger change means that the clock was
+    // set.
     const difference = this.clock.now() - this.clock.monotonic();
     if (difference > this.latest || difference < this.latest - 1) this.latest = difference;
     return this.latest;

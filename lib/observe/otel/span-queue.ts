@@ -16,7 +16,9 @@ export const MAX_WAITING_SPANS = 16_384;
 /** In UTF-16 code units, as all text here. */
 export const MAX_WAITING_TEXT = 32 * 2 ** 20;
 export const MAX_BATCH_SPANS = 512;
-/** At most 3 MiB in UTF-8; a collector accepts 4 MiB by default. A larger span is sent alone in a batch; the limits of attributes bound it. */
+/**
+ * At most 3 MiB in UTF-8; a collector accepts 4 MiB by default. A larger span is sent alone in a batch; the limits of attributes bound it.
+ */
 export const MAX_BATCH_TEXT = 2 ** 20;
 export const BATCH_DELAY_MS = 1000;
 /** The size of an attribute value on the wire and in memory, beside its text. */

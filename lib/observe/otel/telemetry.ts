@@ -63,7 +63,7 @@ export class Telemetry extends ShutdownLast {
 
   /**
    * A `fetch` that makes each call a client span, a child of the current span, and sends `traceparent` and `tracestate` with it. Every
-   * server that is called receives these headers, so use it for your own services.
+   * server that is called receives these headers, so use it for services that you operate.
    *
    * @param fetch makes the calls; the default is the global `fetch`
    */
@@ -92,7 +92,7 @@ export class Telemetry extends ShutdownLast {
     if (undelivered !== undefined) throw this.createFlushError(undelivered.cause);
   }
 
-  /** Without a timeout here, the exporter's own timeout ends each export. This timeout includes the encoding of the spans. */
+  /** Without a timeout here, the timeout of the exporter ends each export. This timeout includes the encoding of the spans. */
   private flush(): Promise<void | typeof OVERDUE> {
     const { timeoutMs } = this.settings;
     const flushed = Promise.resolve().then(() => this.queue.shutdown());
@@ -107,7 +107,7 @@ export class Telemetry extends ShutdownLast {
 }
 
 /**
- * Builds a `Telemetry`. Each method returns the builder. Without `endpoint` or `timeout` the exporter uses its own default or its standard
+ * Builds a `Telemetry`. Each method returns the builder. Without `endpoint` or `timeout` the exporter uses its default or its standard
  * environment variable.
  *
  * @example

@@ -21,7 +21,10 @@ const HOUR_MS = 3_600_000;
 const IDLE_MS = HOUR_MS;
 const ABSOLUTE_MS = 3 * HOUR_MS;
 const PARALLEL = 25;
-/** Each promise is tried after the times of those before it: a store may delete records that have expired by the latest time that it was given. */
+/**
+ * Each promise is tried after the times of those before it: a store may delete records that have expired by the latest time that it was
+ * given.
+ */
 const TRIAL_MS = 24 * HOUR_MS;
 
 /**

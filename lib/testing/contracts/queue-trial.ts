@@ -1,4 +1,4 @@
-/** One promise of `obeysQueue` on trial: its own queue, the instances that were started on it, and the time that passes. */
+/** One promise of `obeysQueue` on trial: a separate queue, the instances that were started on it, and the time that passes. */
 import { randomUUID } from "node:crypto";
 import { Handles } from "../../jobs/handles.js";
 import { type AnyJob, Job, type JobOptions } from "../../jobs/job.js";
