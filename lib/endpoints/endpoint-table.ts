@@ -26,7 +26,7 @@ export interface Table {
   readonly warnings: readonly Warning[];
 }
 
-/** Names are `<name>.<key>`; an entry with a name of its own keeps it. */
+/** Names are `<name>.<key>`; an entry that already has a name keeps it. */
 export function routes<const Prefix extends string, const T extends Readonly<Record<string, Endpoint>>>(
   name: string,
   prefix: Prefix,

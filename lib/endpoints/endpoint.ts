@@ -17,7 +17,7 @@ import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./hand
 import { joinPaths, Path, requirePathText, type UrlArguments } from "./path.js";
 import { setupError } from "../errors/setup-error.js";
 
-/** The method of a route. `ANY` is every method that has no route of its own at the same template, TRACE and PURGE too. */
+/** The method of a route. `ANY` is every method that has no separate route at the same template, TRACE and PURGE too. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
 
 /** Options of a route for the CSRF stage. An endpoint and a `Route` have these options. */
@@ -95,7 +95,7 @@ export function Options<const P extends string>(path: P, options?: string | Endp
   return createEndpoint("OPTIONS", path, options);
 }
 
-/** Handles every method that has no route of its own at the same template. */
+/** Handles every method that has no separate route at the same template. */
 export function Any<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
   return createEndpoint("ANY", path, options);
 }

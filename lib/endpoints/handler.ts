@@ -66,7 +66,7 @@ export function getClassChain(leaf: AnyClass): readonly AnyClass[] {
   return chain;
 }
 
-/** `Function.prototype`, the end of every chain, is a function without a prototype of its own. */
+/** `Function.prototype`, the end of every chain, is a function without a `prototype`. */
 function hasPrototype(value: unknown): value is AnyClass & { readonly prototype: object } {
   return typeof value === "function" && typeof value.prototype === "object" && value.prototype !== null;
 }

@@ -1,8 +1,8 @@
 /**
  * A middleware has one method, `handle(ctx, next)`. A Koa function `(ctx, next)` is accepted in every place of a middleware.
  *
- * A `Layer` is the framework's own kind of middleware. It is composed once, when the application is built, and may be synchronous: a
- * request that waits for nothing makes no promise. Write a `Middleware` unless this speed is needed.
+ * A `Layer` is the kind of middleware that the framework itself uses. It is composed once, when the application is built, and may be
+ * synchronous: a request that waits for nothing makes no promise. Write a `Middleware` unless this speed is needed.
  */
 import type { Context } from "./request/context.js";
 
@@ -53,7 +53,7 @@ export function isPromise(value: unknown): value is Promise<unknown> {
   return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
 }
 
-/** Converts a thenable of unknown origin into a promise: its own `then` may forget failures, and may return anything. */
+/** Converts a thenable of unknown origin into a promise: its `then` may forget failures, and may return anything. */
 export function toPromise(value: Promise<unknown>): Promise<unknown> {
   return value instanceof Promise ? value : Promise.resolve(value);
 }

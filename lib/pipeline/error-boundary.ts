@@ -1,6 +1,6 @@
 /**
- * The two places that catch errors; every application has both. `errorBoundary` stands between the application's own layers and the
- * framework's stages: an error with a status becomes a response, an unhandled error passes. `lastResortHandler` stands outside every stage:
+ * The two places that catch errors; every application has both. `errorBoundary` stands between the layers of the application and the stages
+ * of the framework: an error with a status becomes a response, an unhandled error passes. `lastResortHandler` stands outside every stage:
  * an error that reaches it becomes a 500, and it sends every response, once. It replaces Koa's error handler, which would remove the
  * headers that are set.
  */

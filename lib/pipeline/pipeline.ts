@@ -18,7 +18,7 @@ export interface StageRow extends Stage {
 type AnyMiddleware = Middleware | KoaMiddleware;
 
 export interface ChainOptions {
-  /** Goes around the application's own layers, and converts errors with a status into responses. */
+  /** Goes around the layers of the application, and converts errors with a status into responses. */
   readonly boundary: (inner: Run) => Run;
   /** Goes into the slot of maintenance while the application starts, and refuses every request. */
   readonly gate?: AnyMiddleware | undefined;

@@ -43,7 +43,7 @@ export function Controller(source: string | object = ""): (target: AnyClass) => 
   };
 }
 
-/** Returns the argument of the class's own decorator; `undefined` for a class without the decorator. @internal */
+/** Returns the argument of the decorator of the class itself; `undefined` for a class without the decorator. @internal */
 export function findControllerSource(controller: AnyClass): ControllerSource | undefined {
   return sources.get(controller);
 }
@@ -84,7 +84,7 @@ function mountAll(target: AnyClass, prefix: string): void {
   }
 }
 
-/** Returns the methods without a decorator of their own that have the name of an action. */
+/** Returns the methods that have the name of an action and no decorator. */
 function findMethodsByName(controller: AnyClass, { entries }: Table): readonly HandlerMethod[] {
   const decorated = new Set(getDecoratedMethods(controller).map(({ key }) => key));
   return [...entries]

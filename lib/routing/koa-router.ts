@@ -1,6 +1,6 @@
 /**
  * The @koa/router of a collection. It has the routes of the collection, and the application may add routes to it. The application does not
- * match its own routes with this router, which tries one route after another. It asks the router last, for the added routes.
+ * match its routes with this router, which tries one route after another. It asks the router last, for the added routes.
  */
 import { METHODS } from "node:http";
 import type { Router, RouterMiddleware } from "@koa/router";
@@ -51,7 +51,7 @@ export class KoaRouter {
 
 /** Loads @koa/router with the first router. Most applications ask for none, and loading it makes the start slower. */
 function createRouter(): Router {
-  // The package's own declaration gives the type.
+  // The declaration of the package gives the type.
   const koaRouter = requirePackage("@koa/router") as typeof import("@koa/router");
   return new koaRouter.Router({ sensitive: true, strict: true });
 }
@@ -69,7 +69,7 @@ function getRank({ method }: Route): number {
 /** A returned value is a response, as it is in the pipeline; Koa itself ignores it. */
 function toKoaMiddleware(step: FrameworkMiddleware): RouterMiddleware {
   return async (koaContext, next) => {
-    // Koa passes its own context, or that of the framework. Both have every member of Koa's context that a step uses.
+    // Koa passes a context of Koa, or that of the framework. Both have every member of Koa's context that a step uses.
     const ctx = koaContext as unknown as Context;
     const value = await step(ctx, async () => void (await next()));
     if (value !== undefined) respond(ctx, value);
@@ -82,7 +82,7 @@ function respond(ctx: Context, value: unknown): void {
   else (ctx as { body: unknown }).body = value;
 }
 
-/** Writes a reply to Koa's own context. */
+/** Writes a reply to a context of Koa. */
 function applyReply(ctx: Pick<Context, "status" | "body" | "set">, { statusCode, headers, type, body }: Reply): void {
   ctx.status = statusCode;
   ctx.set(headers);

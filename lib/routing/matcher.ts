@@ -97,7 +97,7 @@ export class Matcher {
 const MALFORMED: Match = Object.freeze({ kind: "malformed" });
 const NOT_FOUND: Match = Object.freeze({ kind: "not-found" });
 
-/** The characters of a path that are their own canonical spelling: `pchar` of RFC 3986 section 3.3 and the slash, but no `%`. */
+/** The characters of a path that are identical to their canonical spelling: `pchar` of RFC 3986 section 3.3 and the slash, but no `%`. */
 const PLAIN_CHARACTERS = createCharacterTable(
   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/",
 );
@@ -108,7 +108,7 @@ function createCharacterTable(characters: string): Uint8Array {
   return table;
 }
 
-/** Whether the text is its own canonical spelling. Most paths are, and then nothing is decoded. */
+/** Whether the text is identical to its canonical spelling. Most paths are, and then nothing is decoded. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);

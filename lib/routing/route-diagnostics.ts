@@ -110,7 +110,7 @@ function findRepeatedNames(routes: readonly Route[]): Diagnostic[] {
   }));
 }
 
-/** The URL function of an endpoint only asks for the captures of the endpoint's own path. */
+/** The URL function of an endpoint only asks for the captures of the path of the endpoint. */
 function findEndpointsBelowCaptures(routes: readonly Route[]): Diagnostic[] {
   return routes.flatMap(({ endpoint, descriptor: { path, handler } }) => {
     if (endpoint === undefined || path.split("{").length === endpoint.path.split("{").length) return [];

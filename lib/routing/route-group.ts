@@ -32,8 +32,8 @@ export class RouteGroup {
   }
 
   /**
-   * The routes of a table or of a resource, one handler for each entry. A route with middleware of its own takes the place of a
-   * handler: `create: Route.of(links.create, create).middleware(SignedIn)`.
+   * The routes of a table or of a resource, one handler for each entry. A route with separate middleware takes the place of a handler:
+   * `create: Route.of(links.create, create).middleware(SignedIn)`.
    *
    * @throws FrameworkError `E_ROUTES_INVALID` for a value that is not a table, for a handler without an entry, and for the route of another
    * entry; `E_HANDLER_INVALID` for an entry without a handler

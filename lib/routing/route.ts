@@ -1,8 +1,8 @@
 /**
- * A route without decorators: a method, a path and a handler, with a name and middleware of its own. Put it into `Routes`, or first
- * into a `RouteGroup`, which gives it a prefix. The application reads it when it is built; changes before that count.
+ * A route without decorators: a method, a path and a handler, with a name and with middleware for this route. Put it into `Routes`, or
+ * first into a `RouteGroup`, which gives it a prefix. The application reads it when it is built; changes before that count.
  *
- * A handler may ask for the captures of the route's own path. A `Context<string>` reads the captures of a group's prefix too.
+ * A handler may ask for the captures of the path of the route. A `Context<string>` reads the captures of a group's prefix too.
  *
  * @example
  * Route.get("/links/{id}", ({ params }) => store.find(params.id)).name("links.show").middleware(SignedIn);
@@ -77,7 +77,7 @@ export class Route {
     return createDeclaredRoute("OPTIONS", path, handler, options);
   }
 
-  /** Handles every method that has no route of its own at the same template. */
+  /** Handles every method that has no separate route at the same template. */
   static any<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
     return createDeclaredRoute("ANY", path, handler, options);
   }
@@ -120,7 +120,10 @@ export class Route {
     return this.middleware(...layers);
   }
 
-  /** Returns this route below a prefix, with more middleware around its own: a copy, which later calls do not change. @internal */
+  /**
+   * Returns this route below a prefix, with more middleware around the middleware of the route: a copy, which later calls do not change.
+   * @internal
+   */
   flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
     const path = prefix === "" ? this.declared.path : joinPaths(prefix, this.declared.path);
     const around = [...outer, ...this.ownMiddleware];

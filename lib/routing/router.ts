@@ -40,7 +40,7 @@ export function dispatch(routes: readonly BoundRoute[], options: RouterOptions =
   };
 }
 
-/** Returns the route with its chain composed. `middleware` is the route's own, outermost first, with instances in place of classes. */
+/** Returns the route with its chain composed. `middleware` is that of the route, outermost first, with instances in place of classes. */
 export function bindRoute(
   { method, path, handler }: Route,
   middleware: readonly (Middleware | KoaMiddleware)[],
@@ -58,7 +58,7 @@ function createRun(handler: Handler): Run {
   };
 }
 
-/** `OPTIONS *` asks about the server as a whole, which has no options of its own (RFC 9110 section 9.3.7). */
+/** `OPTIONS *` asks about the server as a whole, which itself has no options (RFC 9110 section 9.3.7). */
 function leaveUnmatched(ctx: Context): void {
   if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.setStatus(204);
 }

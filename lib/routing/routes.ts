@@ -1,5 +1,6 @@
 /**
- * A collection of routes and groups. An application is given collections, and its own collection returns URLs for the names of routes.
+ * A collection of routes and groups. An application is given collections, and the collection of the application returns URLs for the names
+ * of routes.
  *
  * Its middleware covers every route that is present at the call. A route that is merged later is not covered, and the application logs a
  * warning at start. A route that is added to `router()` runs after all routes of the collection.
@@ -130,7 +131,7 @@ export class Routes {
     return this.koaRouter.withRoutes(this.listServed());
   }
 
-  /** The router, for a Koa application of its own. */
+  /** The router, for a separate Koa application. */
   intoRouter(): RoutesRouter {
     return this.router();
   }

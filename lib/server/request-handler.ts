@@ -1,5 +1,5 @@
 /**
- * Creates a context for each request of Node and passes it to the chain. An application has one handler, and its own classes for the
+ * Creates a context for each request of Node and passes it to the chain. An application has one handler, and separate classes for the
  * context and its Koa request and response. Their prototypes are `koa.context`, `koa.request` and `koa.response`, so members that
  * middleware adds there exist in this application only.
  */
@@ -146,7 +146,9 @@ function sendContinueOnRead(incoming: IncomingMessage, response: ServerResponse 
   };
 }
 
-/** Sends the `100` after the earlier responses of the connection. Node would delay it, and write the head before it if the body is bytes. */
+/**
+ * Sends the `100` after the earlier responses of the connection. Node would delay it, and write the head before it if the body is bytes.
+ */
 function writeContinueWhenCurrent(response: ServerResponse & ResponseInternals): void {
   // Without this flag Node closes the connection after a response whose request body arrived without the `100`.
   response._sent100 = true;

@@ -18,7 +18,7 @@ const SETTINGS: http.ServerOptions<typeof FrameworkRequest, typeof FrameworkResp
   requestTimeout: 300_000,
   keepAliveTimeout: 65_000,
   maxHeaderSize: 16_384,
-  // `findFault` checks it, because Node's own refusal differs from those of its parser.
+  // `findFault` checks it, because the refusal of Node differs from those of its parser.
   requireHostHeader: false,
 };
 

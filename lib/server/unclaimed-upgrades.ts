@@ -56,7 +56,7 @@ function createClaimCheck(socket: Duplex & { readonly bytesWritten?: number }): 
     countListeners(socket) !== before.listeners;
 }
 
-/** Counts the listeners, except Node's own for the response that it writes to the socket now. */
+/** Counts the listeners, except the listener of Node for the response that Node writes to the socket now. */
 function countListeners(socket: Duplex): number {
   const responseListeners = findCurrentResponse(socket) === undefined ? 0 : 1;
   return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), -responseListeners);

@@ -1,6 +1,6 @@
 /**
  * Stage layer for responses with 4xx and 5xx: gives those without a body an RFC 9457 problem, replaces the body of 5xx if that is enabled,
- * and lets the application send every error in its own format. Headers of the response stay.
+ * and lets the application send every error in a custom format. Headers of the response stay.
  *
  * @example
  * builder.catchPanic().errorMapping(new ErrorMapping().using((error, ctx) =>

@@ -199,7 +199,7 @@ class TimeoutRunner {
     const { raw } = ctx;
     if (!ctx.headIsSent) {
       ctx.restoreHead(head);
-      // The 408 has no body of its own: the error mapping gives it one.
+      // The 408 has no body here: the error mapping gives it one.
       if (reason.status === 408) refuse(ctx, 408);
       else refuseWithError(ctx, reason, true);
       this.report(ctx, reason, isClientSlow);

@@ -206,7 +206,7 @@ function createBrokenOffError(): FrameworkError {
 }
 
 function decode(bytes: Buffer): string {
-  // Most bodies are ASCII, where Node's own conversion is several times faster than the checking decoder.
+  // Most bodies are ASCII, where the conversion of Node is several times faster than the checking decoder.
   const text = bytes.toString("utf8");
   if (!text.includes("\ufffd")) return text;
   try {

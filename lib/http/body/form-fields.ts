@@ -19,7 +19,9 @@ const MAX_BRACKETS = 8;
 const BRACKETED = /^[^[\]]+(?:\[[^[\]]*\])+$/;
 const INDEX = /^\d{1,15}$/;
 
-/** @throws BadRequestError for a name of the prototype; ValidationError for a name that another one contradicts, and for too many brackets */
+/**
+ * @throws BadRequestError for a name of the prototype; ValidationError for a name that another one contradicts, and for too many brackets
+ */
 export function nestFields<T>(fields: Iterable<readonly [name: string, value: T]>): NestedFields<T> {
   const root = new Field<T>();
   for (const [name, value] of fields) {

@@ -26,7 +26,9 @@ const SCRIPTABLE = "image/svg+xml";
  * Its type is detected from the first bytes, so it does not vouch for the remaining bytes.
  */
 export abstract class UploadedFile {
-  /** The name that the client sent, without folders and control characters. Show it as data; never use it as a path or a key. `""` for none. */
+  /**
+   * The name that the client sent, without folders and control characters. Show it as data; never use it as a path or a key. `""` for none.
+   */
   abstract readonly name: string;
   /** Bytes. A file input that was left empty does not count as a file; a file of 0 bytes has a name. */
   abstract readonly size: number;

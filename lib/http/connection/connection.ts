@@ -1,6 +1,6 @@
 /**
  * One client connection, and the requests in flight on it. The connection listens to its socket's `close` once, so that no request pays for
- * a listener of its own. `Connections` contains all connections of one server.
+ * a separate listener. `Connections` contains all connections of one server.
  */
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -32,7 +32,7 @@ interface ConnectedSocket extends Socket {
 /** Every connection of one server, for the drain. */
 export class Connections {
   private readonly connections = new Set<Connection>();
-  /** Called when the drain starts. They end the responses that have no end of their own, such as event streams. */
+  /** Called when the drain starts. They end the responses that do not end by themselves, such as event streams. */
   readonly drainListeners = new Set<() => void>();
   /** The drain has started: the last response of each connection carries `Connection: close`. */
   isDraining = false;
@@ -130,7 +130,7 @@ export class Connection {
   /** A response has announced that it is the last one. Requests after it are not processed (RFC 9112 section 9.6). */
   isClosing = false;
 
-  // Nearly always one request is in flight; only pipelining needs the set. The newest request is a field of its own, because a response
+  // Nearly always one request is in flight; only pipelining needs the set. The newest request is in a separate field, because a response
   // must know whether it is the last one of its connection.
   private newest: InFlightRequest | undefined;
   private readonly older = new Set<InFlightRequest>();
@@ -147,7 +147,7 @@ export class Connection {
     // A pipe has no address at either end.
     this.wasReset = remoteAddress === undefined && socket.localAddress !== undefined;
     registry.add(this);
-    // This listener runs before Node's own, which closes the response and thereby ends a request whose response is written by hand. The
+    // This listener runs before that of Node, which closes the response and thereby ends a request whose response is written by hand. The
     // request is then still in flight, so it is notified that the client has left.
     (stream ?? socket).prependOnceListener("close", () => this.handleClose());
   }
@@ -206,8 +206,8 @@ export class Connection {
 }
 
 /**
- * Node's fields of a request that was read to its end; they have no public names. From version 24.12 on Node sets them itself for
- * requests without a body, on servers with `optimizeEmptyRequests`. If Node has no such fields, the request ends in Node's own way.
+ * Node's fields of a request that was read to its end; they have no public names. From version 24.12 on Node sets them itself for requests
+ * without a body, on servers with `optimizeEmptyRequests`. If Node has no such fields, the request ends as Node ends it by default.
  */
 interface RequestInternals {
   _dumped: boolean;

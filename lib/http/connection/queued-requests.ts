@@ -36,7 +36,7 @@ export class QueuedRequests {
 
   add(response: ServerResponse, start: () => void): void {
     this.unfinished += 1;
-    // Before Node's own listener, which may close the connection.
+    // Before the listener of Node, which may close the connection.
     response.prependOnceListener("finish", () => this.countFinished());
     response.once("socket", (socket: Socket) => closeDestroyed(response, socket));
     if (this.waiting.length === 0 && this.unfinished <= MAX_STARTED) {

@@ -22,7 +22,7 @@ export function keepConnectionOpen(incoming: IncomingMessage): void {
 /** `this` may be a request of Node's HTTP/2, which is not an `IncomingMessage`. */
 function destroyStreamOnly(this: IncomingMessage, error: Error | null, done: Done): void {
   const { socket } = this as { readonly socket: Socket | null };
-  // After the client has left, Node's own method reports that to all listeners.
+  // After the client has left, the method of Node reports that to all listeners.
   const isClosed = this instanceof IncomingMessage && (socket === null || socket.destroyed);
   if (isClosed) IncomingMessage.prototype._destroy.call(this, error, done);
   else process.nextTick(reportDestroyed, this, error, done);

@@ -25,7 +25,7 @@ export function toFrameworkError(ctx: Exchange, thrown: unknown): FrameworkError
 
 function findErrorWithStatus(thrown: unknown): FrameworkError | undefined {
   if (thrown instanceof FrameworkError) return thrown;
-  // Node's own functions throw this when `ctx.signal` aborts.
+  // The functions of Node throw this when `ctx.signal` aborts.
   if (thrown instanceof Error && thrown.name === "AbortError" && thrown.cause instanceof FrameworkError)
     return thrown.cause;
   if (!isKoaHttpError(thrown)) return undefined;
@@ -40,7 +40,7 @@ function findErrorWithStatus(thrown: unknown): FrameworkError | undefined {
 
 /**
  * Whether a failure follows from a client that left while its body was read, or while the application wrote the response. A malformed body
- * counts too, since Node then ends the connection. Each way of reading reports this with an error of its own. Errors of the language stay
+ * counts too, since Node then ends the connection. Each way of reading reports this with a different error. Errors of the language stay
  * faults of the program. The exception is the `TypeError` of a `fetch` that sends the body on: its cause is the error of the request.
  */
 function isClientGoneFailure({ isClientGone, headIsSent, connection, incoming }: Exchange, thrown: unknown): boolean {
@@ -64,8 +64,8 @@ interface KoaHttpError {
 }
 
 /**
- * Koa's `instanceof HttpError` is true for similar errors too, but the error of an HTTP client must stay an unhandled error. Koa's own
- * errors have `expose` on the prototype; an error of another class that went through `ctx.throw` has a member `expose`.
+ * Koa's `instanceof HttpError` is true for similar errors too, but the error of an HTTP client must stay an unhandled error. The errors of
+ * Koa have `expose` on the prototype; an error of another class that went through `ctx.throw` has a member `expose`.
  */
 function isKoaHttpError(thrown: unknown): thrown is KoaHttpError {
   if (Function.prototype[Symbol.hasInstance].call(HttpError, thrown)) return true;
@@ -91,7 +91,8 @@ function getAssertPrototype(): object {
 }
 
 /**
- * Returns the error that an application's mapper gets: Koa's own for `ctx.throw` and `ctx.assert`, else the error with a status. @internal
+ * Returns the error that an application's mapper gets: the error of Koa for `ctx.throw` and `ctx.assert`, else the error with a status.
+ * @internal
  */
 export function getErrorForMapper(error: FrameworkError, thrown: unknown): unknown {
   return error.cause === thrown && isKoaHttpError(thrown) ? thrown : error;

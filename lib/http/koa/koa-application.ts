@@ -1,7 +1,7 @@
 /**
  * The Koa application behind `builder.koa` and `ctx.app`. It serves no requests. Its `error` event passes unhandled errors to error
- * trackers (Sentry, dd-trace, elastic-apm), and accepts the errors that middleware emits. An event without a listener is logged; Node's own
- * `emit` would throw it.
+ * trackers (Sentry, dd-trace, elastic-apm), and accepts the errors that middleware emits. An event without a listener is logged; the `emit`
+ * of Node would throw it.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
@@ -31,7 +31,7 @@ export class KoaApplication extends packages.Koa {
     return false;
   }
 
-  // Koa's own chain is empty: it would respond to every request with 404, and its contexts are not those of the application.
+  // The chain of Koa is empty: it would respond to every request with 404, and its contexts are not those of the application.
 
   override listen(): never {
     throw createServeError("listen");

@@ -1,7 +1,7 @@
 /**
- * `ctx.request`, `ctx.response` and `ctx.cookies` for middleware written for Koa: Koa's own accessors for the request and the response of
+ * `ctx.request`, `ctx.response` and `ctx.cookies` for middleware written for Koa: the accessors of Koa for the request and the response of
  * the context. The context creates each of them at its first access. Handlers of this framework do not need them. Each application derives
- * its own classes, whose prototypes are `koa.request` and `koa.response`.
+ * separate classes, whose prototypes are `koa.request` and `koa.response`.
  */
 import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -67,7 +67,7 @@ export class KoaRequestFace {
     this.ctx.path = value;
   }
 
-  /** Without the `?`. Koa's own getter throws for some targets in absolute form; for others Node prints a deprecation warning. */
+  /** Without the `?`. The getter of Koa throws for some targets in absolute form; for others Node prints a deprecation warning. */
   get querystring(): string {
     return getQuery(this.ctx.url).slice(1);
   }
@@ -256,7 +256,7 @@ export class KoaResponseFace {
     this.ctx.set(name, value);
   }
 
-  /** Redirects to the `Referer` of this site, or else to the alternative. Koa's own method compares `Host` as text. */
+  /** Redirects to the `Referer` of this site, or else to the alternative. The method of Koa compares `Host` as text. */
   back(alternative = "/"): void {
     const { ctx } = this;
     const referer = ctx.get("Referer");

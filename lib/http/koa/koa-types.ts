@@ -1,6 +1,6 @@
 /**
- * Koa's types under names of this package, for the members that users see. A declaration file of an application can name these types
- * also where Koa's own package is out of its reach, as under pnpm. Inside the framework use the types of Koa.
+ * Koa's types under names of this package, for the members that users see. A declaration file of an application can name these types also
+ * where the package of Koa is out of its reach, as under pnpm. Inside the framework use the types of Koa.
  */
 import type Cookies from "cookies";
 import type Koa from "koa";

@@ -68,7 +68,7 @@ export class Context<Names extends string = never> extends Exchange {
     return this.abortSignal;
   }
 
-  /** The path's captures, percent-decoded. A Koa router that is used as a layer assigns its own for its handlers. */
+  /** The path's captures, percent-decoded. A Koa router that is used as a layer assigns its captures for its handlers. */
   get params(): Readonly<Record<Names, string>> {
     // Before a route has matched there are no names to read.
     return (this.pathParams ??= Object.create(null) as Readonly<Record<Names, string>>);
@@ -177,7 +177,9 @@ export class Context<Names extends string = never> extends Exchange {
     return expectAwait(this, "ctx.bytes", copyBytes(this));
   }
 
-  /** The fields of the query, read as those of a form; with a schema, the schema's output, which is a promise if the schema is asynchronous. */
+  /**
+   * The fields of the query, read as those of a form; with a schema, the schema's output, which is a promise if the schema is asynchronous.
+   */
   search(): FormFields;
   search<S extends Schema>(schema: S): Promise<InferOutput<S>>;
   search(schema?: Schema): unknown {
@@ -251,7 +253,7 @@ export class Context<Names extends string = never> extends Exchange {
     return this.detached ?? this.raw;
   }
 
-  // --- Koa's own objects, created at the first access ---
+  // --- the objects of Koa, created at the first access ---
 
   /** Koa's cookies. A `secure` cookie may be set on plain HTTP too, because a proxy may end TLS. */
   get cookies(): KoaCookies {

@@ -1,5 +1,5 @@
 /**
- * The cookies of the framework's own stages: their values in a request, and the `Set-Cookie` line of a response (RFC 6265). `addSetCookie`
+ * The cookies of the stages of the framework: their values in a request, and the `Set-Cookie` line of a response (RFC 6265). `addSetCookie`
  * writes the line for `SessionCookie` and `CsrfToken`. Handlers use `ctx.cookies`.
  */
 import type { ServerResponse } from "node:http";

@@ -88,7 +88,9 @@ export abstract class Exchange extends ResponseState {
 
   // --- the head ---
 
-  /** Registers a completer, which adds headers when the head is sent. This includes refusals and heads that are written by hand. @internal */
+  /**
+   * Registers a completer, which adds headers when the head is sent. This includes refusals and heads that are written by hand. @internal
+   */
   completeHeadWith(completer: HeadCompleter): void {
     (this.completers ??= []).push(completer);
   }

@@ -1,5 +1,5 @@
 /**
- * A typed value of a request: one stage sets it, another stage or a handler reads it. Each extension is its own key, so two extensions
+ * A typed value of a request: one stage sets it, another stage or a handler reads it. Each extension is itself the key, so two extensions
  * never collide. Not for values of the whole application, which are injected.
  *
  * @example

@@ -49,9 +49,9 @@ export function findStreamError(stream: Readable): Error | undefined {
 }
 
 /**
- * Returns a stream of text and bytes. Node checks the chunks of its own byte streams. For any other stream, another one in front of it
- * checks the chunks, because a wrong chunk would be an exception inside Node, which ends the process. The stream in front reads nothing
- * before it is read itself. Every body that is a stream passes here before the socket or an encoder reads it.
+ * Returns a stream of text and bytes. Node checks the chunks of its byte streams. For any other stream, another one in front of it checks
+ * the chunks, because a wrong chunk would be an exception inside Node, which ends the process. The stream in front reads nothing before it
+ * is read itself. Every body that is a stream passes here before the socket or an encoder reads it.
  * @throws TypeError for a stream that can only be written to
  */
 export function toSendable(stream: Readable): Readable {

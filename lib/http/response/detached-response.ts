@@ -1,7 +1,7 @@
 /**
  * Node's response after a stage has responded in the handler's place. The handler may still have the response, and so may work that it
  * started. From then on the response ignores their writes and appears closed to them, so that a stream that is piped into it stops. The
- * framework writes through a proxy of its own.
+ * framework writes through a separate proxy.
  */
 import type { ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
@@ -35,7 +35,7 @@ export function detachResponse(raw: ServerResponse, reason: Error): ServerRespon
   return new Proxy(raw, writer);
 }
 
-/** Passes writes on to the response. The writes that Node's own or patched methods make during a call are passed on too. */
+/** Passes writes on to the response. The writes that methods of Node, original or patched, make during a call are passed on too. */
 class DetachedWriter implements ProxyHandler<ServerResponse> {
   isWriting = false;
 

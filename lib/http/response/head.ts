@@ -13,20 +13,20 @@ import {
 } from "node:http";
 import type { GivenHeaders } from "./response-head.js";
 
-// Node stores a composed head as text until it sends it, and more text can be appended. That is cheaper than Node's own calls:
+// Node stores a composed head as text until it sends it, and more text can be appended. That is cheaper than the calls of Node:
 // - Node checks each character of every header line. Lines that consist of checked pieces need no check.
 // - Node writes head and body as two pieces. A small text is appended to the head, and both go out in one write.
 //
 // Node's getters do not see headers that are written in this way. On a server of the framework `FrameworkResponse` reads them from the
 // text. On other servers Node writes the head of a response that has listeners.
 //
-// Node also writes the head of a response with methods of another origin, or with a length that Node checks. Methods that were put on
-// Node's own class before this file was loaded are not recognised: such an `end` does not see a small body.
+// Node also writes the head of a response if other code has replaced the methods of the response, or if Node checks its length. Methods
+// that were put on the class of Node before this file was loaded are not recognised: such an `end` does not see a small body.
 
 /** In bytes. Above this, joining the two pieces costs as much as it saves. */
 const MAX_JOINED_BYTES = 8192;
 
-// Node's own methods, only for comparison.
+// The methods of Node, only for comparison.
 const [nodeWriteHead, nodeWrite, nodeEnd] = ["writeHead", "write", "end"].map((name): unknown =>
   Reflect.get(ServerResponse.prototype, name),
 );
@@ -44,7 +44,7 @@ const HEADERS_SYMBOL = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
   ({ description }) => description === "kOutHeaders",
 );
 
-/** Headers that Node acts on, or encodes in a way of its own. */
+/** Headers that Node acts on, or encodes in a special way. */
 const NODE_HEADERS = new Set(
   "connection content-disposition content-length date expect keep-alive trailer transfer-encoding upgrade".split(" "),
 );
@@ -70,7 +70,7 @@ export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage
   /** The headers of the application that the text contains. */
   given: GivenHeaders | undefined = undefined;
 
-  /** Node's own table is a dictionary, which is slower to create and to read. */
+  /** The table of Node is a dictionary, which is slower to create and to read. */
   override setHeader(name: string, value: number | string | readonly string[]): this {
     if (getHeaderTable(this) === null) setHeaderTable(this, new HeaderTable());
     return super.setHeader(name, value);

@@ -127,7 +127,7 @@ function checkMember(member: object, hasEmptyObject: boolean): void {
   checkMembers(member, hasEmptyObject);
 }
 
-/** An error with members of its own, such as one of http-errors: JSON shows these, and koa-error sends them. */
+/** An error with enumerable own properties, such as one of http-errors: JSON shows these, and koa-error sends them. */
 function isSerializableError(value: object): boolean {
   return (value instanceof Error || types.isNativeError(value)) && Object.keys(value).length > 0;
 }

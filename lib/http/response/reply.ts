@@ -43,7 +43,7 @@ export class Reply {
     return new Reply(status, HTML, html);
   }
 
-  /** Text, bytes, a stream or an async iterable under a media type of your own. */
+  /** Text, bytes, a stream or an async iterable under a media type that you choose. */
   static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
     validateHeaderValue("Content-Type", type);
     return new Reply(status, type, body);
@@ -73,7 +73,7 @@ export class Reply {
     return new Reply(204, undefined, undefined);
   }
 
-  /** An RFC 9457 problem, with its own status. */
+  /** An RFC 9457 problem, with the status of the problem. */
   static problem(problem: Problem): Reply {
     return new Reply(problem.status, PROBLEM_CONTENT_TYPE, problem.text());
   }

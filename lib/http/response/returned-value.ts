@@ -21,7 +21,7 @@ export abstract class Deferred {
   /** The name of the value in the message about a missing stage. */
   abstract readonly kind: string;
 
-  /** Writes the part of the response that is known at once, so that the application's own layers see it. @internal */
+  /** Writes the part of the response that is known at once, so that the layers of the application see it. @internal */
   abstract announce(ctx: Context): void;
 }
 

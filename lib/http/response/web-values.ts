@@ -1,6 +1,6 @@
 /**
  * Values of the web platform, recognised by their members and not by their class: a package such as `undici`, `node-fetch` or
- * `@whatwg-node/fetch` has classes of its own, and so does another V8 realm (`node:vm`). Not for values of a class that only one module has.
+ * `@whatwg-node/fetch` has separate classes, and so does another V8 realm (`node:vm`). Not for values of a class that only one module has.
  */
 import { types } from "node:util";
 
@@ -43,7 +43,7 @@ export function isWebStream(value: unknown): value is ReadableStream {
   return value instanceof ReadableStream || (hasMethod(value, "getReader") && hasMethod(value, "cancel"));
 }
 
-/** The chunks of a stream of another class, which Node's own conversion refuses. */
+/** The chunks of a stream of another class, which the conversion of Node refuses. */
 export function readChunks(stream: ReadableStream<unknown>): AsyncIterable<unknown> {
   return {
     [Symbol.asyncIterator](): AsyncIterator<unknown> {
@@ -72,7 +72,7 @@ export function getTag(value: object): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
-/** Whether the value has a method of that name, its own or inherited. */
+/** Whether the value has a method of that name, inherited or not. */
 export function hasMethod(value: unknown, name: PropertyKey): value is object {
   return typeof value === "object" && value !== null && typeof Reflect.get(value, name) === "function";
 }

@@ -20,8 +20,8 @@ export interface DevProxyOptions {
   /** The socket or pipe of Vite; the value of `FRAMEWORK_VITE_IPC` unless set. */
   readonly endpoint?: string;
   /**
-   * The paths whose requests are for sources: `["/src/"]`. Those of `FRAMEWORK_VITE_PREFIXES` go before them. Where `new Pages({ viteBase })`
-   * is set, the requests below the base are for sources, and no others.
+   * The paths whose requests are for sources: `["/src/"]`. Those of `FRAMEWORK_VITE_PREFIXES` go before them. Where
+   * `new Pages({ viteBase })` is set, the requests below the base are for sources, and no others.
    */
   readonly prefixes?: readonly string[];
 }
@@ -118,9 +118,9 @@ export class DevFallbackLayer extends StageLayer {
 const VITE_PREFIXES = ["/@", "/node_modules/", "/__open-in-editor"];
 
 /**
- * The paths that Vite's development server serves: its own (`/@vite/client`, `/@id/…`, `/@fs/…`), the packages of the front end, the opener
- * of its error overlay, and the prefixes of sources. A prefix is compared by whole segments. With a `base`, Vite serves the paths below the
- * base and no others.
+ * The paths that Vite's development server serves: those of Vite itself (`/@vite/client`, `/@id/…`, `/@fs/…`), the packages of the front
+ * end, the opener of its error overlay, and the prefixes of sources. A prefix is compared by whole segments. With a `base`, Vite serves the
+ * paths below the base and no others.
  */
 export class ForwardedPaths {
   private readonly prefixes: readonly string[];

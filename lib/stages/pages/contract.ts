@@ -46,7 +46,7 @@ export type PageErrors = Readonly<Record<string, string>>;
 export type PageProps<C extends ComponentName> = ClientProps<ContractOf<C>> & WithErrors;
 
 interface WithErrors {
-  /** The messages by field, and those of forms with a bag of their own by bag. */
+  /** The messages by field, and those of forms with a separate bag by bag. */
   readonly errors: Readonly<Record<string, string | readonly string[] | PageErrors>>;
 }
 

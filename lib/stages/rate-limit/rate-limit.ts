@@ -4,7 +4,7 @@
  *
  * A `RateLimit` is a handle, and the buckets belong to it. One handle on several routes is one quota; two handles are two quotas. Each
  * method returns a new handle and does not change the old one. By default the buckets are in memory, so each application in each process
- * has its own quota, and two tests do not share the quota of a decorator. With `.redis(cache)` all processes share one quota.
+ * has a separate quota, and two tests do not share the quota of a decorator. With `.redis(cache)` all processes share one quota.
  *
  * Not a protection against a flood on the network, because the limit is checked after a request was received.
  *

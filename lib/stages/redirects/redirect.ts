@@ -28,7 +28,7 @@ export interface Left {
   readonly data: ReadonlyMap<string, string>;
   /** By bag. */
   readonly errors: ReadonlyMap<string, FieldMessages>;
-  /** `undefined`: with errors, the fields of the request's own form. */
+  /** `undefined`: with errors, the fields of the form of the request. */
   readonly input: FormFields | undefined;
 }
 

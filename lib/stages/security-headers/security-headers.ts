@@ -55,7 +55,7 @@ export class SecurityHeaders extends StageLayer {
 
   /**
    * Sets a Content-Security-Policy with a nonce: each `{nonce}` is replaced by 144 random bits, new for each request. A handler reads them
-   * with `CspNonce.of(ctx)`. A 304 has no such policy: the stored body of the client retains the policy of its own response.
+   * with `CspNonce.of(ctx)`. A 304 has no such policy: the stored body of the client retains the policy of the response that it came with.
    *
    * @throws FrameworkError `E_CSP_PLACEHOLDER` for a template without `{nonce}`, `E_HEADER_VALUE` for one that is not ASCII on one line
    */

@@ -3,7 +3,7 @@
  * without sessions loads none of their code.
  *
  * Three sets of defaults:
- * - `new SessionConfig(key)`: cookie `__Host-id`, `Secure`, `SameSite=Strict`. For an API that only its own pages call.
+ * - `new SessionConfig(key)`: cookie `__Host-id`, `Secure`, `SameSite=Strict`. For an API that only the pages of the application call.
  * - `SessionConfig.pages(key)`: the same with `SameSite=Lax`. For pages that people reach by links: with `Strict` a visitor who follows
  *   a link in a mail, or returns from a payment, arrives without the session and seems to be signed out.
  * - `SessionConfig.dev(key)`, and `SessionConfig.pages(key).dev()`: cookie `framework-id`, without `Secure`, for plain HTTP.
@@ -107,7 +107,7 @@ export class SessionConfig {
     });
   }
 
-  /** The stage. Each call creates one with its own store, unless a store is given. @internal */
+  /** The stage. Each call creates one with a separate store, unless a store is given. @internal */
   toLayer(store: SessionStore = new MemorySessionStore()): Layer {
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(store instanceof SessionStore)) throw new TypeError(`${describeToken(store)} is not a SessionStore`);

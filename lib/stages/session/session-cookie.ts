@@ -1,6 +1,6 @@
 /**
  * The cookie of a session: `<id>.<mac>`. The id is 128 random bits; the MAC covers the name of the cookie and the id, so a client cannot
- * invent an id, and no store is asked for one that it did not get. The cookie holds nothing else.
+ * invent an id, and the store is never asked for an id that this application did not sign. The cookie holds nothing else.
  *
  * This class writes the `Set-Cookie` line. `saveSession` of `session-save.ts` decides whether the response needs one, and `SessionLayer`
  * calls `write` with that decision before the head is sent.

@@ -14,7 +14,7 @@ const TAG_LENGTH = 32;
 const HEX = /^[\da-f]{128}$/i;
 
 export class SessionKeys {
-  // Node's own key objects, whose bytes no inspection prints.
+  // Key objects of Node, whose bytes no inspection prints.
   private readonly keys: readonly KeyObject[];
   private readonly first: KeyObject;
 

@@ -147,7 +147,8 @@ export class Session {
    * Gives the session a new id and keeps its values; the old id ends. Call it at every sign-in and whenever the visitor may do more than
    * before: an id that an attacker planted is useless then. The same response replaces the CSRF token.
    *
-   * If two requests call it at the same time, the first keeps the values. The second creates a session with its own values alone.
+   * If two requests call it at the same time, the first keeps the values. The second creates a session with the values of that request
+   * alone.
    */
   regenerate(): void {
     this.expectOpen();
@@ -216,7 +217,7 @@ export class Session {
     return this.#loading;
   }
 
-  /** The values as the request sees them: those of the record with its own changes. @internal */
+  /** The values as the request sees them: those of the record with the changes of the request. @internal */
   valuesWith(record: StoredSession | null): ReadonlyMap<string, string> {
     const values = new Map(this.outcome === "ends" ? [] : record?.values);
     for (const [name, text] of this.changes ?? []) {

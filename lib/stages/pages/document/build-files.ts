@@ -2,7 +2,7 @@
  * The files of a build that the page of a component needs at once: its stylesheets, the script that starts the front end, and the chunks
  * that this script imports. They are written as tags into the document, and as a header before it.
  *
- * The stylesheets of the imports come first and the page's own last, so that the page's styles win.
+ * The stylesheets of the imports come first and those of the page last, so that the page's styles win.
  */
 import type { BuildChunk, Manifest } from "./manifest.js";
 

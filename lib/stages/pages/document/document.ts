@@ -1,6 +1,6 @@
 /**
  * The HTML document of a first visit. The framework creates its parts: the metadata, the tags of the front end's assets, the page object in
- * a script, and the element that the front end mounts. A root document joins them. Write your own root document for other attributes or
+ * a script, and the element that the front end mounts. A root document joins them. Write a custom root document for other attributes or
  * elements; every inline script in it needs `body.nonceAttribute()`.
  *
  * @example

@@ -18,7 +18,7 @@ export interface HeadMetadata {
 
 /**
  * @param component the source of the title if the metadata has none
- * @param rendered the elements of the component's own `<Head>`: a card value that one of them sets is not derived from the metadata
+ * @param rendered the elements of the `<Head>` of the component: a card value that one of them sets is not derived from the metadata
  */
 export function headTags(head: HeadMetadata, component: string, rendered: readonly string[] = []): string {
   const { title, description, canonical } = head;

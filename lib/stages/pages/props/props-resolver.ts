@@ -36,7 +36,7 @@ interface Place {
   readonly out: Record<string, unknown>;
   readonly key: string;
   readonly path: string;
-  /** A function returned the object around it, so the names of the request do not filter it. */
+  /** True inside an object that a function returned. The request's list of props does not filter it. */
   readonly isFree: boolean;
   readonly marks: Marks;
   readonly depth: number;
@@ -237,7 +237,7 @@ function isData(value: unknown): boolean {
   return (typeof value !== "object" && typeof value !== "function") || value === null || Array.isArray(value);
 }
 
-/** An object literal without a JSON form of its own. @internal */
+/** An object literal without a custom JSON form. @internal */
 export function isLiteral(value: unknown): value is PropTable {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

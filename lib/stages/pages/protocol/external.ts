@@ -33,7 +33,7 @@ export class External extends Deferred {
 }
 
 /**
- * Redirects to an absolute URL. The URL is not compared with a list: never take it from a request without your own check.
+ * Redirects to an absolute URL. The URL is not compared with a list: never take it from a request without checking it first.
  *
  * @throws FrameworkError `E_EXTERNAL_URL` with status 500 for anything but an http or https URL
  */

@@ -66,7 +66,7 @@ export function readPageRequest(headers: IncomingHttpHeaders): PageRequest {
   };
 }
 
-/** `Purpose` is the client's; browsers mark their own prefetching and prerendering with `Sec-Purpose`, a token with parameters. */
+/** `Purpose` is the client's; browsers mark their prefetching and prerendering with `Sec-Purpose`, a token with parameters. */
 function isPrefetch({ purpose, "sec-purpose": secPurpose }: IncomingHttpHeaders): boolean {
   if (purpose === undefined && secPurpose === undefined) return false;
   if (purpose === "prefetch") return true;

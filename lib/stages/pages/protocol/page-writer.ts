@@ -191,7 +191,7 @@ function takeFlash({ ctx, visit }: Writing): FlashContent | Promise<FlashContent
   return FlashPort.find(ctx)?.take() ?? NO_FLASH;
 }
 
-/** A handler may have set links of its own. */
+/** A handler may have set other links. */
 function addLinks({ raw }: Context, links: string): void {
   if (links !== "") raw.appendHeader("Link", links);
 }

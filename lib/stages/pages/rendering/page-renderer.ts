@@ -1,6 +1,6 @@
 /**
  * Renders pages on the server, so that the first document shows its content before, or without, scripts. A port: `WorkerPageRenderer`
- * renders in a thread of its own, `VitePageRenderer` asks Vite's development server. Off unless it is given to `new Pages({ renderer })`.
+ * renders in a separate thread, `VitePageRenderer` asks Vite's development server. Off unless it is given to `new Pages({ renderer })`.
  *
  * If a renderer fails, the browser renders the page.
  */

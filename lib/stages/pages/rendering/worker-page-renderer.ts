@@ -1,7 +1,7 @@
 /**
- * Renders pages in a thread of its own, from a bundle of Vite that exports a function `render(page)` and starts nothing (`vite build
- * --ssr`). The code of pages cannot stop the process there: an endless loop, an unhandled rejection and growing memory end the thread, and
- * the next page gets a new one.
+ * Renders pages in a separate thread, from a bundle of Vite that exports a function `render(page)` and starts nothing (`vite build --ssr`).
+ * The code of pages cannot stop the process there: an endless loop, an unhandled rejection and growing memory end the thread, and the next
+ * page gets a new one.
  *
  * The thread renders one page at a time, because renders share the variables of their modules: two renders at once could show one visitor
  * the page of another visitor. The thread has none of the process's environment but `NODE_ENV`.
@@ -198,7 +198,7 @@ export class WorkerPageRenderer extends PageRenderer {
   }
 }
 
-/** The bundle, or a package in it, may send messages of its own. */
+/** The bundle, or a package in it, may send other messages. */
 function isOutcome(message: unknown): message is RenderOutcome {
   if (typeof message !== "object" || message === null) return false;
   const { number, error } = message as { readonly number?: unknown; readonly error?: unknown };

@@ -99,7 +99,7 @@ export class MemorySessionStore extends SessionStore {
     const entry = this.findLive(from, times.now);
     if (entry === undefined) return this.getMissingReason(from, times);
     this.end(from, times.now);
-    // The new id needs its own cookie with the full time.
+    // The new id needs a new cookie with the full time.
     const due = { ...entry, key: to, renewedAt: Number.NEGATIVE_INFINITY };
     return this.replace(to, due, changes, { ...times, renew: true });
   }

@@ -33,8 +33,8 @@ export interface SessionTimes {
   /** A record expires after this time, counted from its creation. */
   readonly absoluteMs: number;
   /**
-   * Whether `update` may extend the lifetime. A record that `create` writes with `false` counts as renewed `RENEW_AFTER_MS` ago, so the next
-   * update with `true` extends it. `move` always extends the lifetime.
+   * Whether `update` may extend the lifetime. A record that `create` writes with `false` counts as renewed `RENEW_AFTER_MS` ago, so the
+   * next update with `true` extends it. `move` always extends the lifetime.
    */
   readonly renew: boolean;
 }
@@ -51,7 +51,9 @@ export const NO_CHANGES: SessionChanges = Object.freeze({ set: new Map<string, s
 /** `update` extends a lifetime when this time has passed since it was extended last: one minute. */
 export const RENEW_AFTER_MS = 60_000;
 
-/** A session that holds nothing but the flash lasts this time: ten minutes. The first value of the application gives it the whole lifetime. */
+/**
+ * A session that holds nothing but the flash lasts this time: ten minutes. The first value of the application gives it the whole lifetime.
+ */
 export const FLASH_ONLY_MS = 600_000;
 
 /**

@@ -1,12 +1,12 @@
 /**
  * Sessions in a database of the application; the entry point `@stagecraft/framework/session/db`. The table comes with `sessionMigrations`.
  *
- * A write of the store is not a part of a transaction that is open around it: a sign-out takes effect even if the handler rolls back. A read
- * uses the open transaction, because code that holds a connection and waits for a second one may wait for itself. The statements do not end
- * with the request: a client that leaves must not undo a sign-out, and must not count as a failure of the store. The limits of the driver
- * hold.
+ * A write of the store is not a part of a transaction that is open around it: a sign-out takes effect even if the handler rolls back. A
+ * read uses the open transaction, because code that holds a connection and waits for a second one may wait for itself. The statements do
+ * not end with the request: a client that leaves must not undo a sign-out, and must not count as a failure of the store. The limits of the
+ * driver hold.
  *
- * The session stage saves after the handler, when its transactions are over. Code that writes to the store itself inside of a transaction
+ * The session stage saves after the handler, when its transactions have ended. Code that writes to the store itself inside of a transaction
  * needs a second connection; SQLite has one for writes, so there it is an `E_DB_SECOND_CONNECTION`.
  *
  * Not for very many requests a second: a read is one query, a save two. Use Redis for these.
