@@ -53,6 +53,6 @@ function describeSharedBuckets(one: RateLimit, other: RateLimit, where: string):
     code: "E_RATE_LIMIT_SHARED",
     what: other.bucketsName === "" ? both : `${both} under the name "${other.bucketsName}"`,
     where,
-    fix: 'give one of them a name of its own: .redis(cache, "login"); or use one handle in both places',
+    fix: 'give one of them a separate name: .redis(cache, "login"); or use one handle in both places',
   };
 }

@@ -253,7 +253,7 @@ function takesTooLong(key: string): UnavailableError {
   return new UnavailableError("A value takes too long to compute. Please try again shortly.", {
     code: "E_CACHE_COMPUTATION",
     cause: new Error(
-      `the computation of ${JSON.stringify(redactKey(key))} takes over ${MAX_WAIT_MS} ms; give it a time limit of its own`,
+      `the computation of ${JSON.stringify(redactKey(key))} takes over ${MAX_WAIT_MS} ms; give it a separate time limit`,
     ),
   });
 }

@@ -20,7 +20,7 @@ export function unreadableConstructor(provider: Provider, target: object, shape:
     code: "E_INJECTABLE_MISSING",
     what: `${name} has constructor parameters and no decorator, so the types of the parameters are not known`,
     where,
-    fix: `decorate ${name} with @Injectable()${isInherited ? `, or give ${describeToken(target)} a constructor of its own` : ""}`,
+    fix: `decorate ${name} with @Injectable()${isInherited ? `, or give ${describeToken(target)} a constructor` : ""}`,
   };
 }
 

@@ -215,7 +215,7 @@ export function getFullTemplate(mounted: Endpoint): string {
   const [path = joinPaths("", mounted.path), other] = fullPaths.get(mounted) ?? [];
   if (other === undefined) return path;
   throw new FrameworkError(
-    `the URL of ${formatRoute(mounted)} may be ${path} or ${other}: routes below different prefixes have it; give each an endpoint of its own`,
+    `the URL of ${formatRoute(mounted)} may be ${path} or ${other}: routes below different prefixes have it; give each a separate endpoint`,
     { code: "E_ENDPOINT_SHARED" },
   );
 }

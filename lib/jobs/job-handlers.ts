@@ -71,6 +71,6 @@ function handledTwice({ job, place }: JobHandler, other: JobHandler): Diagnostic
     code: "E_JOB_HANDLED_TWICE",
     what: `the job ${job.name} has more than one handler`,
     where: `${other.place} and ${place}`,
-    fix: "give each method a job of its own, or list the class in one module and export it",
+    fix: "give each method a separate job, or list the class in one module and export it",
   };
 }

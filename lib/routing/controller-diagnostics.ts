@@ -154,6 +154,6 @@ function describeShared(endpoint: Endpoint, first: MountedMethod, second: Mounte
     code: "E_ENDPOINT_SHARED",
     what: `${formatRoute(endpoint)} is handled at ${first.path} and at ${second.path}, so its URL could be either`,
     where: `${first.title} and ${second.title}`,
-    fix: "give each controller an endpoint of its own",
+    fix: "give each controller a separate endpoint",
   };
 }

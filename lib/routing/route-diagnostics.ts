@@ -129,7 +129,7 @@ function findEndpointsOfSeveralPaths(routes: readonly Route[]): Diagnostic[] {
     if (first.path === descriptor.path) return [];
     const what = `${formatRoute(endpoint)} is handled at ${first.path} and at ${descriptor.path}, so its URL could be either`;
     const where = `${first.handler} and ${descriptor.handler}`;
-    return [{ code: "E_ENDPOINT_SHARED", what, where, fix: "give each route an endpoint of its own" }];
+    return [{ code: "E_ENDPOINT_SHARED", what, where, fix: "give each route a separate endpoint" }];
   });
 }
 

@@ -12,7 +12,7 @@ const NEWEST = 1000;
 
 const log = tracing.target("links::api");
 
-/** The JSON API. A decorator ties each method to its action, so a method may have a name of its own: `create` handles `store`. */
+/** The JSON API. A decorator ties each method to its action, so a method may have a separate name: `create` handles `store`. */
 @Controller(links)
 @Middleware(NoStore)
 export class LinksController {

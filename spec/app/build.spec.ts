@@ -117,7 +117,7 @@ describe("build()", () => {
 
     const diagnostics = startupErrorOf(() => builder.build()).diagnostics;
 
-    const fix = `give one of them a name of its own: .redis(cache, "login"); or use one handle in both places`;
+    const fix = `give one of them a separate name: .redis(cache, "login"); or use one handle in both places`;
     const share = "share the buckets of one cache";
     expect(diagnostics).to.deep.equal([
       {

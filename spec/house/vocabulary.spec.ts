@@ -64,6 +64,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
 const LEFT_OVER: readonly (readonly [word: string, pattern: RegExp, max: number])[] = [
   ["answer", /answer/gi, 60],
   ["MOST_ and its kind", /\b(?:MOST|LONGEST|LOWEST|SHORTEST|FEWEST|HIGHEST|LARGEST|SMALLEST)_/g, 0],
+  ["own", /\b(?:of (?:its|your|their)|\w+['’]s?) own\b/gi, 10],
   ["bury", /\bbur(?:y|ied|ies)\b/gi, 10],
   ["give back", /\bg(?:ive|ives|iven|iving|ave) back\b/gi, 10],
   ["revive", /\breviv/gi, 10],

@@ -160,7 +160,7 @@ describe("handlers of jobs", () => {
         code: "E_JOB_HANDLED_TWICE",
         what: "the job mail.welcome has more than one handler",
         where: "Others.greet and WelcomeMails.send",
-        fix: "give each method a job of its own, or list the class in one module and export it",
+        fix: "give each method a separate job, or list the class in one module and export it",
       },
     ]);
   });

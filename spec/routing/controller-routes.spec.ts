@@ -368,7 +368,7 @@ describe("ControllerPlan", () => {
           code: "E_ENDPOINT_SHARED",
           what: "GET /{id} is handled at /a/{id} and at /b/{id}, so its URL could be either",
           where: "Left.show and Right.look",
-          fix: "give each controller an endpoint of its own",
+          fix: "give each controller a separate endpoint",
         },
       ]);
     });

@@ -43,7 +43,7 @@ function isOneDatabase(one: DatabaseDriver, other: DatabaseDriver): boolean {
 function nestedError(database: string, call: string | undefined): FrameworkError {
   return new FrameworkError(
     `${database}: a migration calls db.migrations of its own database${call === undefined ? "" : ` (${call})`}, which waits for the end ` +
-      "of the migration. Make it a migration of its own in the list, or call it when the migrations have ended.",
+      "of the migration. Make it a separate migration in the list, or call it when the migrations have ended.",
     { code: "E_DB_MIGRATION_NESTED" },
   );
 }

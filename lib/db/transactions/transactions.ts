@@ -115,7 +115,7 @@ function secondConnectionError(database: string, callSite: Error | undefined): F
     .map((site) => site && findCaller(site))
     .map((line) => line && ` (${line})`);
   return new FrameworkError(
-    `${database}: this call${callPlace ?? ""} needs a connection of its own, and the code runs in a transaction${transactionPlace ?? ""}, which holds ` +
+    `${database}: this call${callPlace ?? ""} needs a separate connection, and the code runs in a transaction${transactionPlace ?? ""}, which holds ` +
       "one. Call it outside of db.transaction(…), or with db.afterCommit(…).",
     { code: "E_DB_SECOND_CONNECTION" },
   );
