@@ -17,82 +17,87 @@ const REDACTED_JSON = `"${REDACTED}"`;
 
 export class FieldWriter implements ObjectWriter {
   readonly keyCache: KeyCache;
-  readonly #values: ValueWriter = new ValueWriter(this);
-  readonly #isSensitive: (name: string) => boolean;
+  private readonly values: ValueWriter = new ValueWriter(this);
+  private readonly isSensitive: (name: string) => boolean;
 
   constructor(isSensitive: (name: string) => boolean) {
-    this.#isSensitive = isSensitive;
+    this.isSensitive = isSensitive;
     this.keyCache = new KeyCache(isSensitive);
   }
 
   /** The start of a line, `{"fields":{…}`; `""` if there are no fields. */
   line(fields: object, inherited: InheritedFields = this.keyCache.nothingInherited): string {
     try {
-      return this.#members(isPlain(fields) ? fields : toFields(fields), inherited, LINE_START);
+      return this.members(isPlain(fields) ? fields : toFields(fields), inherited, LINE_START);
     } catch {
-      return this.#members({ fields: new RawJson(UNREADABLE) }, inherited, LINE_START);
+      return this.members({ fields: new RawJson(UNREADABLE) }, inherited, LINE_START);
     }
   }
 
   /** A value that gives the same JSON later as it gives now. */
   freeze(name: string, value: unknown): unknown {
-    if (this.#isSensitive(name)) return REDACTED;
-    const json = typeof value === "object" ? this.#values.write(value) : undefined;
+    if (this.isSensitive(name)) return REDACTED;
+    const json = typeof value === "object" ? this.values.write(value) : undefined;
     return json === undefined ? value : new RawJson(json);
   }
 
   /** The JSON of one value; `undefined` for values that JSON omits. */
   value(value: unknown): string | undefined {
-    return this.#values.write(value);
+    return this.values.write(value);
   }
 
   object(fields: object, traversal: FieldTraversal): string {
-    return this.#members(fields, this.keyCache.nothingInherited, OBJECT_START, traversal) || "{}";
+    return this.members(fields, this.keyCache.nothingInherited, OBJECT_START, traversal) || "{}";
   }
 
   entries(entries: readonly (readonly [name: string, value: unknown])[], traversal: FieldTraversal): string {
     const texts = new Map<string, string>();
-    for (const [name, value] of entries) this.#put(texts, name, () => value, traversal);
+    for (const [name, value] of entries) this.put(texts, name, () => value, traversal);
     return writeSortedObject(texts, OBJECT_START) || "{}";
   }
 
-  #members(fields: object, inherited: InheritedFields, start: Position, traversal?: FieldTraversal): string {
+  private members(fields: object, inherited: InheritedFields, start: Position, traversal?: FieldTraversal): string {
     const own: unknown[] = [];
     const list = readOwnFields(fields, inherited.keys, own);
-    if (list === undefined) return this.#uncachedMembers(fields, inherited, start, traversal);
+    if (list === undefined) return this.uncachedMembers(fields, inherited, start, traversal);
     const builder = new ObjectBuilder(start);
-    for (const key of list.encodedKeys()) this.#add(builder, key, key.valueFrom(own, inherited.values), traversal);
+    for (const key of list.encodedKeys()) this.add(builder, key, key.valueFrom(own, inherited.values), traversal);
     return builder.finish();
   }
 
-  #add(builder: ObjectBuilder, key: EncodedKey, value: unknown, traversal: FieldTraversal | undefined): void {
+  private add(builder: ObjectBuilder, key: EncodedKey, value: unknown, traversal: FieldTraversal | undefined): void {
     if (builder.addRepeated(key, value)) return;
     if (typeof value === "string" && needsNoEscape(value)) return builder.addPlainString(key, value);
-    const json = this.#values.write(value, traversal);
+    const json = this.values.write(value, traversal);
     if (json !== undefined) builder.addJson(key, value, json);
   }
 
   /** For objects that have inherited members, unreadable members or very many members. They do not enter the key cache. */
-  #uncachedMembers(
+  private uncachedMembers(
     fields: object,
     { keys, values }: InheritedFields,
     start: Position,
     traversal: FieldTraversal | undefined,
   ): string {
     const texts = new Map<string, string>();
-    keys.inherited.forEach((name, index) => this.#put(texts, name, () => values[index], traversal));
-    for (const name of Object.keys(fields)) this.#put(texts, name, () => getMember(fields, name), traversal);
+    keys.inherited.forEach((name, index) => this.put(texts, name, () => values[index], traversal));
+    for (const name of Object.keys(fields)) this.put(texts, name, () => getMember(fields, name), traversal);
     return writeSortedObject(texts, start);
   }
 
-  #put(texts: Map<string, string>, name: string, read: () => unknown, traversal: FieldTraversal | undefined): void {
-    const json = this.#isSensitive(name) ? REDACTED_JSON : this.#read(read, traversal);
+  private put(
+    texts: Map<string, string>,
+    name: string,
+    read: () => unknown,
+    traversal: FieldTraversal | undefined,
+  ): void {
+    const json = this.isSensitive(name) ? REDACTED_JSON : this.read(read, traversal);
     if (json !== undefined) texts.set(name, json);
   }
 
-  #read(read: () => unknown, traversal: FieldTraversal | undefined): string | undefined {
+  private read(read: () => unknown, traversal: FieldTraversal | undefined): string | undefined {
     try {
-      return this.#values.write(read(), traversal);
+      return this.values.write(read(), traversal);
     } catch {
       return UNREADABLE;
     }

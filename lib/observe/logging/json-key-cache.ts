@@ -14,59 +14,59 @@ const COST_OF_A_KEY = 256;
 
 /** The keys that an object inherits, and its own keys in the order in which they were added. The lists of a cache form a tree. */
 export class KeyList {
-  readonly #cache: KeyCache;
-  #lastKey: string | undefined;
-  #lastList: KeyList | undefined;
-  #longer: Map<string, KeyList> | undefined;
-  #inheriting: KeyList | undefined;
-  #encoded: readonly EncodedKey[] | undefined;
+  private readonly cache: KeyCache;
+  private lastKey: string | undefined;
+  private lastList: KeyList | undefined;
+  private longer: Map<string, KeyList> | undefined;
+  private inheriting: KeyList | undefined;
+  private encoded: readonly EncodedKey[] | undefined;
 
   constructor(
     cache: KeyCache,
     readonly inherited: readonly string[],
     readonly keys: readonly string[],
   ) {
-    this.#cache = cache;
+    this.cache = cache;
   }
 
   /** The same list with `key` added. */
   plus(key: string): KeyList {
-    return this.#lastKey === key && this.#lastList !== undefined ? this.#lastList : this.#find(key);
+    return this.lastKey === key && this.lastList !== undefined ? this.lastList : this.find(key);
   }
 
   /** The list that inherits the keys of this list and has no own keys. */
   asInherited(): KeyList {
-    return (this.#inheriting ??= new KeyList(this.#cache, this.keys, []));
+    return (this.inheriting ??= new KeyList(this.cache, this.keys, []));
   }
 
   /** Each key once, sorted by UTF-16 code unit. */
   encodedKeys(): readonly EncodedKey[] {
-    return (this.#encoded ??= this.#encode());
+    return (this.encoded ??= this.encode());
   }
 
-  #find(key: string): KeyList {
-    this.#longer ??= new Map();
-    const list = this.#longer.get(key) ?? this.#add(key, this.#longer);
-    this.#lastKey = key;
-    this.#lastList = list;
+  private find(key: string): KeyList {
+    this.longer ??= new Map();
+    const list = this.longer.get(key) ?? this.add(key, this.longer);
+    this.lastKey = key;
+    this.lastList = list;
     return list;
   }
 
-  #add(key: string, longer: Map<string, KeyList>): KeyList {
-    const list = new KeyList(this.#cache, this.inherited, [...this.keys, key]);
+  private add(key: string, longer: Map<string, KeyList>): KeyList {
+    const list = new KeyList(this.cache, this.inherited, [...this.keys, key]);
     longer.set(key, list);
-    this.#cache.spend(COST_OF_A_LIST + key.length + list.keys.length);
+    this.cache.spend(COST_OF_A_LIST + key.length + list.keys.length);
     return list;
   }
 
-  #encode(): readonly EncodedKey[] {
+  private encode(): readonly EncodedKey[] {
     const names = [...new Set([...this.inherited, ...this.keys])].toSorted();
-    this.#cache.spend(names.reduce((cost, name) => cost + COST_OF_A_KEY + 4 * name.length, 0));
-    return names.map((name) => this.#encodeKey(name));
+    this.cache.spend(names.reduce((cost, name) => cost + COST_OF_A_KEY + 4 * name.length, 0));
+    return names.map((name) => this.encodeKey(name));
   }
 
-  #encodeKey(name: string): EncodedKey {
-    const isRedacted = this.#cache.isSensitive(name);
+  private encodeKey(name: string): EncodedKey {
+    const isRedacted = this.cache.isSensitive(name);
     return new EncodedKey(toJsonString(name), isRedacted, this.keys.indexOf(name), this.inherited.indexOf(name));
   }
 }
@@ -81,36 +81,36 @@ export interface InheritedFields {
 
 export class KeyCache {
   readonly isSensitive: (name: string) => boolean;
-  #root: KeyList;
-  #nothingInherited: InheritedFields;
-  #spent = 0;
+  private rootKeys: KeyList;
+  private noInheritance: InheritedFields;
+  private spent = 0;
 
   constructor(isSensitive: (name: string) => boolean) {
     this.isSensitive = isSensitive;
-    this.#root = new KeyList(this, [], []);
-    this.#nothingInherited = { keys: this.#root.asInherited(), values: [] };
+    this.rootKeys = new KeyList(this, [], []);
+    this.noInheritance = { keys: this.rootKeys.asInherited(), values: [] };
   }
 
   /** The empty list. It is another object after each `clear`. */
   get root(): KeyList {
-    return this.#root;
+    return this.rootKeys;
   }
 
   /** The inherited fields of an event outside any span. */
   get nothingInherited(): InheritedFields {
-    return this.#nothingInherited;
+    return this.noInheritance;
   }
 
   /** Adds the cost of an entry that the cache remembers. Beyond the budget the cache is cleared. */
   spend(cost: number): void {
-    this.#spent += cost;
-    if (this.#spent > BUDGET) this.clear();
+    this.spent += cost;
+    if (this.spent > BUDGET) this.clear();
   }
 
   /** Drops all lists. Call it when `isSensitive` returns other results than before. */
   clear(): void {
-    this.#root = new KeyList(this, [], []);
-    this.#nothingInherited = { keys: this.#root.asInherited(), values: [] };
-    this.#spent = 0;
+    this.rootKeys = new KeyList(this, [], []);
+    this.noInheritance = { keys: this.rootKeys.asInherited(), values: [] };
+    this.spent = 0;
   }
 }

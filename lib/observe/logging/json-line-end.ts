@@ -39,18 +39,18 @@ interface TargetAndSecond {
 }
 
 export class LineEnd {
-  readonly #targets = new Map<string, TargetAndSecond>();
+  private readonly targets = new Map<string, TargetAndSecond>();
 
   /** @param line The line so far; `""` if it has no fields. */
   append(line: string, event: LogEvent, message: string | undefined, spans: SpansMember | undefined): string {
     const time = floorMilliseconds(event.timestamp);
     const second = Math.floor(time / 1000);
     const beforeTarget = withMessage(line, LEVELS[event.level], message, spans);
-    return beforeTarget + this.#targetAndSecond(event.target, second) + formatMilliseconds(time - second * 1000);
+    return beforeTarget + this.targetAndSecond(event.target, second) + formatMilliseconds(time - second * 1000);
   }
 
-  #targetAndSecond(target: string, second: number): string {
-    const remembered = this.#targets.get(target) ?? this.#addTarget(target);
+  private targetAndSecond(target: string, second: number): string {
+    const remembered = this.targets.get(target) ?? this.addTarget(target);
     if (remembered.second !== second) {
       remembered.second = second;
       remembered.text = formatTargetAndSecond(target, second);
@@ -58,10 +58,10 @@ export class LineEnd {
     return remembered.text;
   }
 
-  #addTarget(target: string): TargetAndSecond {
-    if (this.#targets.size >= MAX_TARGETS) this.#targets.clear();
+  private addTarget(target: string): TargetAndSecond {
+    if (this.targets.size >= MAX_TARGETS) this.targets.clear();
     const added: TargetAndSecond = { second: Number.NaN, text: "" };
-    this.#targets.set(target, added);
+    this.targets.set(target, added);
     return added;
   }
 }

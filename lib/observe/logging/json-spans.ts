@@ -20,7 +20,7 @@ export class SpanPath {
   readonly spans: string;
   /** The same, after a string that still lacks its closing quotation mark. */
   readonly spansAfterString: string;
-  readonly #children = new Map<string, SpanPath>();
+  private readonly children = new Map<string, SpanPath>();
 
   private constructor(private readonly names: string) {
     this.spans = names === "" ? "" : flatten(`,"spans":[${names}]`);
@@ -34,12 +34,12 @@ export class SpanPath {
 
   /** The path of a span called `name` inside this one. */
   child(name: string): SpanPath {
-    return this.#children.get(name) ?? this.#add(name);
+    return this.children.get(name) ?? this.add(name);
   }
 
-  #add(name: string): SpanPath {
+  private add(name: string): SpanPath {
     const path = new SpanPath(this.names === "" ? toJsonString(name) : `${this.names},${toJsonString(name)}`);
-    if (this.#children.size < MAX_CHILDREN) this.#children.set(name, path);
+    if (this.children.size < MAX_CHILDREN) this.children.set(name, path);
     return path;
   }
 }
@@ -52,41 +52,41 @@ interface FoldedFields extends InheritedFields {
 
 export class SpanFields {
   readonly path: SpanPath;
-  readonly #writer: FieldWriter;
-  readonly #parent: SpanFields | undefined;
-  #fields: Fields;
-  #folded: FoldedFields | undefined;
-  // `#folded` is computed again when one of these two changes.
-  #root: KeyList | undefined;
-  #outer: FoldedFields | undefined;
+  private readonly writer: FieldWriter;
+  private readonly parent: SpanFields | undefined;
+  private fields: Fields;
+  private folded: FoldedFields | undefined;
+  // `folded` is computed again when one of these two changes.
+  private root: KeyList | undefined;
+  private outer: FoldedFields | undefined;
 
   constructor(writer: FieldWriter, parent: SpanFields | undefined, path: SpanPath, fields: Fields) {
-    this.#writer = writer;
-    this.#parent = parent;
+    this.writer = writer;
+    this.parent = parent;
     this.path = path;
-    this.#fields = freezeFields(writer, fields);
+    this.fields = freezeFields(writer, fields);
   }
 
   /** @param fields All fields of the span, not only the added ones. */
   record(fields: Fields): void {
-    this.#fields = freezeFields(this.#writer, fields);
-    this.#folded = undefined;
+    this.fields = freezeFields(this.writer, fields);
+    this.folded = undefined;
   }
 
   fold(): FoldedFields {
-    const outer = this.#parent?.fold();
-    const { root } = this.#writer.keyCache;
-    if (this.#folded !== undefined && this.#outer === outer && this.#root === root) return this.#folded;
-    this.#outer = outer;
-    this.#root = root;
-    return (this.#folded = this.#foldOnto(outer, root));
+    const outer = this.parent?.fold();
+    const { root } = this.writer.keyCache;
+    if (this.folded !== undefined && this.outer === outer && this.root === root) return this.folded;
+    this.outer = outer;
+    this.root = root;
+    return (this.folded = this.foldOnto(outer, root));
   }
 
-  #foldOnto(outer: FoldedFields | undefined, root: KeyList): FoldedFields {
+  private foldOnto(outer: FoldedFields | undefined, root: KeyList): FoldedFields {
     const values = outer === undefined ? [] : [...outer.values];
     let list = outer === undefined ? root : outer.list;
-    for (const key in this.#fields) {
-      const value = this.#fields[key];
+    for (const key in this.fields) {
+      const value = this.fields[key];
       if (isOmitted(value)) continue;
       const index = list.keys.indexOf(key);
       if (index < 0) list = list.plus(key);

@@ -17,32 +17,32 @@ const TOO_DEEP = '"[too deep]"';
 
 /** The path from a field down to the object that is being written. It bounds cycles, depth and the number of objects. */
 export class FieldTraversal {
-  readonly #path: object[] = [];
-  #depth = 0;
-  #objects = 0;
+  private readonly path: object[] = [];
+  private depth = 0;
+  private objects = 0;
 
   /** Goes one level down. If `value` must not be entered, returns the JSON to write instead. Each successful `enter` has its `leave`. */
   enter(value: object): string | undefined {
-    const refusal = this.#depth >= MAX_DEPTH && !this.#path.includes(value) ? TOO_DEEP : this.enterSameLevel(value);
-    if (refusal === undefined) this.#depth++;
+    const refusal = this.depth >= MAX_DEPTH && !this.path.includes(value) ? TOO_DEEP : this.enterSameLevel(value);
+    if (refusal === undefined) this.depth++;
     return refusal;
   }
 
   leave(): void {
-    this.#depth--;
+    this.depth--;
     this.leaveSameLevel();
   }
 
   /** As `enter`, without going down: for the result of `toJSON`, which takes the place of its object. */
   enterSameLevel(value: object): string | undefined {
-    if (this.#path.length > 0 && this.#path.includes(value)) return CIRCULAR;
-    if (++this.#objects > MAX_OBJECTS) return UNREADABLE;
-    this.#path.push(value);
+    if (this.path.length > 0 && this.path.includes(value)) return CIRCULAR;
+    if (++this.objects > MAX_OBJECTS) return UNREADABLE;
+    this.path.push(value);
     return undefined;
   }
 
   leaveSameLevel(): void {
-    this.#path.pop();
+    this.path.pop();
   }
 }
 
@@ -69,10 +69,10 @@ export interface ObjectWriter {
 }
 
 export class ValueWriter {
-  readonly #objects: ObjectWriter;
+  private readonly objects: ObjectWriter;
 
   constructor(objects: ObjectWriter) {
-    this.#objects = objects;
+    this.objects = objects;
   }
 
   /** The JSON; `undefined` for values that JSON omits. */
@@ -86,77 +86,77 @@ export class ValueWriter {
       case "bigint":
         return `${value}`;
       case "object":
-        return value === null ? "null" : this.#object(value, traversal ?? new FieldTraversal());
+        return value === null ? "null" : this.object(value, traversal ?? new FieldTraversal());
       default:
         return undefined;
     }
   }
 
-  #object(value: object, traversal: FieldTraversal): string | undefined {
+  private object(value: object, traversal: FieldTraversal): string | undefined {
     try {
       const isOrdinary = isPlainObjectOrArray(value);
-      const special = isOrdinary ? undefined : this.#special(value, traversal);
-      return special ?? traversal.enter(value) ?? this.#entered(value, traversal, isOrdinary);
+      const special = isOrdinary ? undefined : this.special(value, traversal);
+      return special ?? traversal.enter(value) ?? this.entered(value, traversal, isOrdinary);
     } catch {
       return UNREADABLE;
     }
   }
 
-  #special(value: object, traversal: FieldTraversal): string | undefined {
+  private special(value: object, traversal: FieldTraversal): string | undefined {
     const json = RawJson.of(value);
     if (json !== undefined) return json;
     const primitive = toSpecialValue(value, (cause) => this.write(cause, traversal) ?? UNREADABLE);
     return primitive === undefined ? undefined : this.write(primitive);
   }
 
-  #entered(value: object, traversal: FieldTraversal, isOrdinary: boolean): string | undefined {
+  private entered(value: object, traversal: FieldTraversal, isOrdinary: boolean): string | undefined {
     try {
       const message = isOrdinary ? undefined : findHttpMessageFields(value);
-      if (message !== undefined) return this.#objects.object(message, traversal);
+      if (message !== undefined) return this.objects.object(message, traversal);
       // The member may have any type; the next line checks that it is a function.
       const { toJSON } = value as { readonly toJSON?: unknown };
-      if (typeof toJSON === "function") return this.#converted(value, toJSON.call(value, ""), traversal);
-      return isOrdinary ? this.#members(value, traversal) : this.#container(value, traversal);
+      if (typeof toJSON === "function") return this.converted(value, toJSON.call(value, ""), traversal);
+      return isOrdinary ? this.members(value, traversal) : this.container(value, traversal);
     } finally {
       traversal.leave();
     }
   }
 
   /** As with `JSON.stringify`, the `toJSON` of a result is not called again. */
-  #converted(value: object, result: unknown, traversal: FieldTraversal): string | undefined {
-    if (result === value) return this.#container(value, traversal);
+  private converted(value: object, result: unknown, traversal: FieldTraversal): string | undefined {
+    if (result === value) return this.container(value, traversal);
     if (typeof result !== "object" || result === null) return this.write(result);
-    return this.#special(result, traversal) ?? traversal.enterSameLevel(result) ?? this.#result(result, traversal);
+    return this.special(result, traversal) ?? traversal.enterSameLevel(result) ?? this.result(result, traversal);
   }
 
-  #result(result: object, traversal: FieldTraversal): string {
+  private result(result: object, traversal: FieldTraversal): string {
     try {
       const message = isPlainObjectOrArray(result) ? undefined : findHttpMessageFields(result);
-      return this.#container(message ?? result, traversal);
+      return this.container(message ?? result, traversal);
     } finally {
       traversal.leaveSameLevel();
     }
   }
 
-  #container(value: object, traversal: FieldTraversal): string {
-    if (types.isMap(value)) return this.#objects.entries(listEntries(value), traversal);
-    return types.isSet(value) ? this.#array(listElements(value), traversal) : this.#members(value, traversal);
+  private container(value: object, traversal: FieldTraversal): string {
+    if (types.isMap(value)) return this.objects.entries(listEntries(value), traversal);
+    return types.isSet(value) ? this.array(listElements(value), traversal) : this.members(value, traversal);
   }
 
   // A sparse array is written as an object: a client can send an array of any length at no cost.
-  #members(value: object, traversal: FieldTraversal): string {
-    if (!Array.isArray(value)) return this.#objects.object(value, traversal);
+  private members(value: object, traversal: FieldTraversal): string {
+    if (!Array.isArray(value)) return this.objects.object(value, traversal);
     const isSparse = value.length > MAX_UNCHECKED_LENGTH && Object.keys(value).length < value.length;
-    return isSparse ? this.#objects.object(value, traversal) : this.#array(value, traversal);
+    return isSparse ? this.objects.object(value, traversal) : this.array(value, traversal);
   }
 
-  #array(values: readonly unknown[], traversal: FieldTraversal): string {
+  private array(values: readonly unknown[], traversal: FieldTraversal): string {
     let text = "[";
-    for (let i = 0; i < values.length; i++) text = text + (i === 0 ? "" : ",") + this.#element(values, i, traversal);
+    for (let i = 0; i < values.length; i++) text = text + (i === 0 ? "" : ",") + this.element(values, i, traversal);
     return `${text}]`;
   }
 
-  #element(values: readonly unknown[], index: number, traversal: FieldTraversal): string {
+  private element(values: readonly unknown[], index: number, traversal: FieldTraversal): string {
     try {
       // A value that an object would omit keeps its index in an array.
       return this.write(values[index], traversal) ?? "null";

@@ -25,58 +25,58 @@ export const BATCH_DELAY_MS = 1000;
 const VALUE_SIZE = 8;
 
 export class SpanQueue implements SpanProcessor {
-  readonly #delivery: Delivery;
-  readonly #dropped: DroppedSpans;
-  readonly #clock: Clock;
+  private readonly delivery: Delivery;
+  private readonly dropped: DroppedSpans;
+  private readonly clock: Clock;
   // A timer or a connection that is created within a request would keep the async context of that request in memory.
-  readonly #outside = new AsyncResource("Telemetry");
-  readonly #waiting = new WaitingSpans();
-  #timer: Timer | undefined;
-  #isSending = false;
-  #isClosed = false;
+  private readonly outside = new AsyncResource("Telemetry");
+  private readonly waiting = new WaitingSpans();
+  private timer: Timer | undefined;
+  private isSending = false;
+  private isClosed = false;
 
   constructor(delivery: Delivery, dropped: DroppedSpans, clock: Clock) {
-    this.#delivery = delivery;
-    this.#dropped = dropped;
-    this.#clock = clock;
+    this.delivery = delivery;
+    this.dropped = dropped;
+    this.clock = clock;
   }
 
   onStart(): void {}
 
   onEnd(span: ReadableSpan): void {
-    if (this.#isClosed) return;
-    const wasFull = this.#waiting.isFull;
-    if (!this.#waiting.add(span)) return this.#dropped.add(1);
-    if (this.#isSending || wasFull) return;
-    if (this.#waiting.isFull) this.#outside.runInAsyncScope(() => this.#schedule(0));
-    else if (this.#waiting.count === 1) this.#outside.runInAsyncScope(() => this.#schedule(BATCH_DELAY_MS));
+    if (this.isClosed) return;
+    const wasFull = this.waiting.isFull;
+    if (!this.waiting.add(span)) return this.dropped.add(1);
+    if (this.isSending || wasFull) return;
+    if (this.waiting.isFull) this.outside.runInAsyncScope(() => this.schedule(0));
+    else if (this.waiting.count === 1) this.outside.runInAsyncScope(() => this.schedule(BATCH_DELAY_MS));
   }
 
   async forceFlush(): Promise<void> {
-    this.#timer?.cancel();
+    this.timer?.cancel();
     const batches: Promise<void>[] = [];
-    while (this.#waiting.count > 0) batches.push(this.#delivery.send(this.#waiting.take()));
+    while (this.waiting.count > 0) batches.push(this.delivery.send(this.waiting.take()));
     await Promise.all(batches);
-    await this.#delivery.settled();
+    await this.delivery.settled();
   }
 
   /** Sends the waiting spans and ignores later ones. */
   shutdown(): Promise<void> {
-    this.#isClosed = true;
-    return this.#outside.runInAsyncScope(() => this.forceFlush());
+    this.isClosed = true;
+    return this.outside.runInAsyncScope(() => this.forceFlush());
   }
 
-  #schedule(delayMs: number): void {
-    this.#timer?.cancel();
-    this.#timer = this.#clock.setTimeout(() => void this.#sendBatch(), delayMs, { background: true });
+  private schedule(delayMs: number): void {
+    this.timer?.cancel();
+    this.timer = this.clock.setTimeout(() => void this.sendBatch(), delayMs, { background: true });
   }
 
-  async #sendBatch(): Promise<void> {
-    if (this.#isSending || this.#waiting.count === 0) return;
-    this.#isSending = true;
-    await this.#delivery.send(this.#waiting.take());
-    this.#isSending = false;
-    if (this.#waiting.count > 0) this.#schedule(this.#waiting.isFull ? 0 : BATCH_DELAY_MS);
+  private async sendBatch(): Promise<void> {
+    if (this.isSending || this.waiting.count === 0) return;
+    this.isSending = true;
+    await this.delivery.send(this.waiting.take());
+    this.isSending = false;
+    if (this.waiting.count > 0) this.schedule(this.waiting.isFull ? 0 : BATCH_DELAY_MS);
   }
 }
 
