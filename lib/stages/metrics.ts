@@ -1,7 +1,7 @@
 /**
  * Stage layer: counts the requests, and measures the time until the response is decided. No label comes from the path of a request, because
- * clients could create any number of series. A route label is a template that the application gives (`labelled`). The health endpoints are
- * outside of this stage and are not counted.
+ * clients could create any number of series. A route label is the template of a route: of the one that matched (`{ route: true }`), or one
+ * that the application gives (`labelled`). The health endpoints are outside of this stage and are not counted.
  *
  * @example
  * builder.metrics();                                              // the container's registry
@@ -44,7 +44,10 @@ export class MetricsLayer extends StageLayer {
   /** The series by method, for each label `route`. */
   private readonly routes = new Map<string | undefined, Map<string, MethodSeries>>();
 
-  /** @throws FrameworkError `E_OPTION` for an unknown option; MetricsError `E_METRIC_LABEL` for a template that does not start with a slash */
+  /**
+   * @throws FrameworkError `E_OPTION` for an unknown option
+   * @throws MetricsError `E_METRIC_LABEL` for a template that does not start with a slash
+   */
   constructor(
     private readonly metrics: Metrics,
     private readonly options: MetricsLayerOptions = {},
@@ -59,7 +62,7 @@ export class MetricsLayer extends StageLayer {
   }
 
   /**
-   * The same with a label `route`: a template such as `/links/{id}`, never the path of a request.
+   * A layer whose metrics have the label `route`: a template such as `/links/{id}`, never the path of a request.
    *
    * @throws MetricsError `E_METRIC_LABEL` for a route that does not start with a slash
    */

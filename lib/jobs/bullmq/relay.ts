@@ -84,7 +84,7 @@ export class Relay {
     return this.isWoken || this.batches.length > 0 || this.moved.length > 0;
   }
 
-  /** Claims a batch, moves the one before it, and completes the one before that. While one waits for its server, the others go on. */
+  /** Claims a batch, moves the one before it, and completes the one before that, at the same time: each waits for the database or Redis. */
   private async step(): Promise<void> {
     const now = this.clock.monotonic();
     this.batches = this.batches.filter(({ ends }) => now < ends);
