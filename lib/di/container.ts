@@ -88,7 +88,7 @@ export class Container implements Resolver {
 
   private createResolver(scope: Scope): Resolver {
     const where = `a call of get in ${scope.name}`;
-    return { get: (token) => this.builder.resolve({ token, scope, provider: scope.findAny(token), where }) };
+    return { get: this.builder.createResolver({ scope, find: (token) => scope.findAny(token), where }) };
   }
 
   private async disposeExcept(except: unknown, limit?: DisposalLimit): Promise<void> {
@@ -96,13 +96,11 @@ export class Container implements Resolver {
     const given = new Set(entries.filter(([provider]) => provider.source.kind === "value").map(([, value]) => value));
     const owned = removeDuplicates(entries.map(([, value]) => value)).filter((value) => !given.has(value));
     this.excepted = owned.filter((value) => value === except);
-    await Promise.all([
-      this.builder.close(),
-      disposeAll(
-        owned.filter((value) => value !== except),
-        limit,
-      ),
-    ]);
+    this.builder.close();
+    await disposeAll(
+      owned.filter((value) => value !== except),
+      limit,
+    );
   }
 }
 

@@ -174,9 +174,9 @@ function describe({ module, name, definition, providers, imports }: ModuleScope)
 
 function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Container {
   if (diagnostics.length > 0) throw new StartupError(diagnostics);
-  const builder = new InstanceBuilder(plan.application);
+  const builder = new InstanceBuilder(plan.application, plan.order);
   const container = new Container(plan.application, builder);
-  const failures = builder.build(plan.order);
+  const failures = builder.build();
   // After a failure, an override may be unused because a factory did not finish.
   const unused = failures.length > 0 ? [] : plan.unusedOverrides.filter((provider) => !builder.lookedUp.has(provider));
   if (failures.length + unused.length === 0) return container;

@@ -1,6 +1,7 @@
 /**
- * Builds the instances of one graph: one instance for each provider, dependencies first. Only the container uses it. `graph.ts` has found
- * the faults of the graph itself before. This file finds the faults of running constructors and factories.
+ * Has tsyringe build the instances of one graph: each provider is registered under a separate key in a child container, and tsyringe keeps
+ * its instance. This file decides the order, dependencies first, and finds the faults of running constructors and factories; `graph.ts` has
+ * found the faults of the graph itself before. Only the container uses it.
  *
  * Each application has a separate child container of tsyringe. Two applications of one process share no instance, and registrations in the
  * global container of tsyringe are never found. No other file uses tsyringe.
@@ -22,66 +23,51 @@ import type { Provider, VisibleProviders } from "./provider.js";
 import { describeToken, type InjectionToken } from "./token.js";
 import tsyringe from "./tsyringe.cjs";
 
-/** A token that a factory or a caller of the container resolves. */
-export interface Lookup<T> {
-  readonly token: InjectionToken<T>;
+/** A factory, or a caller of the container. */
+export interface Caller {
   readonly scope: VisibleProviders;
-  /** The provider that the scope sees under the token. */
-  readonly provider: Provider | undefined;
-  /** The place of the caller, for the message. */
+  /** The provider that the caller gets for a token. */
+  readonly find: (token: InjectionToken) => Provider | undefined;
+  /** For the message. */
   readonly where: string;
 }
 
-/** tsyringe takes a bare `null` or `undefined` for a missing registration; in a box they are values. */
-interface Box {
-  readonly value: unknown;
+/** Stands for `null` or `undefined`, which tsyringe's cache takes for an instance that does not exist yet. */
+class Nothing {
+  constructor(readonly value: unknown) {}
 }
 
-/** Keeps the instances in the order of their construction. */
-class InstanceStore {
-  private readonly container = tsyringe.container.createChildContainer();
-  private readonly stored: (readonly [Provider, unknown])[] = [];
-
-  has({ key }: Provider): boolean {
-    return this.container.isRegistered(key);
-  }
-
-  /** Only for providers that the store has. */
-  get({ key }: Provider): unknown {
-    return this.container.resolve<Box>(key).value;
-  }
-
-  put(provider: Provider, value: unknown): void {
-    this.container.registerInstance<Box>(provider.key, { value });
-    this.stored.push([provider, value]);
-  }
-
-  /** Each provider with its instance, in the order of construction. Readable after `close`, too. */
-  entries(): readonly (readonly [Provider, unknown])[] {
-    return this.stored;
-  }
-
-  async close(): Promise<void> {
-    await this.container.dispose();
-  }
+function unbox(instance: unknown): unknown {
+  return instance instanceof Nothing ? instance.value : instance;
 }
 
 export class InstanceBuilder {
   /** Providers that a factory or the container has resolved. */
   readonly lookedUp = new Set<Provider>();
-  private readonly store = new InstanceStore();
+  private readonly container = tsyringe.container.createChildContainer();
+  /** Providers whose instance exists, in the order of construction. */
+  private readonly built = new Set<Provider>();
   /** Providers whose constructor or factory is running, outermost first. */
   private readonly running: Provider[] = [];
   private readonly failed = new Map<Provider, ResolutionError>();
   private isClosed = false;
 
-  constructor(private readonly application: ApplicationScope) {}
+  /** @param order every provider of the application but the defaults, dependencies first */
+  constructor(
+    private readonly application: ApplicationScope,
+    private readonly order: readonly Provider[],
+  ) {
+    for (const provider of new Set([...order, ...application.defaults.values()])) {
+      const useFactory = tsyringe.instanceCachingFactory(this.create.bind(this, provider));
+      this.container.register(provider.key, { useFactory });
+    }
+  }
 
-  /** Builds the providers, which are listed dependencies first. Returns each failure once. */
-  build(order: readonly Provider[]): readonly ResolutionError[] {
-    for (const provider of order) {
+  /** Builds all providers but the defaults. Returns each failure once. */
+  build(): readonly ResolutionError[] {
+    for (const { key } of this.order) {
       try {
-        this.make(provider);
+        this.container.resolve(key);
       } catch (error) {
         if (!(error instanceof ResolutionError)) throw error;
       }
@@ -90,41 +76,42 @@ export class InstanceBuilder {
   }
 
   /**
-   * The instance, which is built now if it was not built before.
+   * The function that resolves the tokens of one caller. It builds an instance that was not built before.
    *
    * @throws ResolutionError when there is no provider, or a constructor or factory throws.
    * @throws FrameworkError `E_CONTAINER_DISPOSED` after `close`.
    */
-  resolve<T>({ token, scope, provider, where }: Lookup<T>): T {
-    if (this.isClosed) throw disposedError(token);
-    if (provider === undefined) throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
-    this.lookedUp.add(provider);
-    if (!this.store.has(provider)) for (const needed of this.findUnbuilt(provider)) this.make(needed);
-    // A provider comes from a binding of its token, and `provide` has checked the type of the binding against the token.
-    return this.store.get(provider) as T;
+  createResolver({ scope, find, where }: Caller): Resolve {
+    return <T>(token: InjectionToken<T>): T => {
+      if (this.isClosed) throw disposedError(token);
+      const provider = find(token);
+      if (provider === undefined) {
+        throw new ResolutionError({ ...explainMissing(this.application, scope, token), where });
+      }
+      this.lookedUp.add(provider);
+      if (!this.built.has(provider)) this.buildDependencies(provider);
+      // A provider comes from a binding of its token, and `provide` has checked the type of the binding against the token.
+      return unbox(this.container.resolve(provider.key)) as T;
+    };
   }
 
   /** Each provider with its instance, in the order of construction. */
   entries(): readonly (readonly [Provider, unknown])[] {
-    return this.store.entries();
+    return [...this.built].map((provider) => [provider, unbox(this.container.resolve(provider.key))]);
   }
 
-  /** From now on, `resolve` throws. */
-  async close(): Promise<void> {
+  /** From now on, every resolver throws. */
+  close(): void {
     this.isClosed = true;
-    await this.store.close();
   }
 
-  /**
-   * The providers to build for `provider`, itself last. No recursion: only factories that resolve each other nest. A provider that is
-   * already running closes a cycle and is refused.
-   */
-  private findUnbuilt(provider: Provider): readonly Provider[] {
-    const isStarted = (from: Provider): boolean => this.store.has(from) || this.running.includes(from);
+  /** No recursion: only factories that resolve each other nest. A provider that is already running closes a cycle and is refused. */
+  private buildDependencies(provider: Provider): void {
+    const isStarted = (from: Provider): boolean => this.built.has(from) || this.running.includes(from);
     const { postorder } = depthFirst([provider], (from) => (isStarted(from) ? [] : from.dependencies));
     const waiting = postorder.find((needed) => this.running.includes(needed));
     if (waiting !== undefined) throw new ResolutionError(dependencyCycle(this.findCycle(waiting, provider)));
-    return postorder;
+    for (const needed of postorder) if (needed !== provider) this.container.resolve(needed.key);
   }
 
   /** From `waiting` through the running providers to `provider`, which the innermost of them resolves, and back to `waiting`. */
@@ -137,17 +124,22 @@ export class InstanceBuilder {
     return depthFirst([waiting], next).cycles[0] ?? [];
   }
 
-  /** Runs a constructor or factory whose dependencies are built, unless it ran before. */
-  private make(provider: Provider): void {
-    if (this.store.has(provider)) return;
-    this.refuseFailed(provider);
+  /**
+   * Runs a constructor or factory for tsyringe. A failure is reported once, also if several providers depend on the failed one: tsyringe
+   * calls this again for a provider without an instance.
+   */
+  private create(provider: Provider): unknown {
+    const failure = this.failed.get(provider);
+    if (failure !== undefined) throw failure;
     this.running.push(provider);
     try {
       const { source } = provider;
-      // The factory is called here and not in `create`: factories that resolve each other nest, and each function between costs stack.
-      const value = source.kind === "factory" ? source.factory(this.createResolver(provider)) : this.create(provider);
+      // The factory is called here and not in `construct`: factories that resolve each other nest, and each function between costs stack.
+      const value =
+        source.kind === "factory" ? source.factory(this.createResolver(toCaller(provider))) : this.construct(provider);
       refusePromise(provider, value);
-      this.store.put(provider, value);
+      this.built.add(provider);
+      return value ?? new Nothing(value);
     } catch (error) {
       throw this.fail(provider, error);
     } finally {
@@ -155,21 +147,12 @@ export class InstanceBuilder {
     }
   }
 
-  private create({ source, dependencies }: Provider): unknown {
+  private construct({ source, dependencies }: Provider): unknown {
     if (source.kind !== "class") return source.kind === "value" ? source.value : undefined;
     return Reflect.construct(
       source.implementation,
-      dependencies.map((dependency) => this.store.get(dependency)),
+      dependencies.map(({ key }) => unbox(this.container.resolve(key))),
     );
-  }
-
-  /** A failure is reported once, also if several providers depend on the failed one. */
-  private refuseFailed(provider: Provider): void {
-    const cause = [provider, ...provider.dependencies].find((needed) => this.failed.has(needed));
-    const failure = cause === undefined ? undefined : this.failed.get(cause);
-    if (failure === undefined) return;
-    this.failed.set(provider, failure);
-    throw failure;
   }
 
   private fail(provider: Provider, error: unknown): ResolutionError {
@@ -178,11 +161,11 @@ export class InstanceBuilder {
     this.failed.set(provider, failure);
     return failure;
   }
+}
 
-  private createResolver(provider: Provider): Resolve {
-    const { scope } = provider;
-    return (token) => this.resolve({ token, scope, provider: scope.find(token), where: describeBuildPlace(provider) });
-  }
+function toCaller(provider: Provider): Caller {
+  const { scope } = provider;
+  return { scope, find: (token) => scope.find(token), where: describeBuildPlace(provider) };
 }
 
 function refusePromise(provider: Provider, value: unknown): void {

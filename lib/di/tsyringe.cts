@@ -19,6 +19,9 @@ for (const name of Object.keys(globalThis)) {
 }
 
 /** A plain object: tools that compile this file to an import of `default` find no `default` in a module that is marked `__esModule`. */
-const used: Pick<typeof tsyringe, "container"> = { container: tsyringe.container };
+const used: Pick<typeof tsyringe, "container" | "instanceCachingFactory"> = {
+  container: tsyringe.container,
+  instanceCachingFactory: tsyringe.instanceCachingFactory,
+};
 
 export = used;

@@ -10,6 +10,9 @@ import { provide, type Binding, type Resolve } from "../../lib/di/provide.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 import { container as globalContainer } from "tsyringe";
 
+/** A recursion of tsyringe would overflow the stack. */
+const DEEP = 10_000;
+/** Factories that resolve each other nest on the stack. */
 const CHAIN = 1000;
 
 class Store {}
@@ -362,24 +365,24 @@ describe("Container#provides", () => {
 });
 
 describe("Container, long chains", () => {
-  it("builds 1,000 classes that each need the next", () => {
-    @Module({ providers: chainOfClasses(CHAIN) })
+  it("builds 10,000 classes that each need the next", () => {
+    @Module({ providers: chainOfClasses(DEEP) })
     class Root {}
 
     const instances = build(Root).instances();
 
-    expect(instances).to.have.lengthOf(CHAIN + 1);
+    expect(instances).to.have.lengthOf(DEEP + 1);
     expect(instances[0]).to.be.instanceOf(Store);
   });
 
-  it("builds 1,000 classes from a factory that resolves the first", () => {
-    const classes = chainOfClasses(CHAIN);
+  it("builds 10,000 classes from a factory that resolves the first", () => {
+    const classes = chainOfClasses(DEEP);
     const first = token<unknown>("first");
     const binding = provide(first).useFactory((resolve) => resolve(classes[0] ?? Store));
     @Module({ providers: [binding, ...classes] })
     class Root {}
 
-    expect(build(Root).instances()).to.have.lengthOf(CHAIN + 1);
+    expect(build(Root).instances()).to.have.lengthOf(DEEP + 1);
   });
 
   it("builds 1,000 factories that each resolve the next", () => {
@@ -392,8 +395,8 @@ describe("Container, long chains", () => {
       .and.to.include(CHAIN - 1);
   });
 
-  it("shows a cycle of 1,002 providers", () => {
-    const classes = chainOfClasses(CHAIN);
+  it("shows a cycle of 10,002 providers", () => {
+    const classes = chainOfClasses(DEEP);
     const last = token<unknown>("last");
     Inject(last)(Store, undefined, 0);
     @Module({ providers: [...classes, provide(last).useFactory((resolve) => resolve(classes[0] ?? Store))] })
@@ -402,7 +405,7 @@ describe("Container, long chains", () => {
     const { diagnostics } = startupErrorOf(() => build({ root: Root }));
 
     expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_CYCLE"]);
-    expect(diagnostics[0]?.what.split(" -> ")).to.have.lengthOf(CHAIN + 2);
+    expect(diagnostics[0]?.what.split(" -> ")).to.have.lengthOf(DEEP + 2);
   });
 });
 
