@@ -22,6 +22,7 @@ import {
   type MiddlewareClass,
 } from "../routing/middleware.js";
 import { findForeignPatterns, findGraphCollisions, findHealthCollisions } from "../routing/route-diagnostics.js";
+import type { TableRow } from "../routing/route-table.js";
 import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
 import { describeRoute, type GraphRoute } from "./graph.js";
@@ -84,21 +85,18 @@ export class RouteCollection {
     return [{ message, fields: { controllers: controllers.map(describeToken), fix } }];
   }
 
-  /** Sets the container that has the instances. The routes cannot change after this call. */
+  /** Fixes the routes, with the instances of this container, and fills the table of @koa/router with them. */
   resolveWith(container: Container): void {
     this.container = container;
-    this.all.seal((middlewareClass) => this.createInstanceGetter(undefined)(middlewareClass));
+    this.all.seal(this.parts.flatMap((part) => this.listRows(part)));
   }
 
   /** @param guard innermost around each handler */
   boundRoutes(guard: Layer | undefined): readonly BoundRoute[] {
     const innermost = guard === undefined ? [] : [guard];
-    return this.parts.flatMap(({ module, routes }) => {
-      const getInstance = this.createInstanceGetter(module);
-      return routes.listServed().map((route) => {
-        const around = route.around.map((each) => (isMiddlewareClass(each) ? getInstance(each) : each));
-        return bindRoute(route, [...around, ...innermost]);
-      });
+    return this.all.listRows().map(({ route, getInstance }) => {
+      const around = route.around.map((each) => (isMiddlewareClass(each) ? getInstance(each) : each));
+      return bindRoute(route, [...around, ...innermost]);
     });
   }
 
@@ -110,7 +108,7 @@ export class RouteCollection {
   graphRoutes(): readonly GraphRoute[] {
     return this.parts.flatMap(({ module, routes }) => {
       const name = module === undefined ? "" : describeToken(module);
-      return routes.listServed().map((route) => describeRoute(name, route));
+      return routes.listRows().map(({ route }) => describeRoute(name, route));
     });
   }
 
@@ -165,6 +163,11 @@ export class RouteCollection {
   private add(module: Class | undefined, routes: Routes): void {
     this.parts.push({ module, routes });
     this.all.merge(routes);
+  }
+
+  private listRows({ module, routes }: ModuleRoutes): readonly TableRow[] {
+    const getInstance = this.createInstanceGetter(module);
+    return routes.flatten().map((route) => ({ route, getInstance }));
   }
 
   private createInstanceGetter(module: Class | undefined): GetInstance {

@@ -1,18 +1,24 @@
 /**
- * The packages in CommonJS that a request needs: Koa, and two that Koa brings with it. They are loaded here by `require`, because an
- * `import` of such a package costs more: Node parses its source a second time, to find the names of the exports.
+ * The packages in CommonJS that an application needs: Koa, its router, and two that Koa brings with it. They are loaded here by `require`,
+ * because an `import` of such a package costs more: Node parses its source a second time, to find the names of the exports.
  */
 import Koa = require("koa");
+import koaRouter = require("@koa/router");
+import type { Router } from "@koa/router" with { "resolution-mode": "import" };
 import Cookies = require("cookies");
 import mimeTypes = require("mime-types");
 
 interface Packages {
   readonly Koa: typeof Koa;
+  readonly Router: typeof Router;
   readonly Cookies: typeof Cookies;
   /** The media type of a file name; `false` if its ending is unknown. */
   readonly mediaTypeOf: (name: string) => string | false;
 }
 
-const packages: Packages = { Koa, Cookies, mediaTypeOf: mimeTypes.lookup };
+// @koa/router declares its class once for `import` and once for `require`; the framework and its users have the type of the former.
+const routerClass = koaRouter.Router as unknown as typeof Router;
+
+const packages: Packages = { Koa, Router: routerClass, Cookies, mediaTypeOf: mimeTypes.lookup };
 
 export = packages;

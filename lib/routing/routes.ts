@@ -3,7 +3,7 @@
  * of routes.
  *
  * Its middleware covers every route that is present at the call. A route that is merged later is not covered, and the application logs a
- * warning at start. A route that is added to `router()` runs after all routes of the collection.
+ * warning at start. @koa/router has the table of the routes; a route that is added to `router()` runs after all routes of the collection.
  *
  * @example
  * const routes = new Routes([Route.get("/", home), new RouteGroup("/links", [Route.get("/{id}", show).name("links.show")])]);
@@ -14,20 +14,12 @@ import { describeToken } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import {
-  createRoutesError,
-  mount,
-  getFullTemplate,
-  formatRoute,
-  type Endpoint,
-  type RouteOptions,
-} from "../endpoints/endpoint.js";
-import { KoaRouter } from "./koa-router.js";
-import { BoundRoute, Matcher } from "./matcher.js";
-import { createInstanceCache, type GetInstance, type MiddlewareInput } from "./middleware.js";
-import { joinPaths, Path, type PathParameter } from "../endpoints/path.js";
+import { createRoutesError, mount, formatRoute, type Endpoint, type RouteOptions } from "../endpoints/endpoint.js";
+import { createInstanceCache, type MiddlewareInput } from "./middleware.js";
+import { joinPaths, type PathParameter } from "../endpoints/path.js";
 import { diagnoseRoutes } from "./route-diagnostics.js";
 import { checkMembers, RouteGroup } from "./route-group.js";
+import { RouteTable, type TableRow } from "./route-table.js";
 import { Route, type RouteDescriptor } from "./route.js";
 import { setupError } from "../errors/setup-error.js";
 
@@ -45,9 +37,9 @@ export interface RoutesRouter extends Router {}
 export class Routes {
   private readonly members: Member[];
   private readonly ownMiddleware: CollectionMiddleware[] = [];
-  private koaRouter: KoaRouter | undefined;
-  private sealed: RouteTable | undefined;
-  private getInstance: GetInstance = createInstanceCache();
+  private readonly table = new RouteTable();
+  private readonly getInstance = createInstanceCache();
+  private isSealed = false;
 
   /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
@@ -123,12 +115,11 @@ export class Routes {
   }
 
   /**
-   * Returns a @koa/router with these routes, in order of specificity, and their middleware. The framework's responses to errors and its
-   * rules for JSON are not part of it. The application may add routes to it. A second call returns the same router.
+   * Returns the @koa/router that has the table of these routes, in order of specificity, with their middleware. The framework's responses
+   * to errors and its rules for JSON are not part of it. The application may add routes to it. A second call returns the same router.
    */
   router(): RoutesRouter {
-    this.koaRouter ??= new KoaRouter((target) => this.getInstance(target));
-    return this.koaRouter.withRoutes(this.listServed());
+    return this.getTable().router;
   }
 
   /** The router, for a separate Koa application. */
@@ -138,23 +129,23 @@ export class Routes {
 
   /** The routers, of this collection and of the merged ones, to which the application has added routes. @internal */
   listRoutersWithAddedRoutes(): readonly Router[] {
-    const own = this.koaRouter?.hasAddedRoutes === true ? [this.koaRouter.router] : [];
+    const own = this.table.hasAddedRoutes ? [this.table.router] : [];
     return [...own, ...this.listCollections().flatMap((each) => each.listRoutersWithAddedRoutes())];
   }
 
   /** Whether there are such routers. The check is cheap, since every request without a route needs it. @internal */
   get hasAddedRoutes(): boolean {
-    return this.koaRouter?.hasAddedRoutes === true || this.listCollections().some((each) => each.hasAddedRoutes);
+    return this.table.hasAddedRoutes || this.listCollections().some((each) => each.hasAddedRoutes);
   }
 
-  /** The routes whose path is valid. @internal */
-  listServed(): readonly Route[] {
-    return this.getTable().served;
+  /** The rows of the table. @internal */
+  listRows(): readonly TableRow[] {
+    return this.getTable().rows;
   }
 
   /** The diagnostics of these routes. @internal */
   diagnostics(): readonly Diagnostic[] {
-    return diagnoseRoutes(this.getTable().routes);
+    return diagnoseRoutes(this.flatten());
   }
 
   /** The warnings of the tables of these routes. @internal */
@@ -171,10 +162,11 @@ export class Routes {
     });
   }
 
-  /** Fixes the routes: later changes throw `E_ROUTES_SEALED`. `getInstance` gives `router()` the middleware instances. @internal */
-  seal(getInstance: GetInstance = this.getInstance): this {
-    this.getInstance = getInstance;
-    this.sealed ??= new RouteTable(this.flatten());
+  /** Fixes the routes, and fills the router with them: later changes throw `E_ROUTES_SEALED`. @internal */
+  seal(rows: readonly TableRow[] = this.createRows()): this {
+    this.table.fill(rows);
+    this.table.fillRouter();
+    this.isSealed = true;
     return this;
   }
 
@@ -187,7 +179,12 @@ export class Routes {
   }
 
   private getTable(): RouteTable {
-    return this.sealed ?? new RouteTable(this.flatten());
+    if (!this.isSealed) this.table.fill(this.createRows());
+    return this.table;
+  }
+
+  private createRows(): readonly TableRow[] {
+    return this.flatten().map((route) => ({ route, getInstance: this.getInstance }));
   }
 
   private listCollections(): readonly Routes[] {
@@ -199,74 +196,11 @@ export class Routes {
   }
 
   private refuseWhenSealed(): void {
-    if (this.sealed === undefined) return;
+    if (!this.isSealed) return;
     throw setupError(
       new FrameworkError("these routes are those of a built application: change them before build()", {
         code: "E_ROUTES_SEALED",
       }),
     );
   }
-}
-
-/** The routes of a collection at one moment. */
-class RouteTable {
-  readonly served: readonly Route[];
-  private readonly templates: ReadonlyMap<string, string>;
-  private readonly titles: ReadonlySet<string>;
-  private readonly hasOptions: boolean;
-  private index: RouteIndex | undefined;
-
-  constructor(readonly routes: readonly Route[]) {
-    this.served = Object.freeze(routes.filter(({ pathOrFault }) => pathOrFault instanceof Path));
-    this.templates = listTemplatesByName(routes);
-    this.hasOptions = routes.some(({ descriptor: { csrf, bearer } }) => csrf !== undefined || bearer === true);
-    this.titles = new Set(routes.map(({ method, descriptor: { path } }) => `${method} ${joinPaths("", path)}`));
-  }
-
-  urlFor(name: string, params: readonly PathParameter[]): string {
-    const template = this.templates.get(name);
-    if (template !== undefined) return Path.of(template).fill(params);
-    throw new NotFoundError(`no route is named "${name}"`, { code: "E_ROUTE_NAME" });
-  }
-
-  serves(endpoint: Endpoint): boolean {
-    const path = getFullTemplate(endpoint);
-    return this.titles.has(`${endpoint.method} ${path}`) || this.titles.has(`ANY ${path}`);
-  }
-
-  /** The first call builds the matcher: few applications ask, and only for a request that is about to be refused. */
-  find(method: string, path: string): RouteDescriptor | undefined {
-    const { matcher, descriptors } = (this.index ??= createIndex(this.served));
-    const match = matcher.match(method, path);
-    return match.kind === "route" ? descriptors.get(match) : undefined;
-  }
-
-  findOptions(method: string, path: string): RouteOptions | undefined {
-    return this.hasOptions ? this.find(method, path) : undefined;
-  }
-
-  named(): readonly (readonly [string, string])[] {
-    return [...this.templates].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  }
-}
-
-interface RouteIndex {
-  readonly matcher: Matcher;
-  readonly descriptors: ReadonlyMap<BoundRoute, RouteDescriptor>;
-}
-
-function createIndex(routes: readonly Route[]): RouteIndex {
-  const bound = routes.map((each) => [new BoundRoute(each.method, each.path, () => {}), each.descriptor] as const);
-  const descriptors = new Map(bound);
-  return { matcher: new Matcher(descriptors.keys()), descriptors };
-}
-
-/** The first route of a name has it; a second one is a diagnostic. */
-function listTemplatesByName(routes: readonly Route[]): ReadonlyMap<string, string> {
-  const templates = new Map<string, string>();
-  for (const { descriptor } of routes) {
-    const { name, path } = descriptor;
-    if (name !== undefined && !templates.has(name)) templates.set(name, path);
-  }
-  return templates;
 }

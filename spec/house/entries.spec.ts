@@ -34,7 +34,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   // The exporter brings its SDK.
   "./observe/otel": { loads: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"] },
   "./session": NOTHING,
-  "./pages": { loads: ["koa"] },
+  "./pages": { loads: ["koa", "@koa/router"] },
   // It works on a cache that the application has created, and loads no driver.
   "./session/redis": NOTHING,
   // It works on a database that the application has created, and loads no driver.

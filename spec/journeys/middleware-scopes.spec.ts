@@ -2,19 +2,26 @@
  * The scopes of middleware, over a socket, with and without decorators: its route, its group, its collection, and nothing else. It does
  * not run where no route matches.
  */
+import { createServer } from "node:http";
 import {
   Application,
   Controller,
   Get,
+  Injectable,
   Middleware,
   middleware,
   Module,
+  provide,
   Route,
   RouteGroup,
   Routes,
+  type Context,
+  type Next,
 } from "@stagecraft/framework";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import Koa from "koa";
+import { listening } from "../support/listening.js";
 
 /** Adds its name to the response; the outermost comes first. */
 const marking = (name: string) =>
@@ -118,5 +125,63 @@ describe("middleware of a collection", () => {
 
     expect(responses.map(({ headers }) => headers.get("x-passed"))).to.deep.equal(["Collection", null]);
     expect(app.logs.transcript()).to.include('"routes":["GET /after"]');
+  });
+});
+
+describe("the @koa/router of an application", () => {
+  abstract class Tag {
+    abstract readonly name: string;
+  }
+
+  @Injectable()
+  class Tagging implements Middleware {
+    constructor(private readonly tag: Tag) {}
+
+    handle(ctx: Context, next: Next) {
+      ctx.append("x-passed", this.tag.name);
+      return next();
+    }
+  }
+
+  @Controller("/first")
+  @Middleware(Tagging)
+  class FirstController {
+    @Get("/")
+    show() {
+      return "first";
+    }
+  }
+
+  @Controller("/second")
+  @Middleware(Tagging)
+  class SecondController {
+    @Get("/")
+    show() {
+      return "second";
+    }
+  }
+
+  @Module({ controllers: [FirstController], providers: [provide(Tag).useValue({ name: "of the first" })] })
+  class FirstModule {}
+
+  @Module({ controllers: [SecondController], providers: [provide(Tag).useValue({ name: "of the second" })] })
+  class SecondModule {}
+
+  @Module({ imports: [FirstModule, SecondModule] })
+  class BothModule {}
+
+  it("runs the same instances of middleware as the application, those of each module", async () => {
+    await using app = await testApp(BothModule);
+    const router = app.resolve(Routes).router();
+    const listener = new Koa().use(router.routes()).callback();
+    using koa = await listening(createServer((request, response) => void listener(request, response)));
+
+    for (const path of ["/first", "/second"]) {
+      const response = await app.get(path);
+      const ofRouter = await fetch(koa.url + path);
+
+      expect(response.headers.get("x-passed")).to.equal(`of the ${path.slice(1)}`);
+      expect(ofRouter.headers.get("x-passed")).to.equal(`of the ${path.slice(1)}`);
+    }
   });
 });

@@ -435,8 +435,8 @@ function builtRoutes(prefix: string, entries: readonly Entry[], whole: boolean):
 // These handlers do not read the context.
 const ctx = {} as Context;
 
-function flat(plan: ControllerPlan, getInstance = createInstanceCache()): ReturnType<Routes["listServed"]> {
-  return new Routes([plan.group(getInstance)]).listServed();
+function flat(plan: ControllerPlan, getInstance = createInstanceCache()): ReturnType<Routes["flatten"]> {
+  return new Routes([plan.group(getInstance)]).flatten();
 }
 
 function described(plan: ControllerPlan): readonly string[] {

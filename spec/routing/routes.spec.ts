@@ -269,7 +269,7 @@ describe("Routes", () => {
       const routes = Routes.of(Route.get("/x/", home), Route.get("/y", home), Route.get("/y", remove));
 
       expect(routes.diagnostics().map(({ code }) => code)).to.deep.equal(["E_ROUTE_PATH", "E_ROUTE_DUPLICATE"]);
-      expect(routes.listServed().map(({ descriptor }) => descriptor.path)).to.deep.equal(["/y", "/y"]);
+      expect(routes.listRows().map(({ route }) => route.descriptor.path)).to.deep.equal(["/y", "/y"]);
     });
   });
 
@@ -286,7 +286,7 @@ describe("Routes", () => {
 
     expect(errorOf(() => routes.merge(new Routes()))).to.include({ code: "E_ROUTES_SEALED" });
     expect(errorOf(() => routes.middleware())).to.include({ code: "E_ROUTES_SEALED" });
-    expect(routes.listServed()).to.equal(routes.listServed());
+    expect(routes.listRows()).to.equal(routes.listRows());
   });
 });
 
@@ -305,5 +305,5 @@ function remove(): undefined {
 }
 
 function around(routes: Routes): Record<string, readonly unknown[]> {
-  return Object.fromEntries(routes.listServed().map((route) => [route.descriptor.path, route.around]));
+  return Object.fromEntries(routes.listRows().map(({ route }) => [route.descriptor.path, route.around]));
 }

@@ -1,14 +1,20 @@
-import { createServer, type Server } from "node:http";
+import { createServer, METHODS, type Server } from "node:http";
 import { expect } from "chai";
 import { Router } from "@koa/router";
+import * as fc from "fast-check";
 import Koa from "koa";
 import type { Context } from "../../lib/http/request/context.js";
 import type { Next } from "../../lib/http/middleware.js";
+import type { Method } from "../../lib/endpoints/endpoint.js";
+import { Path } from "../../lib/endpoints/path.js";
+import { toCanonicalPath } from "../../lib/endpoints/percent-encoding.js";
 import { Reply } from "../../lib/http/response/reply.js";
 import { Middleware, middleware } from "../../lib/routing/middleware.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
+import { BoundRoute, Matcher, type Match } from "../../lib/routing/matcher.js";
 import { Routes } from "../../lib/routing/routes.js";
+import { requestPath, template } from "../endpoints/templates.js";
 import { listening, type Listening } from "../support/listening.js";
 
 const tagging = (tag: string) => async (ctx: Koa.Context, next: Next) => {
@@ -112,6 +118,53 @@ describe("the @koa/router of a collection", () => {
   });
 });
 
+describe("the layers of the table", () => {
+  const methods: readonly Method[] = ["GET", "POST", "PUT", "HEAD", "OPTIONS", "ANY"];
+  const declaration: fc.Arbitrary<Declared> = fc.record({ method: fc.constantFrom(...methods), path: template() });
+  const table = fc.uniqueArray(declaration, {
+    selector: ({ method, path }) => `${method} ${Path.of(path).shape}`,
+    maxLength: 10,
+  });
+
+  it("match the requests that the index matches, with the same parameters and methods", () => {
+    fc.assert(
+      fc.property(table, fc.constantFrom(...METHODS), requestPath(), (declarations, method, path) => {
+        // The index accepts every percent-encoding of a path. A layer compares with the canonical one.
+        const canonical = toCanonicalPath(path) ?? path;
+        const bound = declarations.map((each) => new BoundRoute(each.method, Path.of(each.path), () => {}));
+
+        const match = new Matcher(bound).match(method, path);
+        const layers = createNamed(declarations).router().match(canonical, method);
+
+        expect(describeLayers(layers, canonical)).to.deep.equal(describeMatch(match, bound, path));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("create the URLs that the table creates", () => {
+    const values = fc.array(fc.string({ unit: "grapheme", minLength: 1, maxLength: 6 }), {
+      minLength: 5,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(template(), values, (path, given) => {
+        const routes = createNamed([{ method: "GET", path }]);
+        const params = given.slice(0, Path.of(path).names.length);
+        fc.pre(params.every((value) => value.split("/").every((part) => !/^\.{1,2}$/.test(part))));
+        fc.pre(!params.at(-1)?.startsWith("/"));
+
+        // @koa/router creates no list of segments for a wildcard, so its value has to be encoded already.
+        const rest = (params.at(-1) ?? "").split("/").map(encodeURIComponent).join("/");
+        const encoded = [...params.slice(0, -1).map(encodeURIComponent), rest, { encode: false }];
+        const url = routes.router().url("r0", ...(path.endsWith("{*rest}") ? encoded : params));
+
+        expect(url).to.equal(routes.urlFor("r0", params));
+      }),
+    );
+  });
+});
+
 describe("routes that the application adds to a router", () => {
   it("are distinguished from the routes of the collection", () => {
     const routes = Routes.of(Route.get("/own", () => ""));
@@ -148,7 +201,9 @@ describe("middleware classes of a router", () => {
 
   it("come from the container of the application", async () => {
     const routes = Routes.of(Route.get("/x", () => "x").middleware(Needing));
-    routes.seal((target) => Reflect.construct(target, ["built"]));
+    routes.seal(
+      routes.listRows().map(({ route }) => ({ route, getInstance: (target) => Reflect.construct(target, ["built"]) })),
+    );
 
     const response = await getResponse(routes, "/x");
 
@@ -184,4 +239,29 @@ async function getResponse(routes: Routes, path: string): Promise<Response> {
 function serving(app: Koa): Promise<Listening<Server>> {
   const listener = app.callback();
   return listening(createServer((request, response) => void listener(request, response)));
+}
+
+interface Declared {
+  readonly method: Method;
+  readonly path: string;
+}
+
+/** Routes with the names `r0`, `r1`… */
+function createNamed(declarations: readonly Declared[]): Routes {
+  const named = declarations.map(({ method, path }, at) =>
+    Route.declared({ method, path, name: `r${at}`, pages: [] }, () => ""),
+  );
+  return new Routes(named);
+}
+
+function describeMatch(match: Match, bound: readonly BoundRoute[], path: string): unknown {
+  if (match.kind === "route") return { name: `r${bound.indexOf(match)}`, params: { ...match.params(path) } };
+  return "allow" in match ? match.allow : match.kind;
+}
+
+function describeLayers({ path: all, pathAndMethod }: ReturnType<Router["match"]>, path: string): unknown {
+  const [layer] = pathAndMethod;
+  if (layer !== undefined) return { name: layer.name, params: layer.params(path, layer.captures(path)) };
+  if (all.length === 0) return "not-found";
+  return [...new Set([...all.flatMap(({ methods }) => methods), "OPTIONS"])].toSorted().join(", ");
 }
