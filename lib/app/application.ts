@@ -100,7 +100,7 @@ export class Application {
     const { requestHandler } = this.parts;
     // If the application runs or serves, its run decides when requests are served.
     if (this.usedBy === undefined) requestHandler.setChain(this.parts.composeChain("ready"));
-    return (incoming, response) => requestHandler.handleRequestOrContinue(incoming, response);
+    return requestHandler.createListener();
   }
 
   /** All routes: those of the modules and those of `.routes()`. */

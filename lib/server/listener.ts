@@ -5,7 +5,7 @@
 import http from "node:http";
 import type https from "node:https";
 import type net from "node:net";
-import { isUpgraded, findCurrentResponse, hasNoPendingResponse } from "../http/connection/connection.js";
+import { hasNoPendingResponse, isUpgraded, spare } from "../http/connection/connection.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";
@@ -19,9 +19,6 @@ export type ListenAddress = { readonly host: string; readonly port: number } | {
  * The listener for requests of the application is already added.
  */
 export type ServerAttachment = (server: http.Server, draining: AbortSignal) => void | Promise<void>;
-
-/** A response that is not finished, as `server.closeIdleConnections()` sees it. */
-const UNFINISHED = { finished: false };
 
 export class Listener {
   /** Resolves when the listener has stopped and no connection is left. */
@@ -163,15 +160,13 @@ export class Listener {
 
   /**
    * Runs `close`, which closes Node's idle connections, and spares those that have sent no byte: their first request may be under way. Node
-   * 26 counts them as idle. Node does not close a connection with an unfinished response, so these connections get one during the call.
+   * 26 counts them as idle.
    */
   private closeExceptUnused(close: () => void): void {
-    const unused = [...this.httpSockets].filter(
-      (socket) => socket.bytesRead === 0 && findCurrentResponse(socket) === undefined,
+    spare(
+      [...this.httpSockets].filter(({ bytesRead }) => bytesRead === 0),
+      close,
     );
-    for (const socket of unused) Reflect.set(socket, "_httpMessage", UNFINISHED);
-    close();
-    for (const socket of unused) Reflect.set(socket, "_httpMessage", null);
   }
 }
 

@@ -3,6 +3,7 @@
  * context and its Koa request and response. Their prototypes are `koa.context`, `koa.request` and `koa.response`, so members that
  * middleware adds there exist in this application only.
  */
+import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
 import type Koa from "koa";
@@ -54,9 +55,9 @@ export class RequestHandler implements RequestListener {
 
   handleRequest(incoming: IncomingMessage, response: ServerResponse): void {
     const connection = Connection.of(incoming, this.connections);
+    if (connection.stream === undefined) connection.addResponse(response);
     if (connection.wasReset) incoming.socket.destroy();
-    else if (connection.stream !== undefined || !isQueued(response, incoming.socket))
-      this.start(incoming, response, connection);
+    else if (connection.stream !== undefined || !isQueued(response)) this.start(incoming, response, connection);
     else connection.start(response, this.clock, () => this.start(incoming, response, connection));
   }
 
@@ -64,32 +65,36 @@ export class RequestHandler implements RequestListener {
     if (!connection.isClosing) this.chain(new this.ContextClass(incoming, response, connection));
   }
 
-  /** For a server of the caller, which may have sent `100 Continue` itself or leaves that to its listener. */
-  handleRequestOrContinue(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
-    const { headers, httpVersion } = incoming;
-    const { stream } = response;
-    if (stream !== undefined) prepareHttp2(incoming, response, stream);
-    const mayAsk = httpVersion === "1.1" || stream !== undefined;
-    const isAsked = headers.expect !== undefined && mayAsk && CONTINUE.test(headers.expect);
-    if (isAsked && hasSent100(response) === false) this.handleContinue(incoming, response);
-    else this.handleRequest(incoming, response);
+  /** A listener for `request` and for `checkContinue` of servers of the caller. Node sends no `100 Continue` before the second one. */
+  createListener(): (this: unknown, incoming: IncomingMessage, response: ServerResponse) => void {
+    const serve = (server: unknown, incoming: IncomingMessage, response: Http2Response): void => {
+      if (response.stream !== undefined) prepareHttp2(incoming, response, response.stream);
+      const mustContinue = (): boolean =>
+        server instanceof EventEmitter && server.listeners("checkContinue").includes(listener);
+      if (asksForContinue(incoming, response) && mustContinue()) this.handleContinue(incoming, response);
+      else this.handleRequest(incoming, response);
+    };
+    const listener = function (this: unknown, incoming: IncomingMessage, response: ServerResponse): void {
+      serve(this, incoming, response);
+    };
+    return listener;
   }
 
-  handleContinue(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
+  handleContinue(incoming: IncomingMessage, response: ServerResponse): void {
     sendContinueOnRead(incoming, response);
     this.handleRequest(incoming, response);
   }
 }
 
-/** Node's private flag of HTTP/1 for a `100` that it has sent. If Node has no such flag, the handler sends no `100`. */
-interface ResponseInternals {
-  _sent100?: boolean;
+interface Http2Response extends ServerResponse {
   /** The stream of an HTTP/2 request. */
   readonly stream?: ServerHttp2Stream;
 }
 
-function hasSent100({ _sent100, stream }: ResponseInternals): boolean | undefined {
-  return stream === undefined ? _sent100 : (stream.sentInfoHeaders ?? []).length > 0;
+function asksForContinue({ headers, httpVersion }: IncomingMessage, { stream }: Http2Response): boolean {
+  return (
+    headers.expect !== undefined && (httpVersion === "1.1" || stream !== undefined) && CONTINUE.test(headers.expect)
+  );
 }
 
 /** Error codes of HTTP/2 (RFC 9113 section 7). They are not read from `node:http2`, which few applications need: it loads slowly. */
@@ -136,11 +141,11 @@ function refuseAll(ctx: Context): void {
 }
 
 /** Sends the `100` at the first read of the body. A refusal before that read is the only response (RFC 9110 section 10.1.1). */
-function sendContinueOnRead(incoming: IncomingMessage, response: ServerResponse & ResponseInternals): void {
+function sendContinueOnRead(incoming: IncomingMessage, response: ServerResponse): void {
   const read = incoming._read.bind(incoming);
   incoming._read = (size) => {
     incoming._read = read;
-    if (response.socket === null) writeContinueWhenCurrent(response);
+    if (response.socket === null) writeContinueWhenCurrent(incoming, response);
     else writeContinue(response);
     read(size);
   };
@@ -149,9 +154,9 @@ function sendContinueOnRead(incoming: IncomingMessage, response: ServerResponse 
 /**
  * Sends the `100` after the earlier responses of the connection. Node would delay it, and write the head before it if the body is bytes.
  */
-function writeContinueWhenCurrent(response: ServerResponse & ResponseInternals): void {
-  // Without this flag Node closes the connection after a response whose request body arrived without the `100`.
-  response._sent100 = true;
+function writeContinueWhenCurrent({ headers }: IncomingMessage, response: ServerResponse): void {
+  // By default Node closes the connection after a response whose request body arrived without the `100`.
+  if (!response.headersSent && !/close/i.test(headers.connection ?? "")) response.setHeader("Connection", "keep-alive");
   response.once("socket", () => writeContinue(response));
 }
 

@@ -73,7 +73,9 @@ function getMaxHeaderLines({ maxHeadersCount }: http.Server): number {
   return maxHeadersCount > 0 ? maxHeadersCount : Infinity;
 }
 
-function getParserStatus(code: string): string {
+function getParserStatus(code: string): string | undefined {
+  // Bytes after a request with `Connection: close`. Its response is the last one.
+  if (code === "HPE_CLOSED_CONNECTION") return undefined;
   if (code === "HPE_HEADER_OVERFLOW") return HEAD_TOO_LARGE;
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return "408 Request Timeout";
   if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return "413 Payload Too Large";

@@ -7,7 +7,7 @@
  */
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { findCurrentResponse } from "../http/connection/connection.js";
+import { findCurrentResponse, markUpgraded } from "../http/connection/connection.js";
 import { SystemClock } from "../runtime/clock.js";
 import type { ConnectionRefusals } from "./connection-refusal.js";
 
@@ -20,7 +20,9 @@ const EVENTS = ["data", "readable", "end", "close", "error"] as const;
 const clock = new SystemClock();
 
 export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefusals): void {
-  const watch = (_incoming: unknown, socket: Duplex): void => {
+  watchBesideOthers(server, "connect", (_incoming, socket) => markUpgraded(socket));
+  watchBesideOthers(server, "upgrade", (_incoming, socket) => {
+    markUpgraded(socket);
     // The socket has no other listener for errors until it is claimed, and a client that resets it would end the process.
     socket.on("error", ignore);
     const isClaimed = createClaimCheck(socket);
@@ -29,15 +31,21 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
       else refusals.refuse(socket, "400 Bad Request", { code: "UPGRADE" });
     };
     clock.setTimeout(decide, CLAIM_MS, { background: true });
-  };
-  const countOthers = (): number => server.listeners("upgrade").filter((each) => each !== watch).length;
+  });
+}
+
+type Watcher = (incoming: unknown, socket: Duplex) => void;
+
+/** Adds a listener as long as there are others. */
+function watchBesideOthers(server: Server, name: "upgrade" | "connect", watch: Watcher): void {
+  const countOthers = (): number => server.listeners(name).filter((each) => each !== watch).length;
   // Prepended, so that it sees the socket in the state in which Node passes it.
-  const addWatcher = (): void => void server.off("upgrade", watch).prependListener("upgrade", watch);
+  const addWatcher = (): void => void server.off(name, watch).prependListener(name, watch);
   server.on("newListener", (event, listener) => {
-    if (event === "upgrade" && listener !== watch && countOthers() === 0) addWatcher();
+    if (event === name && listener !== watch && countOthers() === 0) addWatcher();
   });
   server.on("removeListener", (event, listener) => {
-    if (event === "upgrade" && listener !== watch && countOthers() === 0) server.off("upgrade", watch);
+    if (event === name && listener !== watch && countOthers() === 0) server.off(name, watch);
   });
   if (countOthers() > 0) addWatcher();
 }
@@ -48,18 +56,16 @@ export function refuseUnclaimedUpgrades(server: Server, refusals: ConnectionRefu
  */
 function createClaimCheck(socket: Duplex & { readonly bytesWritten?: number }): () => boolean {
   const hasPendingResponse = findCurrentResponse(socket) !== undefined;
-  const before = { written: socket.bytesWritten, listeners: countListeners(socket) };
+  const before = { written: socket.bytesWritten, listeners: new Set(listListeners(socket)) };
   return () =>
     socket.destroyed ||
     !socket.writable ||
     (!hasPendingResponse && socket.bytesWritten !== before.written) ||
-    countListeners(socket) !== before.listeners;
+    listListeners(socket).some((listener) => !before.listeners.has(listener));
 }
 
-/** Counts the listeners, except the listener of Node for the response that Node writes to the socket now. */
-function countListeners(socket: Duplex): number {
-  const responseListeners = findCurrentResponse(socket) === undefined ? 0 : 1;
-  return EVENTS.reduce((sum, event) => sum + socket.listenerCount(event), -responseListeners);
+function listListeners(socket: Duplex): readonly unknown[] {
+  return EVENTS.flatMap((event) => socket.rawListeners(event));
 }
 
 function ignore(): void {}

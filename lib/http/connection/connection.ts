@@ -25,9 +25,9 @@ const CONNECTION_KEY = Symbol("connection");
 
 interface ConnectedSocket extends Socket {
   [CONNECTION_KEY]?: Connection;
-  /** Node's HTTP parser. A connection that was upgraded has none. */
-  readonly parser?: unknown;
 }
+
+const upgraded = new WeakSet<Duplex>();
 
 /** Every connection of one server, for the drain. */
 export class Connections {
@@ -71,14 +71,10 @@ export class Connections {
    */
   sweepIdle(sweep: () => void): void {
     const sockets = [...this.connections].map(({ socket }) => socket);
-    const unsent = sockets.flatMap((socket) => findCurrentResponse(socket) ?? []).filter(isUnsent);
-    const halfClosed = sockets.filter(isHalfClosed);
-    for (const message of unsent) message.finished = false;
-    for (const socket of halfClosed) socket.destroy = () => socket;
-    sweep();
-    for (const message of unsent) message.finished = true;
-    // Without this property the socket has the `destroy` of its class again.
-    for (const socket of halfClosed) Reflect.deleteProperty(socket, "destroy");
+    spare(
+      sockets.filter((socket) => isHalfClosed(socket) || findCurrentResponse(socket) !== undefined),
+      sweep,
+    );
   }
 
   /** Destroys the connections that are still open. */
@@ -94,15 +90,23 @@ export class Connections {
   }
 }
 
-/** Whether Node queues a response until the earlier responses of its connection are sent. @internal */
-export function isQueued(response: ServerResponse, socket: Socket): boolean {
-  return response.socket === null && findCurrentResponse(socket) !== undefined;
+/** Runs `sweep`, which does not destroy these sockets. @internal */
+export function spare(sockets: readonly Duplex[], sweep: () => void): void {
+  for (const socket of sockets) socket.destroy = () => socket;
+  sweep();
+  // Without this property the socket has the `destroy` of its class again.
+  for (const socket of sockets) Reflect.deleteProperty(socket, "destroy");
 }
 
-/** The response that Node writes to a socket now. Node has no public name for it. @internal */
+/** Whether Node queues a response until the earlier responses of its connection are sent. @internal */
+export function isQueued({ socket, writableEnded }: ServerResponse): boolean {
+  return socket === null && !writableEnded;
+}
+
+/** The first response of a connection that Node has not sent whole. @internal */
 export function findCurrentResponse(socket: Duplex): ServerResponse | undefined {
-  const { _httpMessage: message } = socket as Duplex & { readonly _httpMessage?: ServerResponse | null };
-  return message ?? undefined;
+  const { [CONNECTION_KEY]: connection } = socket as Duplex & { readonly [CONNECTION_KEY]?: Connection };
+  return connection?.currentResponse;
 }
 
 /** Whether a socket under Node's parser has no request in flight and no response that is still to be sent. @internal */
@@ -112,14 +116,18 @@ export function hasNoPendingResponse(socket: Socket): boolean {
   return !isUpgraded(socket) && findCurrentResponse(socket) === undefined && !socket.writableEnded;
 }
 
-/** Whether Node has passed the socket to a listener for `upgrade` or `CONNECT`. @internal */
-export function isUpgraded({ parser }: ConnectedSocket): boolean {
-  return parser === undefined || parser === null;
+/** Call it when Node has passed the socket to a listener for `upgrade` or `CONNECT`. @internal */
+export function markUpgraded(socket: Duplex): void {
+  upgraded.add(socket);
 }
 
-// Node's sweep reads `finished`, from which `writableEnded` follows.
-function isUnsent(message: ServerResponse): boolean {
-  return message.writableEnded && !message.writableFinished;
+/** @internal */
+export function isUpgraded(socket: Duplex): boolean {
+  return upgraded.has(socket);
+}
+
+function isUnsent({ writableFinished, destroyed }: ServerResponse): boolean {
+  return !writableFinished && !destroyed;
 }
 
 export class Connection {
@@ -135,6 +143,8 @@ export class Connection {
   private newest: InFlightRequest | undefined;
   private readonly older = new Set<InFlightRequest>();
   private queued: QueuedRequests | undefined;
+  /** Those of accepted requests, in their order, until Node has sent them whole. */
+  private responses: ServerResponse[] = [];
 
   private constructor(
     readonly socket: Socket,
@@ -172,6 +182,22 @@ export class Connection {
   removeRequest(request: InFlightRequest): void {
     if (this.newest === request) this.newest = undefined;
     else this.older.delete(request);
+    this.dropSent();
+  }
+
+  /** Adds the response of an accepted request. */
+  addResponse(response: ServerResponse): void {
+    this.dropSent();
+    if (!this.isClosing) this.responses.push(response);
+  }
+
+  get currentResponse(): ServerResponse | undefined {
+    return this.responses.find(isUnsent);
+  }
+
+  private dropSent(): void {
+    const { responses } = this;
+    while (responses[0] !== undefined && !isUnsent(responses[0])) responses.shift();
   }
 
   /** Starts a request at once, or when enough earlier requests have their responses. */

@@ -32,11 +32,10 @@ export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
 }
 
 /** Discards the bytes that the client sends. Node's parser does not get them. */
-export function discardBytes(socket: Duplex & { _paused?: boolean }, onDiscard?: (bytes: number) => void): void {
+export function discardBytes(socket: Duplex, onDiscard?: (bytes: number) => void): void {
   socket.removeAllListeners("data").on("data", (chunk: Buffer) => onDiscard?.(chunk.length));
-  // Node sets this when too many requests wait for their responses; the socket could not be read then.
-  socket._paused = false;
-  socket.resume();
+  // Node's listener pauses the socket again if too many requests wait for their responses.
+  socket.removeAllListeners("resume").resume();
   // The listener for `data` moves the socket from Node's parser to the stream. The stream does not know whether the parser has stopped
   // reading, so reading is started here.
   socket._read(0);

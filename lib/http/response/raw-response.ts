@@ -19,6 +19,8 @@ export function exposeResponse(exchange: Exchange): void {
   bindFlow(raw);
   listenForFailure(exchange);
   const writeHead = raw.writeHead.bind(raw);
+  const write = raw.write.bind(raw);
+  exchange.bodyMayBeStarted = raw.headersSent;
   // The overloads of writeHead are passed through as they come.
   raw.writeHead = ((...args: Parameters<ServerResponse["writeHead"]>) => {
     const [requestedStatus, ...rest] = args;
@@ -34,6 +36,10 @@ export function exposeResponse(exchange: Exchange): void {
     }
     return typeof rest[0] === "string" ? writeHead(requestedStatus, rest[0]) : writeHead(requestedStatus);
   }) as ServerResponse["writeHead"];
+  raw.write = ((...args: Parameters<ServerResponse["write"]>) => {
+    exchange.bodyMayBeStarted = true;
+    return write(...args);
+  }) as ServerResponse["write"];
   exchange.share();
 }
 

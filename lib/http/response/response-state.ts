@@ -58,6 +58,8 @@ export abstract class ResponseState {
   /** The reason why a stage has responded in the handler's place. */
   private decisionReason: Error | undefined = undefined;
 
+  /** Whether the application may have written a part of the body to Node's response. @internal */
+  bodyMayBeStarted = true;
   /** Node's response as the application sees it, once the framework writes through another object. */
   protected detached: ServerResponse | undefined = undefined;
   private mirroredType: string | undefined = undefined;

@@ -98,7 +98,7 @@ function sendAfterHead(ctx: Context, payload: unknown): void {
     return;
   }
   const max = getAnnouncedLength(raw);
-  const bounds = { min: isOnlyHeadWritten(raw) ? max : undefined, max };
+  const bounds = { min: ctx.bodyMayBeStarted ? undefined : max, max };
   if (isStream(payload)) {
     flushHead(raw);
     resumeFlow(ctx.flow, (body) => pipeBody(ctx, body, bounds), payload);
@@ -118,11 +118,6 @@ function endAfterHead(ctx: Context, body: string | Uint8Array, bounds: LengthBou
   log.error("response failed", { error, status: raw.statusCode });
   notifyErrorListeners(ctx, error);
   raw.destroy();
-}
-
-/** Whether no byte of the body is written behind the head. `_headerSent` is Node's private name; there is no public one. */
-function isOnlyHeadWritten(raw: ServerResponse & { readonly _headerSent?: boolean }): boolean {
-  return raw._headerSent === false;
 }
 
 function pipeBody(ctx: Context, stream: Readable, bounds: LengthBounds): void {
