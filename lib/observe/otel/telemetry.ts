@@ -17,7 +17,7 @@ import { OVERDUE, SystemClock, within, type Clock } from "../../runtime/clock.js
 import type { TracingLayer } from "../../tracing/registry.js";
 import { Delivery, DroppedSpans, type SpanCounter } from "./delivery.js";
 import { createExporter, createProvider } from "./exporter.js";
-import { RetryingExporter } from "./retry.js";
+import type { SpanExporter } from "./peers.js";
 import { checkTelemetrySettings, type TelemetrySettings } from "./settings.js";
 import { IdSource, SpanExportLayer, WallTime } from "./span-export-layer.js";
 import { SpanQueue } from "./span-queue.js";
@@ -28,7 +28,7 @@ export const DEFAULT_ENDPOINT = "http://127.0.0.1:4317";
 
 export class Telemetry extends ShutdownLast {
   private readonly settings: TelemetrySettings;
-  private readonly exporter: RetryingExporter;
+  private readonly exporter: SpanExporter;
   private readonly delivery: Delivery;
   private readonly queue: SpanQueue;
   private readonly layer: SpanExportLayer;
@@ -44,8 +44,8 @@ export class Telemetry extends ShutdownLast {
     this.settings = checkTelemetrySettings(settings);
     const dropped = new DroppedSpans(counter);
     const ids = new IdSource();
-    this.exporter = new RetryingExporter(createExporter(this.settings), clock);
-    this.delivery = new Delivery(this.exporter, dropped);
+    this.exporter = createExporter(this.settings);
+    this.delivery = new Delivery(this.exporter, dropped, clock);
     this.queue = new SpanQueue(this.delivery, dropped, clock);
     const provider = createProvider(this.settings.serviceName, ids, this.queue);
     this.layer = new SpanExportLayer(provider, ids, new WallTime(clock));
@@ -82,7 +82,7 @@ export class Telemetry extends ShutdownLast {
 
   private async flushAndClose(): Promise<void> {
     this.layer.close();
-    this.exporter.stopRetries();
+    this.delivery.stopRetries();
     const isOverdue = (await this.flush()) === OVERDUE;
     if (isOverdue) this.delivery.abandon();
     const closed = this.exporter.shutdown().catch(() => undefined);

@@ -1,6 +1,7 @@
 import type { ReadableSpan } from "../../../lib/observe/otel/peers.js";
 import { expect } from "chai";
 import { Delivery, DroppedSpans } from "../../../lib/observe/otel/delivery.js";
+import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { ScriptedExporter } from "./scripted-exporter.js";
 
 describe("Delivery", () => {
@@ -9,7 +10,7 @@ describe("Delivery", () => {
 
   beforeEach(() => {
     exporter = new ScriptedExporter();
-    delivery = new Delivery(exporter, new DroppedSpans(undefined));
+    delivery = new Delivery(exporter, new DroppedSpans(undefined), new FakeClock());
   });
 
   const unreachable = new Error("unreachable");
@@ -39,7 +40,11 @@ describe("Delivery", () => {
 
   it("counts abandoned spans at once and only once, also if their export ends later", async () => {
     let dropped = 0;
-    delivery = new Delivery(exporter, new DroppedSpans({ increment: (_name, _labels, by) => void (dropped += by) }));
+    delivery = new Delivery(
+      exporter,
+      new DroppedSpans({ increment: (_name, _labels, by) => void (dropped += by) }),
+      new FakeClock(),
+    );
     const sent = [delivery.send(batch(2)), delivery.send(batch(3)), delivery.send(batch(4))];
     exporter.settle();
     await sent[0];

@@ -84,6 +84,11 @@ describe("a process with a Telemetry", function () {
 
     expect(collector.spans).to.deep.equal([]);
   });
+
+  it("ends by itself while a refused batch waits for its next attempt", async () => {
+    // The delay of the first batch and the wait for the second attempt; no further wait.
+    expect(await child("child-refused.js", NO_COLLECTOR)).to.equal("2\n");
+  });
 });
 
 describe("the entry point without its optional packages", function () {

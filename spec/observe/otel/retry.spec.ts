@@ -2,7 +2,13 @@ import { Metadata, status } from "@grpc/grpc-js";
 import type { ReadableSpan } from "../../../lib/observe/otel/peers.js";
 import { expect } from "chai";
 import { Metrics } from "../../../lib/observe/metrics/metrics.js";
-import { FIRST_DELAY_MS, MAX_DELAY_MS, MAX_ATTEMPTS, RetryingExporter } from "../../../lib/observe/otel/retry.js";
+import {
+  Delivery,
+  DroppedSpans,
+  FIRST_DELAY_MS,
+  MAX_ATTEMPTS,
+  MAX_DELAY_MS,
+} from "../../../lib/observe/otel/delivery.js";
 import { findRetryDelay } from "../../../lib/observe/otel/retry-info.js";
 import { BATCH_DELAY_MS } from "../../../lib/observe/otel/span-queue.js";
 import { Telemetry } from "../../../lib/observe/otel/telemetry.js";
@@ -111,49 +117,53 @@ const refused = (details?: Buffer): Error => {
   return Object.assign(new Error("not now"), { code: status.UNAVAILABLE, metadata });
 };
 
-describe("RetryingExporter", () => {
+describe("the attempts of a refused batch", () => {
   let clock: FakeClock;
   let scripted: ScriptedExporter;
-  let exporter: RetryingExporter;
-  let results: unknown[];
+  let delivery: Delivery;
 
   beforeEach(() => {
-    [clock, scripted, results] = [new FakeClock(), new ScriptedExporter(), []];
-    exporter = new RetryingExporter(scripted, clock);
+    [clock, scripted] = [new FakeClock(), new ScriptedExporter()];
+    delivery = new Delivery(scripted, new DroppedSpans(undefined), clock);
     // The exporter passes the spans on unread.
-    exporter.export([{}] as ReadableSpan[], ({ error }) => void results.push(error));
+    void delivery.send([{}] as ReadableSpan[]);
   });
 
-  it("ends after a bounded number of attempts with the last error", () => {
+  it("end after a bounded number with the last error", async () => {
     const last = refused();
     for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt++) {
       scripted.settle(refused());
-      clock.advance(60_000);
+      await until(() => clock.pending === 1);
+      await clock.advanceAsync(60_000);
     }
     scripted.settle(last);
+    await delivery.settled();
 
     expect(scripted.batches).to.have.length(MAX_ATTEMPTS);
-    expect(results).to.deep.equal([last]);
+    expect(delivery.undelivered).to.deep.equal({ spans: 1, cause: last });
     expect(clock.pending).to.equal(0);
   });
 
-  it("ends where the collector names a time that is too long", () => {
+  it("end where the collector names a time that is too long", async () => {
     // 301 s.
     scripted.settle(refused(statusWith(retryInfo, [8, 0xad, 2])));
+    await delivery.settled();
 
     expect(MAX_DELAY_MS).to.equal(300_000);
-    expect(results).to.have.length(1);
+    expect(delivery.undelivered?.spans).to.equal(1);
   });
 
-  it("reports what a later attempt throws", () => {
+  it("end where a later attempt throws", async () => {
     scripted.settle(refused());
     const broken = new Error("out of order");
     scripted.export = () => {
       throw broken;
     };
-    clock.advance(AFTER_FIRST_MS);
+    await until(() => clock.pending === 1);
+    await clock.advanceAsync(AFTER_FIRST_MS);
+    await delivery.settled();
 
-    expect(results).to.deep.equal([broken]);
+    expect(delivery.undelivered?.cause).to.equal(broken);
   });
 });
 

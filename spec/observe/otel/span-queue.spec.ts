@@ -20,7 +20,7 @@ describe("SpanQueue", () => {
     exporter = new ScriptedExporter();
     dropped = 0;
     const counter = new DroppedSpans({ increment: (_name, _labels, by) => void (dropped += by) });
-    queue = new SpanQueue(new Delivery(exporter, counter), counter, clock);
+    queue = new SpanQueue(new Delivery(exporter, counter, clock), counter, clock);
   });
 
   const end = (count: number) => {
@@ -152,7 +152,7 @@ describe("SpanQueue", () => {
     const unreachable = new Error("unreachable");
     queue = tracing.withSubscriber(registry, () => {
       const counter = new DroppedSpans(undefined);
-      return new SpanQueue(new Delivery(exporter, counter), counter, clock);
+      return new SpanQueue(new Delivery(exporter, counter, clock), counter, clock);
     });
 
     for (const outcome of [unreachable, unreachable, undefined, unreachable]) {
