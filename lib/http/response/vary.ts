@@ -1,6 +1,6 @@
 /**
  * Adds field names to `Vary` (RFC 9110 section 12.5.5). A stage does this if its response depends on a request header: compression, CORS,
- * static files. Names are compared without regard to case and never repeated; a `*` stays alone.
+ * static files.
  *
  * @example
  * varyBy(head, "Accept-Encoding"); // at the moment the head is sent
@@ -8,6 +8,7 @@
  */
 import type { ResponseHead, HeadCompleter } from "./response-head.js";
 import type { Exchange } from "../request/exchange.js";
+import packages from "../packages.cjs";
 import { BoundedMemo } from "../request/bounded-memo.js";
 
 /** Adds `names` to the `Vary` of a head: one field name, or several separated by commas. */
@@ -17,20 +18,9 @@ export function varyBy(head: Pick<ResponseHead, "get" | "set">, names: string): 
   if (merged !== current) head.set("Vary", merged);
 }
 
-/** The value of `Vary` with the names of both values. The first spelling of a name stays. */
+/** The value of `Vary` with the added names. A name is not added twice; a `*` stays alone. */
 export function mergeVary(current: string | undefined, names: string): string {
-  if (current === undefined || current === "") return names;
-  if (current === names) return current;
-  const members: string[] = [];
-  const known = new Set<string>();
-  for (const member of `${current},${names}`.split(",")) {
-    const name = member.trim();
-    if (name === "*") return "*";
-    if (name === "" || known.has(name.toLowerCase())) continue;
-    known.add(name.toLowerCase());
-    members.push(name);
-  }
-  return members.join(", ");
+  return packages.appendVary(current ?? "", names);
 }
 
 /**

@@ -86,22 +86,19 @@ function isReplaceable(ctx: Context): boolean {
 }
 
 /** The visit, if the client reads pages; `undefined` for a program. */
-function findPageVisit({ incoming: { headers } }: Context): PageRequest | undefined {
+function findPageVisit(ctx: Context): PageRequest | undefined {
+  const { headers } = ctx.incoming;
   if (headers["precognition"] === "true") return undefined;
   try {
     const visit = readPageRequest(headers);
-    return visit.isInertia || acceptsHtml(headers.accept) ? visit : undefined;
+    return visit.isInertia || acceptsHtml(ctx) ? visit : undefined;
   } catch {
     // The request was refused for these headers.
     return undefined;
   }
 }
 
-/** In characters. No browser sends a longer header. */
-const MAX_ACCEPT = 1024;
-
 /** Whether the client names HTML, and not with a weight of 0 (RFC 9110 section 12.5.1). */
-function acceptsHtml(accept = ""): boolean {
-  const ranges = accept.slice(0, MAX_ACCEPT).toLowerCase().split(",");
-  return ranges.some((range) => /^\s*text\/html\s*(?:;|$)/.test(range) && !/;\s*q=0(?:\.0*)?\s*(?:;|$)/.test(range));
+function acceptsHtml(ctx: Context): boolean {
+  return ctx.accepts().some((type) => type.toLowerCase() === "text/html");
 }

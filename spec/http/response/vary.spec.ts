@@ -10,9 +10,8 @@ describe("Vary", () => {
     ["has both names after another one is added", "Accept", "Origin", "Accept, Origin"],
     ["keeps the first spelling of a name", "origin", "Origin", "origin"],
     ["takes several names at once", "Accept", "Origin, accept, Cookie", "Accept, Origin, Cookie"],
-    ["loses repeated names", "Accept, ACCEPT", "Origin", "Accept, Origin"],
-    ["loses empty members", " ,Accept,, ", "Origin", "Accept, Origin"],
-    ["is read as a list without blanks", "Accept,Cookie", "Origin", "Accept, Cookie, Origin"],
+    ["keeps the list of the application as it is", "Accept, ACCEPT", "Origin", "Accept, ACCEPT, Origin"],
+    ["is read as a list without blanks", "Accept,Cookie", "Cookie, Origin", "Accept,Cookie, Origin"],
     ["stays * if a name is added", "*", "Origin", "*"],
     ["is * if it has a * among other names", "Accept, *", "Origin", "*"],
     ["is * if a * is added", "Accept", "*", "*"],
@@ -28,12 +27,13 @@ describe("Vary", () => {
   const written = fc.array(field, { maxLength: 6 }).map((names) => `Host, ${names.join(",")}`);
   const added = fc.constantFrom("Origin", "Accept-Encoding", "Accept, Cookie");
 
-  it("names every field of both lists, each once", () => {
+  it("adds the fields that are missing, each once", () => {
     fc.assert(
       fc.property(written, added, (current, names) => {
         const merged = members(mergeVary(current, names));
 
-        expect(merged).to.deep.equal([...new Set([...members(current), ...members(names)])]);
+        const before = members(current);
+        expect(merged).to.deep.equal([...before, ...members(names).filter((name) => !before.includes(name))]);
       }),
     );
   });
