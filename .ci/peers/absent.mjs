@@ -14,6 +14,7 @@ const bucket = () => import(`${name}/storage/s3`);
 
 const USES = {
   "@aws-sdk/client-s3": bucket,
+  "@aws-sdk/lib-storage": bucket,
   "@aws-sdk/s3-request-presigner": bucket,
   "@opentelemetry/api": telemetry,
   "@opentelemetry/exporter-trace-otlp-grpc": telemetry,

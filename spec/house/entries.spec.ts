@@ -51,7 +51,10 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./db/postgres": { loads: ["pg"] },
   "./db/sqlite": { loads: ["@photostructure/sqlite"] },
   "./storage": NOTHING,
-  "./storage/s3": { loads: ["@aws-sdk/client-s3", "@aws-sdk/s3-request-presigner"], globals: ["awslambda"] },
+  "./storage/s3": {
+    loads: ["@aws-sdk/client-s3", "@aws-sdk/lib-storage", "@aws-sdk/s3-request-presigner"],
+    globals: ["awslambda"],
+  },
   "./storage/fs": NOTHING,
   "./mail": NOTHING,
   // A controller, which needs the metadata of its constructor.

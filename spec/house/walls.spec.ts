@@ -89,7 +89,7 @@ const TOOLS: Readonly<Record<string, readonly string[]>> = {
 /** The rooms that import optional packages, with the packages. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "cache/redis": ["ioredis"],
-  "storage/s3": ["@aws-sdk/client-s3", "@aws-sdk/s3-request-presigner"],
+  "storage/s3": ["@aws-sdk/client-s3", "@aws-sdk/lib-storage", "@aws-sdk/s3-request-presigner"],
   db: ["kysely"],
   "db/drivers/mysql": ["mysql2"],
   "db/drivers/postgres": ["pg"],

@@ -205,7 +205,7 @@ export class S3Files implements StorageFiles {
 
   private async copyByStream(from: string, file: StoredFile, signal: EndSignal): Promise<StoredFile | undefined> {
     const opened = await this.open(from, undefined, signal);
-    return opened && this.write(file.key, { ...file, source: opened.body, size: undefined }, signal);
+    return opened && this.write(file.key, { ...file, source: opened.body }, signal);
   }
 
   private async withS3Errors<T>(work: Promise<T>, signal: EndSignal): Promise<T> {

@@ -1,6 +1,6 @@
 /**
  * The `Storage` in a bucket of S3, or of a service that speaks its protocol; the entry point `@stagecraft/framework/storage/s3`. It needs
- * the packages `@aws-sdk/client-s3` and `@aws-sdk/s3-request-presigner`.
+ * the packages `@aws-sdk/client-s3`, `@aws-sdk/lib-storage` and `@aws-sdk/s3-request-presigner`.
  *
  * Content of a known size is one request. Other content is sent in parts, of which four are in memory; after a failure the parts are
  * deleted. Waiting is bounded: a silent service is an error after `timeoutMs`.

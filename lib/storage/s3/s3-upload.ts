@@ -1,17 +1,23 @@
 /**
- * Stores content in a bucket: in one request if its size is known, else in parts. The parts of a failed upload are deleted before the
- * error is thrown, so that they cost nothing. Those of a killed process stay until a rule of the bucket deletes them.
- *
- * Not the `Upload` of `@aws-sdk/lib-storage`: it rejects before the deletion of the parts is known, and sends content of a known size in
- * parts too.
+ * Stores content in a bucket: in one request if its size is known, else in parts, with the `Upload` of `@aws-sdk/lib-storage`. The parts of
+ * a failed upload are deleted before the error is thrown, so that they cost nothing. Those of a killed process stay until a rule of the
+ * bucket deletes them.
  */
-import type { CompletedPart, PutObjectCommandInput, S3Client } from "@aws-sdk/client-s3";
+import type {
+  CompleteMultipartUploadCommand,
+  CompleteMultipartUploadCommandOutput,
+  CompletedPart,
+  CreateMultipartUploadCommand,
+  CreateMultipartUploadCommandOutput,
+  PutObjectCommandInput,
+  S3Client,
+} from "@aws-sdk/client-s3";
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { StorageFullError } from "../storage-errors.js";
 import { tracing } from "../../tracing/tracing.js";
-import { client as aws } from "./aws.js";
+import { client as aws, parts } from "./aws.js";
 import { toS3Fault } from "./s3-error.js";
 
 const log = tracing.target("framework::storage");
@@ -19,10 +25,11 @@ const log = tracing.target("framework::storage");
 /** The request for the object, without its content. */
 export type S3Target = Pick<PutObjectCommandInput, "Bucket" | "Key" | "ContentType" | "Metadata" | "ACL">;
 
-/** The smallest part, and the largest object of one request. */
-const MIN_PART_BYTES = 5_242_880;
-const MAX_PART_BYTES = 67_108_864;
+type AnyCommand = Parameters<S3Client["send"]>[0];
+
+/** The largest object of one request. */
 const MAX_PUT_BYTES = 5_368_709_120;
+const MIN_PART_BYTES = 5_242_880;
 const MAX_PARTS = 10_000;
 const MAX_CONCURRENT_PARTS = 4;
 
@@ -34,143 +41,120 @@ export async function upload(
   size: number | undefined,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  if (source instanceof Uint8Array) return put(client, target, source, source.byteLength, signal);
-  if (size !== undefined && size <= MAX_PUT_BYTES) return putStream(client, target, source, size, signal);
-  return new PartedUpload(client, target, signal).run(source);
-}
-
-async function put(
-  client: S3Client,
-  target: S3Target,
-  body: Uint8Array | Readable,
-  size: number,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  const command = new aws.PutObjectCommand({ ...target, Body: body, ContentLength: size });
-  const { ETag } = await client.send(command, signal === undefined ? {} : { abortSignal: signal });
-  return ETag;
-}
-
-/** The SDK does not see an error of the stream, so the error aborts the request. */
-async function putStream(
-  client: S3Client,
-  target: S3Target,
-  source: AsyncIterable<Uint8Array>,
-  size: number,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  const broken = new AbortController();
+  const sending = new Sending(client, signal);
+  if (source instanceof Uint8Array) return sending.put(target, source, source.byteLength);
   const body = Readable.from(source, { objectMode: false });
-  let failure: { readonly error: unknown } | undefined;
-  body.on("error", (error) => {
-    failure ??= { error };
-    broken.abort();
-  });
-  const combinedSignal = signal === undefined ? broken.signal : AbortSignal.any([broken.signal, signal]);
   try {
-    return await put(client, target, body, size, combinedSignal);
+    if (size !== undefined && size <= MAX_PUT_BYTES) {
+      // The SDK does not see an error of this stream.
+      body.on("error", (error) => sending.fail(error));
+      return await sending.put(target, body, size);
+    }
+    return await sending.putParts(target, body, size ?? 0);
   } catch (error) {
-    throw failure === undefined ? error : failure.error;
+    throw sending.failure === undefined ? error : sending.failure.error;
   } finally {
     body.destroy();
   }
 }
 
-/** One upload in parts, with a few of them under way at once. */
-class PartedUpload {
-  private readonly parts: CompletedPart[] = [];
-  private readonly running = new Set<Promise<void>>();
-  private startedParts = 0;
-  private failure: { readonly error: unknown } | undefined = undefined;
+/** The requests that store one object. The first failure ends those that are under way. */
+class Sending {
+  failure: { readonly error: unknown } | undefined = undefined;
   private readonly stopped = new AbortController();
-  private readonly combinedSignal: AbortSignal;
+  private readonly signal: AbortSignal;
+  private uploadId: string | undefined = undefined;
 
   constructor(
     private readonly client: S3Client,
-    private readonly target: S3Target,
     signal: AbortSignal | undefined,
   ) {
-    this.combinedSignal = signal === undefined ? this.stopped.signal : AbortSignal.any([this.stopped.signal, signal]);
+    this.signal = signal === undefined ? this.stopped.signal : AbortSignal.any([this.stopped.signal, signal]);
   }
 
-  async run(source: AsyncIterable<Uint8Array>): Promise<string | undefined> {
-    const parts = splitParts(source);
-    const first = await parts.next();
-    const whole = first.done === true ? new Uint8Array() : first.value;
-    // Content below one part needs one request.
-    if (whole.byteLength < MIN_PART_BYTES)
-      return put(this.client, this.target, whole, whole.byteLength, this.combinedSignal);
-    const { Bucket, Key } = this.target;
-    const { UploadId } = await this.send(new aws.CreateMultipartUploadCommand(this.target));
-    const id = { Bucket, Key, UploadId };
+  fail(error: unknown): void {
+    this.failure ??= { error };
+    this.stopped.abort();
+  }
+
+  async put(target: S3Target, body: Uint8Array | Readable, size: number): Promise<string | undefined> {
+    const command = new aws.PutObjectCommand({ ...target, Body: body, ContentLength: size });
+    const { ETag } = await this.client.send(command, { abortSignal: this.signal });
+    return ETag;
+  }
+
+  /** @param size 0 if it is not known */
+  async putParts(target: S3Target, body: Readable, size: number): Promise<string | undefined> {
+    const upload = new parts.Upload({
+      client: this.createUploadClient(),
+      params: { ...target, Body: body },
+      queueSize: MAX_CONCURRENT_PARTS,
+      partSize: Math.max(MIN_PART_BYTES, Math.ceil(size / MAX_PARTS)),
+      leavePartsOnError: true,
+    });
     try {
-      await this.startPart(id, whole);
-      for await (const part of parts) await this.startPart(id, part);
-      await Promise.all(this.running);
-      if (this.failure !== undefined) throw this.failure.error;
-      return await this.complete(id);
+      // It settles after the requests of all parts.
+      const { ETag } = await upload.done();
+      return ETag;
     } catch (error) {
-      await this.abort(id);
+      await this.deleteParts(target);
       throw error;
     }
   }
 
+  /** `Upload` passes no signal to its requests. */
+  private createUploadClient(): S3Client {
+    const send = async (command: AnyCommand): Promise<unknown> => {
+      try {
+        return await this.sendUploadCommand(command);
+      } catch (error) {
+        this.fail(error);
+        throw error;
+      }
+    };
+    // The overloads of `send` do not fit a wrapper.
+    return Object.create(this.client, { send: { value: send } }) as S3Client;
+  }
+
+  private async sendUploadCommand(command: AnyCommand): Promise<unknown> {
+    if (command instanceof aws.CreateMultipartUploadCommand) return this.create(command);
+    if (command instanceof aws.CompleteMultipartUploadCommand) return this.complete(command);
+    if (command instanceof aws.UploadPartCommand && Number(command.input.PartNumber) > MAX_PARTS)
+      throw new StorageFullError();
+    return this.client.send(command, { abortSignal: this.signal });
+  }
+
+  /** Without a signal, because an upload whose identifier is lost cannot be deleted. */
+  private async create(command: CreateMultipartUploadCommand): Promise<CreateMultipartUploadCommandOutput> {
+    const output = await this.client.send(command);
+    this.uploadId = output.UploadId;
+    return output;
+  }
+
   /** The response to a first attempt may be lost, and the service does not know the upload at the second one. */
-  private async complete(id: UploadId): Promise<string | undefined> {
-    const Parts = this.parts.toSorted((one, other) => (one.PartNumber ?? 0) - (other.PartNumber ?? 0));
+  private async complete(
+    command: CompleteMultipartUploadCommand,
+  ): Promise<Pick<CompleteMultipartUploadCommandOutput, "ETag">> {
+    const options = { abortSignal: this.signal };
     try {
-      const { ETag } = await this.send(new aws.CompleteMultipartUploadCommand({ ...id, MultipartUpload: { Parts } }));
-      return ETag;
+      return await this.client.send(command, options);
     } catch (error) {
       if (!isUnknownUpload(error)) throw error;
-      const { Bucket, Key } = id;
-      const { ETag } = await this.send(new aws.HeadObjectCommand({ Bucket, Key }));
-      if (ETag === undefined || ETag !== computePartsTag(Parts)) throw error;
-      return ETag;
+      const { Bucket, Key, MultipartUpload } = command.input;
+      const { ETag } = await this.client.send(new aws.HeadObjectCommand({ Bucket, Key }), options);
+      if (ETag === undefined || ETag !== computePartsTag(MultipartUpload?.Parts ?? [])) throw error;
+      return { ETag };
     }
   }
 
-  /** Starts a part as soon as fewer than `MAX_CONCURRENT_PARTS` are under way. */
-  private async startPart(id: UploadId, body: Uint8Array): Promise<void> {
-    while (this.running.size >= MAX_CONCURRENT_PARTS) await Promise.race(this.running);
-    if (this.failure !== undefined) throw this.failure.error;
-    const number = ++this.startedParts;
-    if (number > MAX_PARTS) throw new StorageFullError();
-    const work: Promise<void> = this.sendPart(id, number, body).finally(() => this.running.delete(work));
-    this.running.add(work);
-  }
-
-  /** Never rejects: another part may be awaited first. */
-  private async sendPart(id: UploadId, number: number, body: Uint8Array): Promise<void> {
-    try {
-      const command = new aws.UploadPartCommand({
-        ...id,
-        PartNumber: number,
-        Body: body,
-        ContentLength: body.byteLength,
-      });
-      const { ETag } = await this.client.send(command, { abortSignal: this.combinedSignal });
-      this.parts.push({ PartNumber: number, ETag });
-    } catch (error) {
-      this.failure ??= { error };
-    }
-  }
-
-  /**
-   * A part that is stored after the abort would stay, so the running parts finish first. The request has no signal, because the signal may
-   * have aborted.
-   */
-  private async abort(id: UploadId): Promise<void> {
-    this.stopped.abort();
-    await Promise.all(this.running);
-    await this.client.send(new aws.AbortMultipartUploadCommand(id)).catch((error: unknown) => {
+  /** The request has no signal, because the signal may have aborted. */
+  private async deleteParts({ Bucket, Key }: S3Target): Promise<void> {
+    if (this.uploadId === undefined) return;
+    const command = new aws.AbortMultipartUploadCommand({ Bucket, Key, UploadId: this.uploadId });
+    await this.client.send(command).catch((error: unknown) => {
       log.warn("the parts of a failed upload could not be deleted", describeThrown(toS3Fault(error)));
     });
   }
-
-  private send: S3Client["send"] = ((command: Parameters<S3Client["send"]>[0]) =>
-    // The overloads of `send` do not fit a wrapper.
-    this.client.send(command, { abortSignal: this.combinedSignal })) as S3Client["send"];
 }
 
 function isUnknownUpload(error: unknown): boolean {
@@ -178,38 +162,11 @@ function isUnknownUpload(error: unknown): boolean {
 }
 
 /** The tag of an object that S3 computes from the tags of its parts; `undefined` if these are no hashes of the content. */
-function computePartsTag(parts: readonly CompletedPart[]): string | undefined {
-  const tags = parts.map(({ ETag = "" }) => ETag.replaceAll('"', ""));
+function computePartsTag(uploaded: readonly CompletedPart[]): string | undefined {
+  const tags = uploaded.map(({ ETag = "" }) => ETag.replaceAll('"', ""));
   if (!tags.every((tag) => /^[\da-f]{32}$/i.test(tag))) return undefined;
   const hash = createHash("md5")
     .update(Buffer.from(tags.join(""), "hex"))
     .digest("hex");
   return `"${hash}-${tags.length}"`;
-}
-
-interface UploadId {
-  readonly Bucket: string | undefined;
-  readonly Key: string | undefined;
-  readonly UploadId: string | undefined;
-}
-
-/** Parts of equal size, the last one shorter. They grow with their number, so that 10 000 of them hold 450 GiB. */
-async function* splitParts(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let count = 0;
-  let part = Buffer.allocUnsafeSlow(MIN_PART_BYTES);
-  let filled = 0;
-  for await (const chunk of source) {
-    for (let at = 0; at < chunk.byteLength;) {
-      const taken = Math.min(chunk.byteLength - at, part.length - filled);
-      part.set(chunk.subarray(at, at + taken), filled);
-      at += taken;
-      filled += taken;
-      if (filled < part.length) continue;
-      yield part;
-      count += 1;
-      part = Buffer.allocUnsafeSlow(Math.min(MIN_PART_BYTES * 2 ** Math.floor(count / 1000), MAX_PART_BYTES));
-      filled = 0;
-    }
-  }
-  if (filled > 0) yield part.subarray(0, filled);
 }

@@ -7,6 +7,7 @@ import { S3Storage, type S3StorageOptions } from "../../../lib/storage/s3/s3-sto
 import { FakeClock } from "../../../lib/testing/fake-clock.js";
 import { obeysStorage } from "../../../lib/testing/contracts/obeys-storage.js";
 import { BUCKET, CREDENTIALS, S3Server } from "../../support/s3-server.js";
+import { Gate } from "../../support/gate.js";
 import { eventsOf } from "../../support/events-of.js";
 import { until } from "../../support/until.js";
 import { findCode } from "../find-code.js";
@@ -103,6 +104,49 @@ describe("S3Storage", function () {
     expect(ended()).to.equal(3);
     expect(await storage.stat("a")).to.equal(undefined);
     expect(server.openUploads()).to.deep.equal([]);
+  });
+
+  it("sends at most four parts at once", async () => {
+    const storage = storageOf();
+    const counts = { open: 0, most: 0 };
+    const fourth = new Gate();
+    server.intercept = (request, response) => {
+      if (request.url?.includes("partNumber=") !== true) return false;
+      counts.open += 1;
+      counts.most = Math.max(counts.most, counts.open);
+      if (counts.open === 4) fourth.open();
+      const end = async (): Promise<void> => {
+        await once(request.resume(), "end");
+        await fourth.passed;
+        counts.open -= 1;
+        response.writeHead(200, { ETag: '"0"' }).end();
+      };
+      void end();
+      return true;
+    };
+
+    await findCode(storage.put("many", chunks(50, MIB)));
+
+    expect(counts).to.deep.equal({ open: 0, most: 4 });
+  });
+
+  it("deletes an upload that was created after its signal had aborted", async () => {
+    const storage = storageOf();
+    const abort = new AbortController();
+    server.intercept = ({ method, url = "" }, response) => {
+      if (method !== "POST" || !url.includes("uploads")) return false;
+      const { end } = response;
+      response.end = ((text: string) => {
+        abort.abort(Object.assign(new Error("enough"), { code: "ENOUGH" }));
+        return end.call(response, text, "utf8");
+      }) as typeof response.end;
+      return false;
+    };
+
+    expect(await findCode(storage.put("late", chunks(12, MIB), { signal: abort.signal }))).to.equal("ENOUGH");
+
+    expect(server.openUploads()).to.deep.equal([]);
+    expect(server.requests.filter((each) => /^DELETE .*uploadId=/.test(each))).to.have.length(1);
   });
 
   it("has stored an upload in parts that was completed, although the response was lost", async () => {
