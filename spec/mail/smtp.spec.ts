@@ -291,6 +291,31 @@ describe("a connection to a mail server that ends", function () {
     expect(all.server.mails).to.have.length(2);
   });
 
+  it("without a word while it is unused does not lose the next mail", async () => {
+    const clock = new FakeClock();
+    await using inner = await MailServer.start();
+    const sockets: Socket[] = [];
+    let isDead = false;
+    await using server = await rawServer((socket) => {
+      sockets.push(socket);
+      const upstream = connect(inner.port, "127.0.0.1");
+      upstream.on("error", () => {}).on("data", (data) => socket.write(data));
+      // The machine behind the first connection is gone.
+      socket.on("data", (data) => (isDead && socket === sockets[0] ? undefined : upstream.write(data)));
+      socket.on("close", () => upstream.destroy());
+    });
+    const mailer = mailerOn(server.port, { clock, ...PATIENT, attempts: 1 });
+    await mailer.send(note());
+
+    isDead = true;
+    clock.advance(2000);
+    const result = await passing(clock, 100, mailer.send(note()));
+
+    expect(result.accepted).to.deep.equal(TO);
+    expect(sockets).to.have.length(2);
+    await mailer.stop();
+  });
+
   it("after the reply 421 of the server does not lose the mail", async () => {
     let isClosing = true;
     await using shut = await rawServer((socket) => {
