@@ -85,7 +85,7 @@ class Sending {
 
   /** @param size 0 if it is not known */
   async putParts(target: S3Target, body: Readable, size: number): Promise<string | undefined> {
-    const upload = new parts.Upload({
+    const sending = new parts.Upload({
       client: this.createUploadClient(),
       params: { ...target, Body: body },
       queueSize: MAX_CONCURRENT_PARTS,
@@ -94,7 +94,7 @@ class Sending {
     });
     try {
       // It settles after the requests of all parts.
-      const { ETag } = await upload.done();
+      const { ETag } = await sending.done();
       return ETag;
     } catch (error) {
       await this.deleteParts(target);

@@ -135,10 +135,10 @@ describe("S3Storage", function () {
     const abort = new AbortController();
     server.intercept = ({ method, url = "" }, response) => {
       if (method !== "POST" || !url.includes("uploads")) return false;
-      const { end } = response;
+      const end = response.end.bind(response);
       response.end = ((text: string) => {
         abort.abort(Object.assign(new Error("enough"), { code: "ENOUGH" }));
-        return end.call(response, text, "utf8");
+        return end(text, "utf8");
       }) as typeof response.end;
       return false;
     };
