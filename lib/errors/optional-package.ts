@@ -19,7 +19,7 @@ export interface Peer {
   readonly name: string;
   /** The oldest version that works: three numbers with dots between. */
   readonly from: string;
-  /** The first later version that this Node cannot run, if there is one. */
+  /** The first later version that this Node cannot run, or that is untried, if there is one. */
   readonly before?: string | undefined;
   /** The argument of `npm install`. */
   readonly install: string;

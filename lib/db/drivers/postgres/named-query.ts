@@ -3,7 +3,7 @@
  * execution, and parses the description again. The columns of a prepared statement do not change: where a table has changed, the server
  * refuses the statement. So this query caches the columns of the first execution and does not ask again.
  *
- * It uses names of the package that are not public. With a version of the package that has other names, it asks at each execution.
+ * It uses names of the package that are not public, so the range of the package ends at the newest version that the specs have run with.
  */
 import type { Connection } from "pg";
 import { pg } from "./postgres-package.js";
@@ -49,11 +49,6 @@ const base = pg.Query.prototype as unknown as {
   handleReadyForQuery(connection: Connection): void;
   handleCopyInResponse(connection: Connection): void;
 };
-
-/** The members of a result of the package. If a version has other members, the columns are not cached. */
-const RESULT = "RowCtor _parsers _prebuiltEmptyResultObject _types command fields oid rowAsArray rowCount rows".split(
-  " ",
-);
 
 export class NamedQuery extends pg.Query {
   private isKnown = false;
@@ -109,8 +104,7 @@ export class NamedQuery extends pg.Query {
 
   private cacheColumns(): void {
     const { _result: result, _canceledDueToError: failure } = this.internals;
-    if (failure !== false || result.command === null || Object.keys(result).toSorted().join(" ") !== RESULT.join(" "))
-      return;
+    if (failure !== false || result.command === null) return;
     const { fields, _parsers, _prebuiltEmptyResultObject } = result;
     this.known.set(this.name, {
       columns: { fields, _parsers, _prebuiltEmptyResultObject },

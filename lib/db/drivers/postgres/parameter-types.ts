@@ -3,7 +3,7 @@
  * meaning for a parameter of JSON. So the driver asks the server before the first execution of a write with such a bind, and of a read with
  * an array. It caches the types for all connections.
  *
- * It uses names of the package that are not public. With a version of the package that has other names, it does not ask.
+ * It uses names of the package that are not public, as `NamedQuery` does.
  */
 import type { Connection } from "pg";
 import { JsonBind } from "../../json.js";
@@ -62,7 +62,7 @@ export class ParameterTypes {
 }
 
 export function needsTypes(parameters: readonly unknown[], isRead: boolean): boolean {
-  return canDescribe && parameters.some((value) => (isRead ? Array.isArray(value) : isUnclear(value)));
+  return parameters.some((value) => (isRead ? Array.isArray(value) : isUnclear(value)));
 }
 
 /** `$1::jsonb` and `cast($1 as json)` declare that a text is JSON. */
@@ -74,8 +74,6 @@ function isUnclear(value: unknown): boolean {
   if (typeof value === "string") return true;
   return typeof value === "object" && value !== null && !(value instanceof JsonBind) && !(value instanceof Uint8Array);
 }
-
-const canDescribe = ["prepare", "requiresPreparation"].every((name) => name in pg.Query.prototype);
 
 /** Asks for the types of the parameters, without an execution. The server sends them before it is ready. */
 export class DescribeQuery extends pg.Query {

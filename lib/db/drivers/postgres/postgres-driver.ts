@@ -1,6 +1,6 @@
 /**
- * PostgreSQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/postgres`. It needs the package `pg`, 8.23.1 or
- * newer.
+ * PostgreSQL as the engine of a `Database`; the entry point `@stagecraft/framework/db/postgres`. It needs the package `pg`, from
+ * 8.23.1 to below 8.24.
  *
  * The server itself ends long statements, long waits for a lock and idle transactions. A statement whose request has ended is cancelled on
  * the server. A repeated statement is prepared. Where more reads of one request wait than there are connections, several of them are
