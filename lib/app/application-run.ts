@@ -79,8 +79,7 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
   }
 
   private async boot(): Promise<boolean> {
-    const { startup, readiness, subsystems, requestHandler } = this.parts;
-    requestHandler.setChain(this.parts.composeChain("booting"));
+    const { startup, readiness, subsystems } = this.parts;
     if (!(await startup.start())) return false;
     await startup.beginWork(this.listener === undefined ? "worker" : "web");
     if (this.stopping !== undefined) return false;
@@ -90,10 +89,10 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
   }
 
   private serve(): void {
-    const { lifecycle, requestHandler, csrfExempt } = this.parts;
+    const { lifecycle, booting, csrfExempt } = this.parts;
     this.warn(this.parts.warnings());
     if (csrfExempt.length > 0) log.info("routes are exempt from the CSRF check", { routes: csrfExempt });
-    requestHandler.setChain(this.parts.composeChain("ready"));
+    booting.isBooting = false;
     lifecycle.markReady();
   }
 
@@ -122,12 +121,12 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
 
   private async stopAll({ drainDelayMs: delayMs, drainDeadlineMs: deadlineMs }: StopTimes): Promise<StopResult> {
     const { listener } = this;
-    const { lifecycle, clock, requestHandler, startup } = this.parts;
+    const { lifecycle, clock, koa, startup } = this.parts;
     const isBooting = lifecycle.state === "booting";
     lifecycle.beginDrain();
     // A running start learns of the stop before the drain, and starts no further subsystem.
     const stopped = isBooting ? startup.stop() : undefined;
-    const { connections } = requestHandler;
+    const { connections } = koa;
     const ending = startup.endWork(deadlineMs);
     const { forced, cut } =
       listener === undefined ? NO_CONNECTIONS : await drain({ listener, connections, clock, delayMs, deadlineMs });

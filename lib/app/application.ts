@@ -18,6 +18,7 @@ import type { ApplicationParts } from "./build.js";
 import { ApplicationBuilder } from "./builder.js";
 import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
+import { RequestHandler } from "../server/request-handler.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess, workProcess } from "./run.js";
 import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
@@ -80,8 +81,8 @@ export class Application {
    */
   async serve(listener: NetServer | Server | HttpsServer): Promise<RunningApplication> {
     this.markUsed("serve()");
-    const { requestHandler, attachments } = this.parts;
-    const run = new ApplicationRun(this.parts, Listener.fromExisting(listener, requestHandler));
+    const { koa, attachments } = this.parts;
+    const run = new ApplicationRun(this.parts, Listener.fromExisting(listener, new RequestHandler(koa)));
     await run.open(attachments);
     return toRunning(this.parts, run);
   }
@@ -97,10 +98,7 @@ export class Application {
    * Register the listener for `checkContinue` too. Otherwise Node sends `100 Continue` before the framework can refuse a body.
    */
   callback(): RequestListener {
-    const { requestHandler } = this.parts;
-    // If the application runs or serves, its run decides when requests are served.
-    if (this.usedBy === undefined) requestHandler.setChain(this.parts.composeChain("ready"));
-    return requestHandler.createListener();
+    return new RequestHandler(this.parts.koa).createListener();
   }
 
   /** All routes: those of the modules and those of `.routes()`. */
@@ -140,8 +138,8 @@ export class Application {
 
   private async startForTest(): Promise<StartedApplication> {
     this.markUsed("start()");
-    const { requestHandler, attachments } = this.parts;
-    const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, requestHandler, attachments);
+    const { koa, attachments } = this.parts;
+    const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, new RequestHandler(koa), attachments);
     const run = new ApplicationRun(this.parts, listener);
     await run.start();
     const stopWithin = (drainDeadlineMs: number) => run.stop({ drainDelayMs: 0, drainDeadlineMs });
@@ -156,6 +154,7 @@ export class Application {
       throw setupError(new FrameworkError(why, { code: "E_APPLICATION_USED" }));
     }
     this.usedBy = call;
+    this.parts.booting.isBooting = true;
   }
 }
 

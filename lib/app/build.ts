@@ -2,12 +2,14 @@
  * The steps of `build()`: check the plan, build the container, check its instances, build the stages, fill the pipeline. Opens no
  * connection and starts no timer.
  */
+import type { ComposeFunctions, KoaApplication } from "../http/koa/koa-application.js";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
+import { BootingLayer } from "../stages/maintenance.js";
 import { UagEndpointLayer } from "../stages/uag-endpoint.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
-import { type BuiltStage, createChainComposer, fillPipeline, buildStages, type ComposeChain } from "./chain.js";
+import { type BuiltStage, createComposer, fillPipeline, buildStages } from "./chain.js";
 import type { Container } from "../di/container.js";
 import type { UploadReader } from "../http/request/exchange.js";
 import { DEFAULT_READ_LIMIT } from "../http/body/body-reader.js";
@@ -27,7 +29,6 @@ import { ApplicationLog } from "./application-log.js";
 import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { AppConfig } from "./config.js";
 import type { ServerAttachment } from "../server/listener.js";
-import { RequestHandler } from "../server/request-handler.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
 import type { Plan } from "./plan.js";
 import { listPageWarnings, listProcessWarnings, listWarnings } from "./warnings.js";
@@ -43,7 +44,9 @@ export interface ApplicationParts {
   readonly log: ApplicationLog;
   readonly routes: Routes;
   readonly pipeline: Pipeline;
-  readonly requestHandler: RequestHandler;
+  readonly koa: KoaApplication;
+  /** Refuses requests while the application starts. */
+  readonly booting: BootingLayer;
   readonly attachments: readonly ServerAttachment[];
   readonly lifecycle: Lifecycle;
   readonly readiness: Readiness;
@@ -59,7 +62,6 @@ export interface ApplicationParts {
   readonly warnings: () => readonly Warning[];
   /** Mistakes of the process as a whole. Only `run()` knows that the process is this application. */
   readonly processWarnings: () => readonly Warning[];
-  readonly composeChain: ComposeChain;
 }
 
 export function buildParts(plan: Plan): ApplicationParts {
@@ -78,8 +80,20 @@ export function buildParts(plan: Plan): ApplicationParts {
   throwIfAny(events.check());
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
-  const shared = { app: plan.koa, clock, proxies: checked.proxies };
+  const booting = new BootingLayer();
+  const { compose, ...parts } = createPipelineParts(plan, {
+    checked,
+    container,
+    config,
+    log,
+    subsystems,
+    events,
+    booting,
+  });
+  const shared = { clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT, uploadReader };
+  plan.koa.serveWith(shared, compose, parts.pipeline.toFunctions());
   return {
+    ...parts,
     config,
     clock,
     host: plan.host,
@@ -88,8 +102,8 @@ export function buildParts(plan: Plan): ApplicationParts {
     container,
     log,
     routes: checked.routeCollection.all,
-    ...createPipelineParts(plan, { checked, container, config, log, subsystems, events }),
-    requestHandler: new RequestHandler({ ...shared, readLimit: DEFAULT_READ_LIMIT, uploadReader }),
+    koa: plan.koa,
+    booting,
     attachments: plan.attachments,
     lifecycle,
     readiness: container.get(Readiness),
@@ -107,17 +121,25 @@ interface PipelineInput {
   readonly log: ApplicationLog;
   readonly subsystems: SubsystemRegistry;
   readonly events: Events;
+  readonly booting: BootingLayer;
+}
+
+interface PipelineOutput extends Pick<
+  ApplicationParts,
+  "pipeline" | "graph" | "csrfExempt" | "warnings" | "processWarnings"
+> {
+  readonly compose: ComposeFunctions;
 }
 
 function createPipelineParts(
   plan: Plan,
-  { checked, container, config, log, subsystems, events }: PipelineInput,
-): Pick<ApplicationParts, "pipeline" | "graph" | "csrfExempt" | "warnings" | "processWarnings" | "composeChain"> {
+  { checked, container, config, log, subsystems, events, booting }: PipelineInput,
+): PipelineOutput {
   const { inspected, routeCollection } = checked;
   const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
   const stages = buildAllStages(checked, container);
-  const pipeline = fillPipeline(plan, { stages, container, site });
+  const pipeline = fillPipeline(plan, { stages, container, routeCollection, site, booting });
   const graph = describeGraph({
     modules: inspected.modules,
     routes: routeCollection.graphRoutes(),
@@ -131,15 +153,12 @@ function createPipelineParts(
     graph,
     csrfExempt: pipeline.isEnabled("csrf") ? routeCollection.csrfExempt() : [],
     warnings: () => [
-      ...listWarnings({ koa: plan.koa, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+      ...listWarnings({ plan, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
       ...listPageWarnings(plan),
     ],
     processWarnings: () => listProcessWarnings(routeCollection, listShutdownLast(container)),
-    composeChain: createChainComposer(pipeline, {
-      routeCollection,
-      routeGuard: plan.pages?.routeGuard,
+    compose: createComposer(pipeline, {
       lastFallback: createDevFallback(plan),
-      site,
       log,
       entersWorkScope: entersWorkScope(subsystems, events),
     }),

@@ -48,7 +48,7 @@ import { addDevProxy, addPages } from "./front-end.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
-  readonly koa: KoaApp = new KoaApplication();
+  readonly koa: KoaApp;
   private readonly plan: Plan;
 
   /** @internal Use `Application.create`. */
@@ -56,7 +56,9 @@ export class ApplicationBuilder {
     root: Class | undefined,
     private readonly finish: (parts: ApplicationParts) => Application,
   ) {
-    this.plan = new Plan(root, this.koa);
+    const koa = new KoaApplication();
+    this.koa = koa;
+    this.plan = new Plan(root, koa);
   }
 
   /** Adds routes that are defined without decorators to the routes of the modules. */

@@ -1,6 +1,6 @@
 /**
- * The chain of an application: builds the layers of the stages, puts them into the pipeline, and composes the pipeline around the
- * router. This happens once, when the application is built.
+ * The chain of an application: builds the layers of the stages and puts them into the pipeline, when the application is built; composes
+ * the functions of the pipeline, when a listener is made.
  */
 import type { Container } from "../di/container.js";
 import type { Resolve } from "../di/provide.js";
@@ -8,24 +8,24 @@ import type { Deferred } from "../http/response/returned-value.js";
 import { compose } from "../http/compose.js";
 import type { Context } from "../http/request/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import type { Layer, Run } from "../http/middleware.js";
+import type { ComposeFunctions, RequestChain } from "../http/koa/koa-application.js";
+import { StageLayer, type Layer, type Run } from "../http/middleware.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { enterRequest } from "../tracing/flow.js";
 import { Health, HealthLayer } from "../stages/health.js";
 import { inWorkScope } from "../lifecycle/work-scope.js";
 import { Readiness } from "../lifecycle/readiness.js";
-import { lastResortHandler, errorBoundary } from "../pipeline/error-boundary.js";
+import { lastResortHandler, ErrorBoundary } from "../pipeline/error-boundary.js";
 import { Pipeline } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
-import { dispatch, type UnmatchedHandler } from "../routing/router.js";
+import { dispatch, leaveUnmatched, type UnmatchedHandler } from "../routing/router.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { Redirect } from "../stages/redirects/redirect.js";
 import { respondWithoutMapper, RedirectMapperLayer, type RedirectSite } from "../stages/redirects/redirect-mapper.js";
 import { profile } from "../runtime/profile.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
-import { BootingLayer } from "../stages/maintenance.js";
-import type { RequestChain } from "../server/request-handler.js";
+import type { BootingLayer } from "../stages/maintenance.js";
 import type { Plan, StagePlan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
 import { toDiagnostic } from "./check-settings.js";
@@ -79,11 +79,17 @@ export function buildStages(plans: readonly StagePlan[], resolve: Resolve): Buil
 export interface PipelineParts {
   readonly stages: readonly BuiltStage[];
   readonly container: Container;
+  readonly routeCollection: RouteCollection;
   readonly site: RedirectSite;
+  /** Refuses requests while the application starts. */
+  readonly booting: BootingLayer;
 }
 
-export function fillPipeline(plan: Plan, { stages, container, site }: PipelineParts): Pipeline {
-  const pipeline = new Pipeline().enable("router");
+export function fillPipeline(
+  plan: Plan,
+  { stages, container, routeCollection, site, booting }: PipelineParts,
+): Pipeline {
+  const pipeline = new Pipeline().put("router", new RouterLayer(routeCollection, plan.pages?.routeGuard));
   for (const { slot, layer } of stages) {
     if (slot !== "uagEndpoint" || profile === "debug") pipeline.put(slot, layer);
   }
@@ -93,41 +99,43 @@ export function fillPipeline(plan: Plan, { stages, container, site }: PipelinePa
   if (plan.pages !== undefined) pipeline.guard("catchPanic", plan.pages.outerLayer());
   if (plan.redirectMapper) pipeline.put("redirectMapper", new RedirectMapperLayer(site));
   for (const layer of plan.layers) pipeline.put("layers", isMiddlewareClass(layer) ? container.get(layer) : layer);
-  return pipeline;
+  return pipeline
+    .guard("maintenance", booting)
+    .guard("layers", new ErrorBoundary(createReplyResolver(pipeline, site.origin)));
 }
 
-/** Composes the chain of a phase. While the application boots, the chain refuses every request but those of the health endpoints. */
-export type ComposeChain = (phase: "booting" | "ready") => RequestChain;
+class RouterLayer extends StageLayer {
+  constructor(
+    private readonly routeCollection: RouteCollection,
+    /** Runs innermost, around each handler. */
+    private readonly routeGuard: Layer | undefined,
+  ) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    const { all } = this.routeCollection;
+    return dispatch(this.routeCollection.boundRoutes(this.routeGuard), createAddedRoutesHandler(all), inner);
+  }
+}
 
 export interface ChainParts {
-  /** Runs innermost, around each handler. */
-  readonly routeGuard: Layer | undefined;
   /** Handles requests after the static files. */
   readonly lastFallback: Layer | undefined;
-  readonly routeCollection: RouteCollection;
-  readonly site: RedirectSite;
   readonly log: ApplicationLog;
   /** True if a subsystem reads the scope of the request. */
   readonly entersWorkScope: boolean;
 }
 
-/** The returned function composes the chain of a phase at each call. */
-export function createChainComposer(
+/** Composes the chain of an application from the functions of its pipeline. */
+export function createComposer(
   pipeline: Pipeline,
-  { routeCollection, routeGuard, lastFallback, site, log, entersWorkScope }: ChainParts,
-): ComposeChain {
-  const resolveReply = createReplyResolver(pipeline, site.origin);
-  const boundary = (inner: Run): Run => errorBoundary(inner, resolveReply);
-  const fallback = (inner: Run): Run => pipeline.composeFallback(lastFallback?.wrap(inner) ?? inner);
-  return (phase) => {
-    const router = dispatch(routeCollection.boundRoutes(routeGuard), {
-      addedRoutes: createAddedRoutesHandler(routeCollection.all),
-      fallback,
-    });
-    const gate = phase === "booting" ? new BootingLayer() : undefined;
-    const handler = lastResortHandler(pipeline.compose(router, { boundary, gate }));
+  { lastFallback, log: { subscriber }, entersWorkScope }: ChainParts,
+): ComposeFunctions {
+  const innermost = lastFallback?.wrap(leaveUnmatched) ?? leaveUnmatched;
+  return (functions) => {
+    const handler = lastResortHandler(compose(functions, innermost));
     const chain: RequestChain = entersWorkScope ? (ctx) => inWorkScope(ctx, handler, ctx) : handler;
-    const { subscriber } = log;
     // Entering an asynchronous flow costs time in each request, so only applications that need it pay for it.
     if (subscriber === undefined && !opensSpans(pipeline)) return chain;
     return (ctx) => enterRequest(chain, ctx, subscriber);

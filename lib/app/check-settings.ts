@@ -2,8 +2,8 @@
  * The checks of `build()` that need no modules and no routes: configuration, port, listen address, health, times, trusted proxies.
  */
 import { isIPv6 } from "node:net";
-import type Koa from "koa";
 import { describeToken } from "../di/token.js";
+import type { KoaApplication } from "../http/koa/koa-application.js";
 import { TrustedProxies } from "../http/request/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
@@ -33,7 +33,6 @@ export function checkSettings(plan: Plan): CheckedSettings {
     checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
     ...plan.attachments.map(checkAttachment),
     checkKoa(plan.koa),
-    checkKoaListen(plan.koa),
   ];
   const diagnostics = [
     ...plan.diagnostics,
@@ -86,26 +85,13 @@ function checkAttachment(given: unknown): Diagnostic | undefined {
   return { code: "E_STAGE", what, where: ".attach(…)", fix: "give a function of the server: (server, draining) => …" };
 }
 
-/** The requests of the framework do not pass through Koa's middleware chain, so middleware there would never run. */
-function checkKoa({ middleware }: Koa): Diagnostic | undefined {
-  if (middleware.length === 0) return undefined;
-  const names = middleware.map(({ name }) => name || "a function without a name");
+function checkKoa({ isServing }: KoaApplication): Diagnostic | undefined {
+  if (!isServing) return undefined;
   return {
-    code: "E_KOA_USE",
-    what: `builder.koa.use(…) was called with middleware that would never run: ${names.join(", ")}`,
-    where: "builder.koa",
-    fix: "add it to the application's layers: .layer(middleware)",
-  };
-}
-
-/** Packages replace `koa.listen` to open further sockets, and create Koa contexts for them. The framework never calls `koa.listen`. */
-function checkKoaListen(koa: Koa): Diagnostic | undefined {
-  if (!Object.hasOwn(koa, "listen")) return undefined;
-  return {
-    code: "E_KOA_SERVE",
-    what: "builder.koa.listen was replaced, as koa-websocket does, and is never called",
-    where: "builder.koa",
-    fix: "give the server to the WebSocket library: .attach((server) => new WebSocketServer({ server }))",
+    code: "E_BUILT_TWICE",
+    what: "build() was called twice",
+    where: "the application's builder",
+    fix: "create another builder: its Koa application serves one application",
   };
 }
 

@@ -5,7 +5,6 @@
  * Values from callers without types are checked here if a wrong value would go unnoticed later: a number has none of the names of an
  * options object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
  */
-import type Koa from "koa";
 import { describeToken, type InjectionToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
@@ -16,11 +15,17 @@ import type { Context } from "../http/request/context.js";
 import type { PageContractRegistry } from "../stages/pages/contract-registry.js";
 import type { DevProxyState } from "../stages/dev-proxy/dev-proxy.js";
 import type { Pages } from "../stages/pages/pages.js";
-import type { Layer } from "../http/middleware.js";
+import type { KoaApplication } from "../http/koa/koa-application.js";
+import { getMiddlewareName, type KoaMiddleware, type Layer } from "../http/middleware.js";
 import { HEALTH_PREFIX } from "../stages/health.js";
 import type { LifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Slot } from "../pipeline/table.js";
-import { isMiddleware, describeInvalidMiddleware, type MiddlewareInput } from "../routing/middleware.js";
+import {
+  isMiddleware,
+  isMiddlewareClass,
+  describeInvalidMiddleware,
+  type MiddlewareInput,
+} from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { AppConfig } from "./config.js";
@@ -49,7 +54,6 @@ export class Plan {
   /** Bindings of a test that take the place of the framework's defaults. */
   readonly testDefaults: Binding[] = [];
   readonly routes: Routes[] = [];
-  readonly layers: MiddlewareInput[] = [];
   readonly stages: StagePlan[] = [];
   readonly attachments: ServerAttachment[] = [];
   readonly diagnostics: Diagnostic[] = [];
@@ -68,11 +72,22 @@ export class Plan {
   pages: Pages | undefined;
   devProxy: DevProxyState = "off";
   pageContracts: PageContractRegistry | undefined;
+  /** The list that `koa.use()` and `.layer(…)` write. `build()` gives Koa another list. */
+  private readonly functions: KoaMiddleware[];
+  /** Koa's list has functions only. These stand in it for objects and classes until `build()`. */
+  private readonly standIns = new Map<KoaMiddleware, MiddlewareInput>();
 
   constructor(
     readonly root: Class | undefined,
-    readonly koa: Koa,
-  ) {}
+    readonly koa: KoaApplication,
+  ) {
+    this.functions = koa.middleware;
+  }
+
+  /** The layers of the application, the outermost first. */
+  get layers(): readonly MiddlewareInput[] {
+    return this.functions.map((each) => this.standIns.get(each) ?? each);
+  }
 
   /** Lets the application's error mapper respond to an unhandled error. False if there is no mapper or it gave no response. */
   respondToUnhandledError(ctx: Context, thrown: unknown): boolean {
@@ -82,9 +97,16 @@ export class Plan {
   addLayers(layers: readonly MiddlewareInput[]): void {
     this.calls.push(".layer(…)");
     for (const layer of layers) {
-      if (isMiddleware(layer)) this.layers.push(layer);
+      if (isMiddleware(layer)) this.functions.push(this.toFunction(layer));
       else this.diagnostics.push(describeInvalidMiddleware(layer, ".layer(…)"));
     }
+  }
+
+  private toFunction(layer: MiddlewareInput): KoaMiddleware {
+    if (typeof layer === "function" && !isMiddlewareClass(layer)) return layer;
+    const standIn: KoaMiddleware = Object.defineProperty(() => undefined, "name", { value: getMiddlewareName(layer) });
+    this.standIns.set(standIn, layer);
+    return standIn;
   }
 
   /** A later call overrides an earlier one, option by option. */

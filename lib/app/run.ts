@@ -4,7 +4,9 @@
 import cluster from "node:cluster";
 import { FrameworkError } from "../errors/framework-error.js";
 import { printIfUncaught } from "../errors/setup-error.js";
+import type { UnhandledErrorReporter } from "../http/request/exchange.js";
 import { Listener } from "../server/listener.js";
+import { RequestHandler } from "../server/request-handler.js";
 import { MAX_TIMER_MS } from "../runtime/clock.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
@@ -66,8 +68,9 @@ async function workUntilEnd(parts: ApplicationParts): Promise<void> {
 async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   const address = resolveListenAddress(parts);
   await prepareSocket(address);
-  parts.requestHandler.reportUnhandledTo(writeFailure);
-  const listener = await Listener.open(address, parts.requestHandler, parts.attachments);
+  const reportUnhandled: UnhandledErrorReporter = writeFailure;
+  Object.assign(parts.koa.context, { reportUnhandled });
+  const listener = await Listener.open(address, new RequestHandler(parts.koa), parts.attachments);
   const run = new ApplicationRun(parts, listener, reportUnlogged);
   const end = new ProcessEnd(parts);
   try {

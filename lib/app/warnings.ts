@@ -22,7 +22,7 @@ import type { Plan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
 
 export interface WarningSources {
-  readonly koa: Koa;
+  readonly plan: Plan;
   readonly pipeline: Pipeline;
   readonly routeCollection: RouteCollection;
   readonly stages: readonly BuiltStage[];
@@ -31,7 +31,7 @@ export interface WarningSources {
 }
 
 export function listWarnings({
-  koa,
+  plan,
   pipeline,
   routeCollection,
   stages,
@@ -42,7 +42,8 @@ export function listWarnings({
     ...warnOfUncoveredRoutes(routeCollection.all),
     ...stages.flatMap(warnOfMissingDirectory),
     ...stages.flatMap(({ layer }) => (hasWarnings(layer) ? layer.startWarnings() : [])),
-    ...warnOfErrorHandler(koa),
+    ...warnOfErrorHandler(plan.koa),
+    ...warnOfListen(plan),
     ...(profile === "debug" ? listDebugWarnings({ routeCollection, stages, lateCalls }) : []),
   ];
 }
@@ -111,6 +112,13 @@ function warnOfErrorHandler({ context }: Koa): readonly Warning[] {
   const message =
     "koa.context.onerror was replaced, and has no effect on the responses to errors: use .errorMapping(new ErrorMapping().using(mapper))";
   return [{ message }];
+}
+
+/** koa-websocket replaces it. */
+function warnOfListen({ koa, attachments }: Plan): readonly Warning[] {
+  if (!Object.hasOwn(koa, "listen") || attachments.length > 0) return [];
+  const message = "koa.listen was replaced, as koa-websocket does, and run() and serve() do not call it";
+  return [{ message, fields: { fix: ".attach((server) => builder.koa.ws.listen({ server }))" } }];
 }
 
 function warnOfLateCalls(calls: readonly string[]): readonly Warning[] {

@@ -11,8 +11,8 @@ import {
   Layer,
   getMiddlewareName,
   StageLayer,
+  type AnyMiddleware,
   type KoaMiddleware,
-  type Middleware,
   type Run,
 } from "./middleware.js";
 import { after } from "./steps.js";
@@ -23,11 +23,23 @@ import { tracing } from "../tracing/tracing.js";
 const log = tracing.target("framework::http::middleware");
 
 /** Puts `outer` around `inner`; the first of the list is the outermost. @internal */
-export function compose(outer: readonly (Middleware | KoaMiddleware)[], inner: Run): Run {
+export function compose(outer: readonly AnyMiddleware[], inner: Run): Run {
   return outer.reduceRight<Run>((rest, each) => wrapMiddleware(each, rest), inner);
 }
 
-function wrapMiddleware(middleware: Middleware | KoaMiddleware, inner: Run): Run {
+/** The layers behind the functions of `toKoaMiddleware`. */
+const layersOfFunctions = new WeakMap<object, readonly AnyMiddleware[]>();
+
+/** One Koa function for these layers. `compose` takes the layers in its place; any other code may call it as Koa middleware. @internal */
+export function toKoaMiddleware(name: string, layers: readonly AnyMiddleware[]): KoaMiddleware {
+  const run: KoaMiddleware = (ctx: Context, next) => compose(layers, () => next())(ctx);
+  layersOfFunctions.set(run, layers);
+  return Object.defineProperty(run, "name", { value: name });
+}
+
+function wrapMiddleware(middleware: AnyMiddleware, inner: Run): Run {
+  const layers = layersOfFunctions.get(middleware);
+  if (layers !== undefined) return compose(layers, inner);
   if (middleware instanceof StageLayer) return middleware.wrap(inner);
   if (middleware instanceof Layer) return wrapLayer(middleware, inner);
   const handle = typeof middleware === "function" ? middleware : middleware.handle.bind(middleware);
@@ -89,7 +101,7 @@ class Step {
   constructor(
     private readonly ctx: Context,
     readonly inner: Run,
-    private readonly middleware: Middleware | KoaMiddleware,
+    private readonly middleware: AnyMiddleware,
     readonly outer?: Step,
   ) {}
 
@@ -215,7 +227,7 @@ function rejectSecondCall(): Promise<never> {
 }
 
 /** The middlewares that were warned about, for each application. */
-const silent = new WeakMap<object, WeakSet<Middleware | KoaMiddleware>>();
+const silent = new WeakMap<object, WeakSet<AnyMiddleware>>();
 
 /**
  * A request is a 404 if a middleware neither responds nor calls `next()`. Only a debug build checks this. It warns once for each
@@ -223,7 +235,7 @@ const silent = new WeakMap<object, WeakSet<Middleware | KoaMiddleware>>();
  */
 const warnOfSilence = profile === "debug" ? reportSilence : undefined;
 
-function reportSilence(ctx: Context, middleware: Middleware | KoaMiddleware): void {
+function reportSilence(ctx: Context, middleware: AnyMiddleware): void {
   if (ctx.hasResponse || ctx.isWrittenByHand) return;
   const known = silent.get(ctx.app) ?? new WeakSet();
   if (known.has(middleware)) return;

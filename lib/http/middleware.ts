@@ -22,6 +22,9 @@ export interface Middleware {
 // oxlint-disable-next-line typescript/no-explicit-any
 export type KoaMiddleware = (ctx: any, next: Next) => unknown;
 
+/** A member of a list that `compose` takes. */
+export type AnyMiddleware = Middleware | KoaMiddleware;
+
 /** The rest of the chain as one call. Returns `undefined` if it ended synchronously, else a promise. */
 export type Run = (ctx: Context) => void | Promise<void>;
 

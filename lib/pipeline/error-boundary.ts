@@ -1,5 +1,5 @@
 /**
- * The two places that catch errors; every application has both. `errorBoundary` stands between the layers of the application and the stages
+ * The two places that catch errors; every application has both. `ErrorBoundary` stands between the layers of the application and the stages
  * of the framework: an error with a status becomes a response, an unhandled error passes. `lastResortHandler` stands outside every stage:
  * an error that reaches it becomes a 500, and it sends every response, once. It replaces Koa's error handler, which would remove the
  * headers that are set.
@@ -7,11 +7,11 @@
 import { Deferred, settleBody } from "../http/response/returned-value.js";
 import { respondToThrown } from "../http/failures/thrown-response.js";
 import type { Context } from "../http/request/context.js";
-import type { Run } from "../http/middleware.js";
+import { StageLayer, type Run } from "../http/middleware.js";
 import { checkFinalStatus, checkStatusMessage } from "../http/response/head.js";
 import { tracing } from "../tracing/tracing.js";
 import { respondToUnhandledError } from "../http/failures/unhandled-error.js";
-import { notifyErrorListeners } from "../http/koa/koa-application.js";
+import { notifyErrorListeners } from "../http/koa/error-events.js";
 import { send } from "../http/response/send.js";
 import { discardBody } from "../http/response/body-stream.js";
 
@@ -20,23 +20,30 @@ const lastResortLog = tracing.target("framework::http::last_resort");
 /** Handles a value that a stage further out converts into the response. It does nothing if that stage is on. */
 export type DeferredHandler = (ctx: Context, deferred: Deferred) => void;
 
-export function errorBoundary(inner: Run, handleDeferred: DeferredHandler): Run {
-  return (ctx) => {
-    // The client left while a stage waited: the application must not start to work for it.
-    if (ctx.isClientGone) return undefined;
-    let result: void | Promise<void>;
-    try {
-      result = inner(ctx);
-    } catch (thrown) {
-      respondToThrown(ctx, thrown);
-      return undefined;
-    }
-    if (result === undefined) return settle(ctx, handleDeferred);
-    return result.then(
-      () => settle(ctx, handleDeferred),
-      (thrown: unknown) => respondToThrown(ctx, thrown),
-    );
-  };
+export class ErrorBoundary extends StageLayer {
+  constructor(private readonly handleDeferred: DeferredHandler) {
+    super();
+  }
+
+  override wrap(inner: Run): Run {
+    const { handleDeferred } = this;
+    return (ctx) => {
+      // The client left while a stage waited: the application must not start to work for it.
+      if (ctx.isClientGone) return undefined;
+      let result: void | Promise<void>;
+      try {
+        result = inner(ctx);
+      } catch (thrown) {
+        respondToThrown(ctx, thrown);
+        return undefined;
+      }
+      if (result === undefined) return settle(ctx, handleDeferred);
+      return result.then(
+        () => settle(ctx, handleDeferred),
+        (thrown: unknown) => respondToThrown(ctx, thrown),
+      );
+    };
+  }
 }
 
 function settle(ctx: Context, handleDeferred: DeferredHandler): void {

@@ -3,25 +3,16 @@
  * the table decides the order of the slots.
  *
  * @example
- * const pipeline = new Pipeline().put("requestId", new RequestIdLayer());
- * const run = pipeline.compose(router, { boundary });
+ * const pipeline = new Pipeline().put("requestId", new RequestIdLayer()).put("router", router);
+ * koa.middleware = pipeline.toFunctions();
  */
-import { compose } from "../http/compose.js";
-import type { KoaMiddleware, Middleware, Run } from "../http/middleware.js";
+import { toKoaMiddleware } from "../http/compose.js";
+import type { AnyMiddleware, KoaMiddleware } from "../http/middleware.js";
 import { STAGES, type Slot, type Stage } from "./table.js";
 
 /** A row of the table, and whether this application has the slot on. */
 export interface StageRow extends Stage {
   readonly on: boolean;
-}
-
-type AnyMiddleware = Middleware | KoaMiddleware;
-
-export interface ChainOptions {
-  /** Goes around the layers of the application, and converts errors with a status into responses. */
-  readonly boundary: (inner: Run) => Run;
-  /** Goes into the slot of maintenance while the application starts, and refuses every request. */
-  readonly gate?: AnyMiddleware | undefined;
 }
 
 export class Pipeline {
@@ -30,16 +21,11 @@ export class Pipeline {
 
   /** Adds layers to a slot, inside the layers that it has already. */
   put(slot: Slot, ...layers: readonly AnyMiddleware[]): this {
-    this.slots.set(slot, [...(this.slots.get(slot) ?? []), ...layers]);
+    this.slots.set(slot, [...this.getLayers(slot), ...layers]);
     return this;
   }
 
-  /** Sets a slot to on that has no layer in the chain: a slot of data, the router, or its fallback. */
-  enable(slot: Slot): this {
-    return this.put(slot);
-  }
-
-  /** Puts a layer of another slot directly outside a slot, whether that one is on or not. */
+  /** Puts a layer that is no stage directly outside a slot, whether that one is on or not. */
   guard(slot: Slot, layer: AnyMiddleware): this {
     this.guards.set(slot, layer);
     return this;
@@ -54,28 +40,20 @@ export class Pipeline {
     return this.slots.get(slot) ?? [];
   }
 
-  /** The whole chain around the router, composed once. */
-  compose(router: Run, { boundary, gate }: ChainOptions): Run {
-    const stageLayers = this.collectLayers((slot) => slot !== "layers" && slot !== "staticFiles", gate);
-    const applicationLayers = this.getLayers("layers");
-    return compose(stageLayers, boundary(compose(applicationLayers, router)));
-  }
-
-  /** The fallback of the router. It calls `inner` if it has no response, or if the application has no fallback. */
-  composeFallback(inner: Run): Run {
-    return compose(this.getLayers("staticFiles"), inner);
+  /** A function for each slot that is on, named after it, the outermost first. It has the guards between it and the slot that is on before. */
+  toFunctions(): readonly KoaMiddleware[] {
+    let guards: readonly AnyMiddleware[] = [];
+    return STAGES.flatMap(({ slot }) => {
+      const guard = this.guards.get(slot);
+      if (guard !== undefined) guards = [...guards, guard];
+      if (!this.isEnabled(slot)) return [];
+      const layers = [...guards, ...this.getLayers(slot)];
+      guards = [];
+      return [toKoaMiddleware(slot, layers)];
+    });
   }
 
   describe(): readonly StageRow[] {
     return STAGES.map((stage) => ({ ...stage, on: this.isEnabled(stage.slot) }));
-  }
-
-  private collectLayers(isWanted: (slot: Slot) => boolean, gate: AnyMiddleware | undefined): readonly AnyMiddleware[] {
-    return STAGES.flatMap(({ slot }) => {
-      const slotLayers = isWanted(slot) ? this.getLayers(slot) : [];
-      const guard = this.guards.get(slot);
-      const layers = guard === undefined ? slotLayers : [guard, ...slotLayers];
-      return slot === "maintenance" && gate !== undefined ? [gate, ...layers] : layers;
-    });
   }
 }

@@ -16,16 +16,11 @@ import type { Route } from "./route.js";
 /** Runs for a request without a route; calls `fallback` if it has no response. */
 export type UnmatchedHandler = (ctx: Context, fallback: Run) => void | Promise<void>;
 
-export interface RouterOptions {
-  /** Routes that the application added to a @koa/router: they run before a request is refused. */
-  readonly addedRoutes?: UnmatchedHandler | undefined;
-  /** Wraps the 404 of a path that no template matches: static files. */
-  readonly fallback?: ((inner: Run) => Run) | undefined;
-}
-
-export function dispatch(routes: readonly BoundRoute[], options: RouterOptions = {}): Run {
-  const { addedRoutes = (ctx, next) => next(ctx) } = options;
-  const fallback = options.fallback?.(leaveUnmatched) ?? leaveUnmatched;
+/**
+ * @param addedRoutes routes that the application added to a @koa/router: they run before a request is refused
+ * @param fallback runs for a path that no template matches: static files
+ */
+export function dispatch(routes: readonly BoundRoute[], addedRoutes: UnmatchedHandler, fallback: Run): Run {
   const matcher = new Matcher(routes);
   return (ctx) => {
     const { path, method } = ctx;
@@ -59,7 +54,7 @@ function createRun(handler: Handler): Run {
 }
 
 /** `OPTIONS *` asks about the server as a whole, which itself has no options (RFC 9110 section 9.3.7). */
-function leaveUnmatched(ctx: Context): void {
+export function leaveUnmatched(ctx: Context): void {
   if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.setStatus(204);
 }
 

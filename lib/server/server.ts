@@ -29,7 +29,8 @@ const DEFAULT_HEADER_LINES = 1000;
 const HOST = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\w.~!$&'()*+,;=:-]+\])(?::\d*)?$/;
 
 export interface RequestListener {
-  handleRequest(incoming: http.IncomingMessage, response: http.ServerResponse): void;
+  /** The application handles every failure, so the server does not wait for a result. */
+  handleRequest(incoming: http.IncomingMessage, response: http.ServerResponse): unknown;
   /** The request asks for `100 Continue` before it sends its body. */
   handleContinue(incoming: http.IncomingMessage, response: http.ServerResponse): void;
 }

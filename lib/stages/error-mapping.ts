@@ -12,7 +12,7 @@ import { Problem } from "../errors/problem.js";
 import { describeToken } from "../di/token.js";
 import type { Context } from "../http/request/context.js";
 import { toPromise, isPromise, StageLayer, type Run } from "../http/middleware.js";
-import { notifyErrorListeners } from "../http/koa/koa-application.js";
+import { notifyErrorListeners } from "../http/koa/error-events.js";
 import { findRefusal, refuse } from "../http/failures/refuse.js";
 import { Reply } from "../http/response/reply.js";
 import { applyReply, settleBody } from "../http/response/returned-value.js";

@@ -134,13 +134,17 @@ function refuseRequest(ctx: Context, maintenance: Maintenance): void {
 
 /**
  * Refuses all requests with 503 while the application starts: the listener accepts connections before the start is complete. It takes the
- * slot of maintenance, so the health endpoints work. Only `run()` uses it, and only until the start is complete.
+ * slot of maintenance, so the health endpoints work.
  */
 export class BootingLayer extends StageLayer {
-  override wrap(_inner: Run): Run {
+  isBooting = false;
+
+  override wrap(inner: Run): Run {
     return (ctx) => {
+      if (!this.isBooting) return inner(ctx);
       refuse(ctx, new Problem(503, { detail: "The application is starting. Please try again shortly." }));
       ctx.raw.setHeader("Retry-After", "1");
+      return undefined;
     };
   }
 }

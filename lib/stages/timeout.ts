@@ -26,7 +26,7 @@ import { StageLayer, type Run } from "../http/middleware.js";
 import { describeThrown } from "../errors/thrown-value.js";
 import { getRouteField } from "../http/failures/failed-request.js";
 import { refuse, refuseWithError } from "../http/failures/refuse.js";
-import { notifyErrorListeners } from "../http/koa/koa-application.js";
+import { notifyErrorListeners } from "../http/koa/error-events.js";
 import { toFrameworkError, isKnownFailure } from "../http/failures/thrown-error.js";
 import { waitsForBody } from "../http/connection/unread-body.js";
 import { tracing } from "../tracing/tracing.js";

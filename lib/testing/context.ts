@@ -17,7 +17,6 @@ import { TrustedProxies } from "../http/request/client-address.js";
 import type { Context } from "../http/request/context.js";
 import { KoaApplication } from "../http/koa/koa-application.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
-import { RequestHandler } from "../server/request-handler.js";
 import { encodeBody, type BodyOptions, type HeaderField } from "./transport.js";
 
 interface FakeRequestOptions extends BodyOptions {
@@ -56,16 +55,11 @@ export function context<Names extends string = never>(options: ContextOptions<Na
   checkOptionNames(options, NAMES, "context");
   const { params, clock = new SystemClock(), trustedProxies, ...request } = options;
   const proxies = TrustedProxies.parse(trustedProxies);
-  const requestHandler = new RequestHandler({
-    app: new KoaApplication(),
-    clock,
-    proxies,
-    readLimit: DEFAULT_READ_LIMIT,
-  });
-  const incoming = createFakeRequest(request);
+  const koa = new KoaApplication();
   let ctx: Context | undefined;
-  requestHandler.setChain((handled) => (ctx = handled));
-  requestHandler.handleRequest(incoming, new ServerResponse(incoming));
+  koa.serveWith({ clock, proxies, readLimit: DEFAULT_READ_LIMIT }, () => (handled) => (ctx = handled));
+  const incoming = createFakeRequest(request);
+  void koa.callback()(incoming, new ServerResponse(incoming));
   if (ctx === undefined) throw new TypeError("the server would refuse this request before a handler runs");
   if (params !== undefined) ctx.bindParams(params);
   // `bindParams` has bound these names.

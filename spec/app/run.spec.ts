@@ -24,18 +24,29 @@ class Database extends Subsystem {
   stop(): void {
     this.stops += 1;
   }
+
+  override beginWork(): void {}
 }
 
-/** Fails when it wraps more often than `left` times. An application wraps once for the booting chain and once for the ready chain. */
 class Fragile extends Layer {
-  constructor(private left: number) {
+  override wrap(): Run {
+    throw new Error("broken");
+  }
+}
+
+/** Fails at this step of the start. */
+class FragileDatabase extends Database {
+  constructor(private readonly step: "start" | "beginWork") {
     super();
   }
 
-  override wrap(inner: Run): Run {
-    this.left -= 1;
-    if (this.left < 0) throw new Error("broken");
-    return inner;
+  override start(): void {
+    if (this.step === "start") throw new Error("broken");
+    super.start();
+  }
+
+  override beginWork(): never {
+    throw new Error("broken");
   }
 }
 
@@ -120,31 +131,51 @@ describe("run(), if it cannot listen", () => {
   });
 });
 
-describe("a start that fails after it has started to listen", () => {
+describe("a start that fails", () => {
+  it("before it listens leaves nothing behind", async () => {
+    const database = new Database();
+    const builder = Application.create().provide(provide(Database).useValue(database)).layer(new Fragile());
+    const port = await freePort();
+
+    const error = await refusal(builder.port(port).build());
+
+    expect([error.message, database.starts, await isReachable(port)]).to.deep.equal(["broken", 0, false]);
+    expect(process.listenerCount("SIGTERM")).to.equal(0);
+  });
+
+  it("before it serves leaves the listener of the caller alone", async () => {
+    using own = await listening(net.createServer());
+
+    const error = await rejectionOf(Application.create().layer(new Fragile()).build().serve(own.server));
+
+    expect([error.message, own.server.listenerCount("connection")]).to.deep.equal(["broken", 0]);
+  });
+
   const rows = [
-    ["before any subsystem", 0],
-    ["after all subsystems", 1],
+    ["before any subsystem", "start", 0],
+    ["after all subsystems", "beginWork", 1],
   ] as const;
-  for (const [when, wraps] of rows) {
+  for (const [when, step, starts] of rows) {
     it(`closes the listener and stops the started subsystems, ${when}`, async () => {
-      const database = new Database();
-      const builder = Application.create().provide(provide(Database).useValue(database)).layer(new Fragile(wraps));
+      const database = new FragileDatabase(step);
+      const builder = Application.create().provide(provide(FragileDatabase).useValue(database));
       const port = await freePort();
 
       const error = await refusal(builder.port(port).build());
 
-      expect(error.message).to.equal("broken");
-      expect([database.starts, database.stops]).to.deep.equal([wraps, wraps]);
+      expect(error.cause).to.have.property("message", "broken");
+      expect([database.starts, database.stops]).to.deep.equal([starts, starts]);
       expect(await isReachable(port)).to.equal(false);
       expect(process.listenerCount("SIGTERM")).to.equal(0);
     });
   }
 
-  it("closes the listener of the caller", async () => {
+  it("closes the listener of the caller once it serves", async () => {
     const listener = net.createServer().listen(0, "127.0.0.1");
     await once(listener, "listening");
+    const application = Application.create().attach(() => Promise.reject(new Error("broken")));
 
-    const error = await rejectionOf(Application.create().layer(new Fragile(0)).build().serve(listener));
+    const error = await rejectionOf(application.build().serve(listener));
 
     expect(error.message).to.equal("broken");
     expect(listener.listening).to.equal(false);

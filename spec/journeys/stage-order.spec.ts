@@ -15,9 +15,10 @@ import type { AnyRequestOptions } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { createServer } from "node:http";
 import * as fc from "fast-check";
+import { compose } from "../../lib/http/compose.js";
 import { respondWith } from "../../lib/http/response/returned-value.js";
 import { Layer as KernelLayer } from "../../lib/http/middleware.js";
-import { errorBoundary } from "../../lib/pipeline/error-boundary.js";
+import { ErrorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { Pipeline } from "../../lib/pipeline/pipeline.js";
 import { listeningOn } from "../support/listening-on.js";
 import { DEV_ENDPOINT, EveryStage, LIMIT_BYTES, LONG, ORIGIN, QUOTA } from "../support/every-stage.js";
@@ -49,14 +50,13 @@ function marker(slot: Slot, seen: string[]): KoaMiddleware {
 
 async function walk(order: readonly Slot[], ends: Slot): Promise<readonly string[]> {
   const seen: string[] = [];
-  const pipeline = new Pipeline();
-  for (const slot of order) if (slot !== "router") pipeline.put(slot, marker(slot, seen));
-  const fallback = pipeline.composeFallback((ctx) => respondWith(ctx, "done"));
-  const router: Run = (ctx) => {
+  const router: KoaMiddleware = (ctx: Context, next) => {
     seen.push("router");
-    return ends === "router" ? respondWith(ctx, "done") : fallback(ctx);
+    return ends === "router" ? respondWith(ctx, "done") : next();
   };
-  const chain = pipeline.compose(router, { boundary: (inner) => errorBoundary(inner, () => {}) });
+  const pipeline = new Pipeline().put("router", router).guard("layers", new ErrorBoundary(() => {}));
+  for (const slot of order) if (slot !== "router") pipeline.put(slot, marker(slot, seen));
+  const chain = compose(pipeline.toFunctions(), (ctx) => respondWith(ctx, "done"));
   const layer: Layer = new Whole(chain);
   await using stack = await Stack.of([layer]);
   expect((await stack.ask("/")).text).to.equal("done");

@@ -58,18 +58,6 @@ const wrong: readonly (readonly [what: string, code: string, where: string, tell
   ["an address with a port", "E_BIND", ".bind(host)", (b) => b.bind("0.0.0.0:80")],
   ["an address in brackets", "E_BIND", ".bind(host)", (b) => b.bind("[::1]")],
   [
-    "middleware in Koa's own chain",
-    "E_KOA_USE",
-    "builder.koa",
-    (b) => b.koa.use(async (_ctx, next) => void (await next())),
-  ],
-  [
-    "sockets that wait for Koa's own server",
-    "E_KOA_SERVE",
-    "builder.koa",
-    ({ koa }) => void (koa.listen = () => new Server()),
-  ],
-  [
     "a proxy that is not an address",
     "E_TRUSTED_PROXIES",
     ".trustedProxies(list)",

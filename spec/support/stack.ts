@@ -5,16 +5,16 @@
 import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
-import Koa from "koa";
 import { RequestHandler } from "../../lib/server/request-handler.js";
 import { createServer } from "../../lib/server/server.js";
 import { respondWith } from "../../lib/http/response/returned-value.js";
 import { TrustedProxies } from "../../lib/http/request/client-address.js";
 import { type Clock, SystemClock } from "../../lib/runtime/clock.js";
 import { compose } from "../../lib/http/compose.js";
+import { KoaApplication } from "../../lib/http/koa/koa-application.js";
 import type { Context } from "../../lib/http/request/context.js";
 import type { Middleware } from "../../lib/http/middleware.js";
-import { lastResortHandler, errorBoundary } from "../../lib/pipeline/error-boundary.js";
+import { lastResortHandler, ErrorBoundary } from "../../lib/pipeline/error-boundary.js";
 import { listening } from "./listening.js";
 
 export interface ReceivedResponse {
@@ -43,14 +43,12 @@ export class Stack implements AsyncDisposable {
     handler: (ctx: Context) => unknown = () => undefined,
     clock: Clock = new SystemClock(),
   ): Promise<Stack> {
-    const routed = errorBoundary(
-      async (ctx) => respondWith(ctx, await handler(ctx)),
-      () => {},
-    );
-    const shared = { app: new Koa(), clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
-    const requestHandler = new RequestHandler(shared);
-    requestHandler.setChain(lastResortHandler(compose(layers, routed)));
-    const { server, port } = await listening(createServer(requestHandler));
+    const stack = [...layers, new ErrorBoundary(() => {})];
+    const chain = compose(stack, async (ctx) => respondWith(ctx, await handler(ctx)));
+    const koa = new KoaApplication();
+    const shared = { clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
+    koa.serveWith(shared, () => lastResortHandler(chain));
+    const { server, port } = await listening(createServer(new RequestHandler(koa)));
     return new Stack(server, port);
   }
 

@@ -8,7 +8,7 @@ import { ApplicationBuilder } from "../../lib/app/builder.js";
 import { Session } from "../../lib/stages/session/session.js";
 import { CspNonce } from "../../lib/stages/security-headers/csp-nonce.js";
 import type { Context } from "../../lib/http/request/context.js";
-import type { Next } from "../../lib/http/middleware.js";
+import type { KoaMiddleware, Next } from "../../lib/http/middleware.js";
 import { HTTP_REQUESTS_TOTAL } from "../../lib/observe/metrics/metrics.js";
 import { RequestId } from "../../lib/observe/request-id.js";
 import { TraceContext } from "../../lib/observe/trace-context.js";
@@ -129,11 +129,14 @@ export class StageProbes implements AsyncDisposable {
   }
 }
 
-/** Puts a probe into each slot. The chain is composed when the application starts, so it includes them. */
-function withProbes(parts: ApplicationParts, probe: (gap: Slot) => (ctx: Context, next: Next) => unknown): Application {
-  for (const gap of GAPS) if (parts.pipeline.isEnabled(gap)) parts.pipeline.put(gap, probe(gap));
+/** Puts a probe behind the function of each stage. */
+function withProbes({ koa, ...parts }: ApplicationParts, probe: (gap: Slot) => KoaMiddleware): Application {
+  koa.middleware = koa.middleware.flatMap((stage): KoaMiddleware[] => {
+    const gap = GAPS.find((slot) => slot === stage.name);
+    return gap === undefined ? [stage] : [stage, probe(gap)];
+  });
   // The constructor is internal. It only keeps the parts.
-  return Reflect.construct(Application, [parts]) as Application;
+  return Reflect.construct(Application, [{ koa, ...parts }]) as Application;
 }
 
 function recordAt<T>(records: ReadonlyMap<Slot, T>, gap: Slot): T {

@@ -5,6 +5,7 @@
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
+import type { ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../runtime/clock.js";
 import { isHalfClosed } from "./half-close.js";
@@ -150,7 +151,7 @@ export class Connection {
     readonly socket: Socket,
     readonly registry: Connections,
     /** The request's stream in HTTP/2: a client can cancel it and keep the connection. */
-    readonly stream: Duplex | undefined,
+    readonly stream: ServerHttp2Stream | undefined,
   ) {
     const { remoteAddress } = socket;
     this.peer = readPeer(remoteAddress ?? "");
@@ -163,7 +164,10 @@ export class Connection {
   }
 
   /** The connection of a request. Its first request creates it. */
-  static of({ socket, stream }: IncomingMessage & { readonly stream?: Duplex }, registry: Connections): Connection {
+  static of(
+    { socket, stream }: IncomingMessage & { readonly stream?: ServerHttp2Stream },
+    registry: Connections,
+  ): Connection {
     if (stream !== undefined) return new Connection(socket, registry, stream);
     const holder: ConnectedSocket = socket;
     return (holder[CONNECTION_KEY] ??= new Connection(socket, registry, undefined));

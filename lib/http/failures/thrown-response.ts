@@ -13,7 +13,7 @@ import { profile } from "../../runtime/profile.js";
 import { reportUnlogged, getRouteField } from "./failed-request.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { Context } from "../request/context.js";
-import { notifyErrorListeners } from "../koa/koa-application.js";
+import { notifyErrorListeners } from "../koa/error-events.js";
 import { refuseWithError } from "./refuse.js";
 import { toFrameworkError } from "./thrown-error.js";
 

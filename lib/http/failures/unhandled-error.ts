@@ -8,7 +8,7 @@ import type { HeadSnapshot } from "../response/response-state.js";
 import { discardBody } from "../response/body-stream.js";
 import type { Context } from "../request/context.js";
 import { reportUnlogged, getRouteField } from "./failed-request.js";
-import { KoaApplication, notifyErrorListeners } from "../koa/koa-application.js";
+import { ErrorEvents, notifyErrorListeners } from "../koa/error-events.js";
 import { refuse } from "./refuse.js";
 import { toFrameworkError, isKnownFailure } from "./thrown-error.js";
 
@@ -48,7 +48,7 @@ export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
 
 function report(ctx: Context, message: string, thrown: unknown, log: Target): void {
   const { app } = ctx;
-  if (!(app instanceof KoaApplication && app.hasLogged(ctx, thrown))) {
+  if (!(app instanceof ErrorEvents && app.hasLogged(ctx, thrown))) {
     log.error(message, { ...describeThrown(thrown), ...getRouteField(ctx) });
     reportUnlogged(ctx, message, thrown);
   }

@@ -1,103 +1,140 @@
 /**
- * The Koa application behind `builder.koa` and `ctx.app`. It serves no requests. Its `error` event passes unhandled errors to error
- * trackers (Sentry, dd-trace, elastic-apm), and accepts the errors that middleware emits. An event without a listener is logged; the `emit`
- * of Node would throw it.
+ * The Koa application behind `builder.koa` and `ctx.app`. From `build()` on it serves: `koa.middleware` has a function for each stage, and
+ * Koa's own `callback()` makes the listener. Three parts are of the framework: the context, the chain that Koa's option `compose` makes from
+ * the functions, and the response, which the end of that chain sends. Before `build()` `koa.middleware` has the application's own layers.
+ *
+ * Each application has separate classes for the context and its Koa request and response. Their prototypes are `koa.context`,
+ * `koa.request` and `koa.response`, so members that middleware adds there exist in this application only.
  */
+import { ServerResponse, type IncomingMessage } from "node:http";
+import type Koa from "koa";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { setupError } from "../../errors/setup-error.js";
-import { describeThrown } from "../../errors/thrown-value.js";
-import { currentSubscriber } from "../../tracing/flow.js";
-import { tracing } from "../../tracing/tracing.js";
-import type { Exchange } from "../request/exchange.js";
-import packages from "../packages.cjs";
-import { toFrameworkError } from "../failures/thrown-error.js";
+import type { Clock } from "../../runtime/clock.js";
+import { NO_UPLOADS } from "../body/uploads.js";
+import { Connection, Connections, isQueued } from "../connection/connection.js";
+import { prepareHttp2 } from "../connection/http2-request.js";
+import { getMiddlewareName, type KoaMiddleware } from "../middleware.js";
+import type { TrustedProxies } from "../request/client-address.js";
+import { Context } from "../request/context.js";
+import type { UploadReader } from "../request/exchange.js";
+import { ErrorEvents } from "./error-events.js";
+import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 
-const log = tracing.target("framework::http::error");
+/** The values that all contexts of one application share. */
+export interface SharedContextValues {
+  readonly clock: Clock;
+  readonly proxies: TrustedProxies;
+  readonly readLimit: number;
+  /** `undefined`: `ctx.uploads` throws. */
+  readonly uploadReader?: UploadReader | undefined;
+}
 
-/** How an error of a request was reported: in the log, or to the listeners. */
-type ErrorState = "logged" | "emitted";
+/** The chain inside the last-resort handler: it never throws and never rejects. */
+export type RequestChain = (ctx: Context) => void;
 
-export class KoaApplication extends packages.Koa {
-  // By request, because a program may throw one error object again and again.
-  private readonly knownErrors = new WeakMap<object, Map<unknown, ErrorState>>();
+/** Makes the chain from the functions of `koa.middleware`. */
+export type ComposeFunctions = (functions: readonly KoaMiddleware[]) => RequestChain;
 
-  override emit(event: string | symbol, ...args: unknown[]): boolean {
-    if (event !== "error") return super.emit(event, ...args);
-    const [error, ctx] = args;
-    const hasListener = this.listenerCount(event) > 0;
-    if (this.isContext(ctx)) this.recordError(ctx, error, hasListener ? "emitted" : "logged");
-    if (hasListener) return super.emit(event, ...args);
-    this.logEvent(error, this.isContext(ctx) ? ctx : undefined);
-    return false;
+/** Koa's types lack the option. */
+interface KoaOptions extends Pick<NonNullable<ConstructorParameters<typeof Koa>[0]>, "env"> {
+  readonly compose: (this: KoaApplication, functions: readonly KoaMiddleware[]) => RequestChain;
+}
+
+export class KoaApplication extends ErrorEvents {
+  /** The connections of all listeners that `callback()` made. @internal */
+  readonly connections = new Connections();
+  private readonly ContextClass = createContextClass(this);
+  /** @internal */
+  composeFunctions: ComposeFunctions = refuseToServe;
+
+  constructor() {
+    const options: KoaOptions = { compose: composeOnApplication };
+    super(options);
   }
 
-  // The chain of Koa is empty: it would respond to every request with 404, and its contexts are not those of the application.
-
-  override listen(): never {
-    throw createServeError("listen");
+  /** Serves requests from now on. @internal */
+  serveWith(
+    { uploadReader = NO_UPLOADS, ...shared }: SharedContextValues,
+    compose: ComposeFunctions,
+    middleware: readonly KoaMiddleware[] = [],
+  ): void {
+    Object.assign(this.context, shared, { uploadReader });
+    this.composeFunctions = compose;
+    this.middleware = [...middleware];
   }
 
-  override callback(): never {
-    throw createServeError("callback");
+  /** Whether it serves, from `build()` on. @internal */
+  get isServing(): boolean {
+    return this.composeFunctions !== refuseToServe;
   }
 
-  override createContext(): never {
-    throw createServeError("createContext");
+  /** Adds middleware to the application's layers, as `.layer()` of the builder does. */
+  override use<State, Custom>(
+    middleware: Koa.Middleware<Koa.DefaultState & State, Koa.DefaultContext & Custom>,
+  ): Koa<Koa.DefaultState & State, Koa.DefaultContext & Custom> {
+    if (this.isServing) throw createUseError(middleware);
+    return super.use(middleware);
   }
 
-  /** Whether middleware has emitted this error of the request, and it was logged. @internal */
-  hasLogged(ctx: Exchange, thrown: unknown): boolean {
-    return this.knownErrors.get(ctx)?.get(thrown) === "logged";
+  override callback(): ReturnType<Koa["callback"]> {
+    const hadListener = this.listenerCount("error") > 0;
+    const listener = super.callback();
+    // Koa adds its listener where there is none. It would write the errors to the console instead of the log.
+    if (!hadListener) this.removeAllListeners("error");
+    return listener;
   }
 
-  /** Emits an error to the listeners, unless they have it already. A listener that throws does not change the response. @internal */
-  notifyListeners(ctx: object, thrown: unknown): void {
-    if (this.listenerCount("error") === 0 || this.knownErrors.get(ctx)?.has(thrown) === true) return;
-    this.recordError(ctx, thrown, "emitted");
-    try {
-      this.emit("error", toError(thrown), ctx);
-    } catch (error) {
-      log.error("error listener failed", describeThrown(error));
-    }
+  /** Koa calls it for each request; koa-websocket calls it without a response. */
+  override createContext(incoming: IncomingMessage, response = new ServerResponse(incoming)): Koa.ParameterizedContext {
+    const ctx = new this.ContextClass(incoming, response, Connection.of(incoming, this.connections));
+    // Koa's members come through the prototype, which the compiler does not see.
+    return ctx as Context & Koa.ParameterizedContext;
   }
 
-  private recordError(ctx: object, error: unknown, state: ErrorState): void {
-    const errors = this.knownErrors.get(ctx) ?? new Map<unknown, ErrorState>();
-    this.knownErrors.set(ctx, errors.set(error, state));
-  }
-
-  private logEvent(error: unknown, ctx: Exchange | undefined): void {
-    const refusal = ctx === undefined ? undefined : toFrameworkError(ctx, error);
-    // As in Koa, the faults of a client do not count as errors of the application.
-    if (refusal !== undefined && refusal.status < 500) {
-      log.debug("request refused", { code: refusal.code, status: refusal.status });
-      return;
-    }
-    log.error("error event", describeThrown(error));
-    if (currentSubscriber() === undefined) ctx?.reportUnhandled?.("error event", error);
-  }
-
-  /** Middleware may emit an error with any second argument. */
-  private isContext(ctx: unknown): ctx is Exchange {
-    return typeof ctx === "object" && ctx !== null && Object.prototype.isPrototypeOf.call(this.context, ctx);
+  /** Koa calls it with each new context. The request is in flight from here on. */
+  handleRequest(ctx: Context, chain: RequestChain): void {
+    const { connection, incoming, raw } = ctx;
+    if (connection.wasReset) return void incoming.socket.destroy();
+    if (connection.stream === undefined) {
+      connection.addResponse(raw);
+      if (isQueued(raw)) return connection.start(raw, ctx.clock, () => start(ctx, chain));
+    } else prepareHttp2(incoming, raw, connection.stream);
+    start(ctx, chain);
   }
 }
 
-/** Emits an error to the listeners of `builder.koa.on("error")`, once for each request. @internal */
-export function notifyErrorListeners(ctx: object, thrown: unknown): void {
-  if ("app" in ctx && ctx.app instanceof KoaApplication) ctx.app.notifyListeners(ctx, thrown);
+/** Koa calls its option on the application. */
+function composeOnApplication(this: KoaApplication, functions: readonly KoaMiddleware[]): RequestChain {
+  return this.composeFunctions(functions);
 }
 
-function createServeError(method: string): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      `koa.${method}() serves no requests here: use run(), serve() or callback() of the application, and for sockets .attach((server) => …) of the builder`,
-      { code: "E_KOA_SERVE" },
-    ),
-  );
+function refuseToServe(): never {
+  const detail = "builder.koa serves from build() on: call build() before koa.callback() and koa.listen()";
+  throw setupError(new FrameworkError(detail, { code: "E_KOA_SERVE" }));
 }
 
-/** Listeners read the message and the stack of an `Error`, as in Koa. */
-function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error("a value that is not an Error was thrown", { cause: thrown });
+function start(ctx: Context, chain: RequestChain): void {
+  if (ctx.connection.isClosing) return;
+  ctx.connection.addRequest(ctx);
+  chain(ctx);
+}
+
+function createContextClass(koa: Koa): typeof Context {
+  class ApplicationContext<Names extends string = never> extends Context<Names> {}
+  class RequestFace extends KoaRequestFace {}
+  class ResponseFace extends KoaResponseFace {}
+  Object.assign(ApplicationContext.prototype, { app: koa, RequestFace, ResponseFace });
+  // The prototypes inherit the members of Koa's objects, which the compiler does not see.
+  Object.assign(koa, {
+    context: ApplicationContext.prototype,
+    request: RequestFace.prototype,
+    response: ResponseFace.prototype,
+  });
+  return ApplicationContext;
+}
+
+function createUseError(middleware: KoaMiddleware): FrameworkError {
+  const detail = `koa.use(${getMiddlewareName(middleware)}) was called after build(), when the order of the stages is fixed: call it before, or use .layer(middleware) of the builder`;
+  return setupError(new FrameworkError(detail, { code: "E_KOA_USE" }));
 }

@@ -83,7 +83,6 @@ export abstract class Exchange extends ResponseState {
     readonly connection: Connection,
   ) {
     super(raw);
-    connection.addRequest(this);
   }
 
   // --- the head ---

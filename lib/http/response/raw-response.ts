@@ -7,7 +7,7 @@ import type { Exchange } from "../request/exchange.js";
 import { checkStatusMessage } from "./head.js";
 import { NodeHead } from "./response-head.js";
 import { bindFlow } from "../../tracing/flow.js";
-import { notifyErrorListeners } from "../koa/koa-application.js";
+import { notifyErrorListeners } from "../koa/error-events.js";
 import { tracing } from "../../tracing/tracing.js";
 
 const log = tracing.target("framework::http::send");

@@ -20,7 +20,7 @@ import { TextHead, NodeHead } from "./response-head.js";
 import type { Context } from "../request/context.js";
 import { halfClose } from "../connection/half-close.js";
 import { getBodyLength } from "./response-state.js";
-import { notifyErrorListeners } from "../koa/koa-application.js";
+import { notifyErrorListeners } from "../koa/error-events.js";
 import { keepAliveAfterResponse, lingerAfterResponse, isSmallBody } from "../connection/unread-body.js";
 import { FrameworkRequest } from "../connection/connection.js";
 import { discardBody, findStreamError, isStream } from "./body-stream.js";

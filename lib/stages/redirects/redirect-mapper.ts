@@ -8,7 +8,7 @@ import type { PathParameter } from "../../endpoints/path.js";
 import { Redirect, getRedirectStatus } from "./redirect.js";
 import { listSiteOrigins } from "../../http/request/origin.js";
 import { findSafeReferer } from "../../http/request/safe-path.js";
-import { notifyErrorListeners } from "../../http/koa/koa-application.js";
+import { notifyErrorListeners } from "../../http/koa/error-events.js";
 import { refuseWithError } from "../../http/failures/refuse.js";
 import { isFormRead, readForm } from "../../http/body/body-reader.js";
 import type { Context } from "../../http/request/context.js";

@@ -10,7 +10,7 @@ import { DEFAULT_READ_LIMIT } from "../../http/body/body-reader.js";
 import { TrustedProxies } from "../../http/request/client-address.js";
 import { compose } from "../../http/compose.js";
 import type { Context } from "../../http/request/context.js";
-import { KoaApplication } from "../../http/koa/koa-application.js";
+import { KoaApplication, type RequestChain } from "../../http/koa/koa-application.js";
 import { isPromise, Layer, type KoaMiddleware, type Middleware, type Run } from "../../http/middleware.js";
 import { lastResortHandler } from "../../pipeline/error-boundary.js";
 import { SystemClock, type Clock } from "../../runtime/clock.js";
@@ -56,11 +56,13 @@ export class LayerTrial implements AsyncDisposable {
     { within = [], koa = new KoaApplication(), clock = new SystemClock() }: TrialOptions,
   ): Promise<LayerTrial> {
     const proxies = TrustedProxies.none;
-    const requestHandler = new RequestHandler({ app: koa, clock, proxies, readLimit: DEFAULT_READ_LIMIT });
-    const server = createServer(requestHandler).listen(0, "127.0.0.1");
+    const application = toApplication(koa);
+    let chain: RequestChain | undefined;
+    application.serveWith({ clock, proxies, readLimit: DEFAULT_READ_LIMIT }, () => (ctx) => chain?.(ctx));
+    const server = createServer(new RequestHandler(application)).listen(0, "127.0.0.1");
     await once(server, "listening");
     const trial = new LayerTrial(server);
-    requestHandler.setChain(lastResortHandler(compose(within, trial.composeObserved(layer))));
+    chain = lastResortHandler(compose(within, trial.composeObserved(layer)));
     return trial;
   }
 
@@ -94,6 +96,16 @@ export class LayerTrial implements AsyncDisposable {
       return this.current.enter(ctx, layered);
     };
   }
+}
+
+/** The middleware may have been created for a bare Koa application. */
+function toApplication(koa: Koa): KoaApplication {
+  if (koa instanceof KoaApplication) return koa;
+  const application = new KoaApplication();
+  for (const name of ["context", "request", "response"] as const)
+    Object.defineProperties(application[name], Object.getOwnPropertyDescriptors(koa[name]));
+  Object.assign(application.context, { app: koa });
+  return application;
 }
 
 /** Lets a middleware call next more than once: `compose` would stop the second call before the observation could count it. */

@@ -1,198 +1,331 @@
-/** The `error` event of `builder.koa`: the errors that middleware emits, and the events that error trackers get. */
-import { Application, NotFoundError, Route, Routes, type Context, type KoaMiddleware } from "@stagecraft/framework";
-import { expectLogLine, expectProblem, testApp, type TestApp } from "@stagecraft/framework/testing";
+/** The Koa application serves: its list has the stages, its `callback()` makes the listener, its `use` adds a layer. */
+import { once } from "node:events";
+import http from "node:http";
+import http2 from "node:http2";
+import net, { type AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import {
+  Application,
+  Injectable,
+  NotFoundError,
+  Route,
+  Routes,
+  STAGES,
+  type ApplicationBuilder,
+  type Context,
+  type KoaMiddleware,
+  type Middleware,
+  type Next,
+} from "@stagecraft/framework";
+import { context, expectLogLine, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import * as fc from "fast-check";
+import type Koa from "koa";
+import { EveryStage, GreetingModule } from "../../support/every-stage.js";
+import { errorOf } from "../../support/error-of.js";
+import { listening } from "../../support/listening.js";
+import { startupErrorOf } from "../../support/startup-error-of.js";
+import { until } from "../../support/until.js";
 
-const shared = new Error("the same object each time");
-
-const routes = new Routes([
-  Route.get("/panic", () => Promise.reject(new TypeError("boom"))),
-  Route.get("/shared", () => Promise.reject(shared)),
+const hello = new Routes([
+  Route.get("/", () => "hello"),
   Route.get("/missing", () => Promise.reject(new NotFoundError("nothing here"))),
-  // oxlint-disable-next-line prefer-promise-reject-errors -- hostile on purpose
-  Route.get("/text", () => Promise.reject("only text")),
-  Route.get("/begun", (ctx) => {
-    ctx.res.write("begun");
-    throw new TypeError("late");
-  }),
+  Route.get("/panic", () => Promise.reject(new TypeError("boom"))),
 ]);
 
-/** Like koa-error: it responds and emits the error. */
-const answering: KoaMiddleware = async (ctx: Context, next) => {
-  try {
-    await next();
-  } catch (error) {
-    ctx.app.emit("error", error, ctx);
-    ctx.status = error instanceof NotFoundError ? 404 : 500;
-    ctx.body = "answered by middleware";
-  }
-};
+/** Packages without types pass any value. */
+const untyped = (value: unknown): never => value as never;
 
-/** Like many error handlers: the application still responds. */
-const rethrowing: KoaMiddleware = async (ctx: Context, next) => {
-  try {
-    await next();
-  } catch (error) {
-    ctx.app.emit("error", error, ctx);
-    throw error;
-  }
-};
+const namesOf = ({ middleware }: Koa): readonly string[] => middleware.map(({ name }) => name);
 
-interface Heard {
-  readonly error: unknown;
-  readonly path: string;
+type Listener = (incoming: http.IncomingMessage, response: http.ServerResponse) => unknown;
+
+async function get(listener: Listener, path = "/"): Promise<Response> {
+  using server = await listening(http.createServer((incoming, response) => void listener(incoming, response)));
+  const response = await fetch(server.url + path, { headers: { Connection: "close" } });
+  return new Response(await response.text(), response);
 }
 
-interface Options {
-  readonly layer?: KoaMiddleware;
-  readonly listen?: boolean;
-  readonly catchPanic?: boolean;
+/** Stages that need nothing else. */
+const SWITCHES: readonly ((builder: ApplicationBuilder) => unknown)[] = [
+  (builder) => builder.compression(),
+  (builder) => builder.securityHeaders(),
+  (builder) => builder.requestId(),
+  (builder) => builder.accessLog(),
+  (builder) => builder.catchPanic(),
+  (builder) => builder.errorMapping(),
+  (builder) => builder.bodyLimit(100),
+  (builder) => builder.maintenance(),
+  (builder) => builder.layer((_ctx, next) => next()),
+];
+
+/** Runs the functions one in the other, as koa-compose does. */
+function runEach(functions: readonly KoaMiddleware[], ctx: Context): Promise<unknown> {
+  const [first, ...rest] = functions;
+  return Promise.resolve(first?.(ctx, async () => void (await runEach(rest, ctx))));
 }
 
-async function served({ layer, listen = false, catchPanic = true }: Options): Promise<[TestApp, Heard[]]> {
-  const builder = Application.create().routes(routes);
-  if (catchPanic) builder.catchPanic();
-  if (layer !== undefined) builder.layer(layer);
-  const heard: Heard[] = [];
-  if (listen) builder.koa.on("error", (error: unknown, ctx: Context) => heard.push({ error, path: ctx.path }));
-  return [await testApp(builder), heard];
-}
+describe("koa.middleware", () => {
+  it("has a function for each stage, in the order of the table, with every stage on", () => {
+    const builder = new EveryStage().applyTo(Application.create(GreetingModule));
 
-/** The events of failures: level, message and error. */
-function failuresOf({ logs }: TestApp): readonly string[] {
-  return logs
-    .lines()
-    .map(expectLogLine)
-    .filter(({ target }) => target.startsWith("framework::http"))
-    .map(({ level, message, fields }) => [level, message, fields?.["error"]].filter(Boolean).join(" "));
-}
+    builder.build();
 
-describe("an error that middleware emits", () => {
-  it("is logged where it has no listener, and the response of the middleware stays", async () => {
-    const [app] = await served({ layer: answering });
-    await using _ = app;
-
-    const response = await app.get("/panic");
-
-    expect([response.status, await response.text()]).to.deep.equal([500, "answered by middleware"]);
-    expect(failuresOf(app)).to.deep.equal(["ERROR error event TypeError: boom"]);
+    expect(namesOf(builder.koa)).to.deep.equal(STAGES.map(({ slot }) => slot));
   });
 
-  it("is not logged as an error where the client is at fault", async () => {
-    const [app] = await served({ layer: answering });
-    await using _ = app;
+  it("has the functions of the stages that are on, and no other", () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...SWITCHES]), (switches) => {
+        const builder = Application.create();
+        for (const each of switches) each(builder);
 
-    const response = await app.get("/missing");
+        const on = builder
+          .build()
+          .pipeline()
+          .filter((row) => row.on);
 
-    expect(response.status).to.equal(404);
-    expect(failuresOf(app)).to.deep.equal(["DEBUG request refused"]);
+        expect(namesOf(builder.koa)).to.deep.equal(on.map(({ slot }) => slot));
+      }),
+      { numRuns: 50 },
+    );
   });
 
-  it("goes to the listener instead of the log", async () => {
-    const [app, heard] = await served({ layer: answering, listen: true });
-    await using _ = app;
+  it("is what runs: a function that was removed before the listener is made is a stage that is off", async () => {
+    const builder = Application.create().routes(hello).requestId().securityHeaders();
+    const application = builder.build();
 
-    await app.get("/panic");
+    builder.koa.middleware = builder.koa.middleware.filter(({ name }) => name !== "requestId");
+    const { headers } = await get(application.callback());
 
-    expect(heard.map(({ error, path }) => `${String(error)} ${path}`)).to.deep.equal(["TypeError: boom /panic"]);
-    expect(failuresOf(app)).to.deep.equal([]);
+    expect([headers.get("x-request-id"), headers.get("x-frame-options")]).to.deep.equal([null, "DENY"]);
   });
 
-  it("may be emitted without a request, and without an error", async () => {
-    const [app] = await served({
-      layer: (ctx) => {
-        ctx.app.emit("error");
-        return "fine";
-      },
+  it("runs a function that was added before the listener is made in its place", async () => {
+    const builder = Application.create().routes(hello);
+    const application = builder.build();
+
+    builder.koa.middleware.unshift(async (ctx, next) => {
+      await next();
+      ctx.set("X-Seen", String(ctx.status));
     });
-    await using _ = app;
+    const response = await get(application.callback(), "/missing");
 
-    expect(await (await app.get("/")).text()).to.equal("fine");
-    expect(failuresOf(app)).to.deep.equal(["ERROR error event"]);
+    expect([response.status, response.headers.get("x-seen")]).to.deep.equal([404, "404"]);
   });
 
-  for (const listen of [false, true]) {
-    it(`is reported once when it is thrown too, ${listen ? "with" : "without"} a listener`, async () => {
-      const [app, heard] = await served({ layer: rethrowing, listen });
-      await using _ = app;
+  for (const [path, status, body] of [
+    ["/", 200, "hello"],
+    ["/missing", 404, undefined],
+    ["/nowhere", 404, undefined],
+    ["/up/live", 200, '{"state":"booting"}'],
+  ] as const) {
+    it(`is Koa middleware for code that composes it itself: ${path}`, async () => {
+      const builder = Application.create()
+        .routes(hello)
+        .requestId()
+        .bodyLimit(100)
+        .layer((_ctx, next) => next());
+      builder.build();
+      const ctx = context({ url: path });
 
-      const response = await app.get("/panic");
+      await runEach(builder.koa.middleware, ctx);
 
-      await expectProblem(response, { status: 500 });
-      expect(failuresOf(app)).to.have.lengthOf(1);
-      expect(heard).to.have.lengthOf(listen ? 1 : 0);
+      expect(ctx.status).to.equal(status);
+      if (body !== undefined) expect(ctx.body).to.equal(body);
+      expect(ctx.response.get("X-Request-Id")).not.to.equal("");
     });
   }
+});
 
-  it("is logged for every request that fails with the same object", async () => {
-    const [app] = await served({ layer: rethrowing });
-    await using _ = app;
+/** Middleware that leaves its name in the response. */
+function mark(name: string): KoaMiddleware {
+  return (ctx: Context, next) => {
+    ctx.append("X-Marks", name);
+    return next();
+  };
+}
 
-    await app.get("/shared");
-    await app.get("/shared");
+describe("koa.use()", () => {
+  @Injectable()
+  class FromContainer implements Middleware {
+    handle(ctx: Context, next: Next): unknown {
+      return mark("class")(ctx, next);
+    }
+  }
 
-    expect(failuresOf(app)).to.have.lengthOf(2);
+  it("adds a layer of stage 21, in one order with .layer(…)", async () => {
+    const builder = Application.create().routes(hello);
+    builder.layer(mark("1"));
+    builder.koa.use(mark("2")).use(mark("3"));
+    builder.layer({ handle: mark("object") }, FromContainer, mark("4"));
+    builder.koa.use(mark("5"));
+    await using app = await testApp(builder);
+
+    const { headers } = await app.get("/");
+
+    expect(headers.get("x-marks")).to.equal("1, 2, 3, object, class, 4, 5");
+    expect(app.application.pipeline().find(({ slot }) => slot === "layers")).to.include({ on: true });
+  });
+
+  it("takes functions only, as in Koa", () => {
+    const { koa } = Application.create();
+
+    expect(() => koa.use(untyped({ handle: mark("object") }))).to.throw(TypeError, "middleware must be a function!");
+  });
+
+  it("is refused after build(), with the name of the function", () => {
+    const builder = Application.create();
+    builder.build();
+
+    const error = errorOf(() =>
+      builder.koa.use(async function late(_ctx, next) {
+        await next();
+      }),
+    );
+
+    expect(error).to.include({ code: "E_KOA_USE" });
+    expect(error.message).to.include("koa.use(late) was called after build()");
+  });
+
+  it("and .layer(…) of the builder change nothing after build()", async () => {
+    const builder = Application.create().routes(hello);
+    const application = builder.build();
+
+    builder.layer(() => "from the layer");
+
+    expect(await (await get(application.callback())).text()).to.equal("hello");
   });
 });
 
-describe("an unhandled error", () => {
-  for (const catchPanic of [true, false]) {
-    it(`reaches a listener of koa.on("error") once, ${catchPanic ? "with" : "without"} the catchPanic stage`, async () => {
-      const [app, heard] = await served({ listen: true, catchPanic });
-      await using _ = app;
+describe("koa.callback()", () => {
+  for (const method of ["callback", "listen"] as const) {
+    it(`is refused before build(): koa.${method}()`, () => {
+      const { koa } = Application.create();
 
-      await expectProblem(await app.get("/panic"), { status: 500 });
-      await app.get("/shared");
-      await app.get("/shared");
+      const error = errorOf(() => koa[method]());
 
-      expect(heard.map(({ error }) => String(error))).to.deep.equal([
-        "TypeError: boom",
-        "Error: the same object each time",
-        "Error: the same object each time",
-      ]);
-      expect(failuresOf(app)).to.have.lengthOf(3);
+      expect(error).to.include({ code: "E_KOA_SERVE" });
+      expect(error.message).to.include("call build() before koa.callback() and koa.listen()");
     });
   }
 
-  it("reaches the listener as an Error if the thrown value is not an Error", async () => {
-    const [app, heard] = await served({ listen: true });
-    await using _ = app;
+  it("makes a listener that serves the application", async () => {
+    const builder = Application.create().routes(hello).requestId();
+    builder.build();
 
-    await app.get("/text");
+    const response = await get(builder.koa.callback());
 
-    expect(heard[0]?.error).to.be.instanceOf(Error).with.property("cause", "only text");
+    expect([response.status, await response.text()]).to.deep.equal([200, "hello"]);
+    expect(response.headers.get("x-request-id")).to.match(/^[\w-]+$/);
   });
 
-  it("reaches the listener after the head was sent", async () => {
-    const [app, heard] = await served({ listen: true });
-    await using _ = app;
+  it("serves by koa.listen() too", async () => {
+    const builder = Application.create().routes(hello);
+    builder.build();
+    const server = builder.koa.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    // A TCP listener's address is an AddressInfo.
+    const { port } = server.address() as AddressInfo;
 
-    await app.get("/begun").catch(() => undefined);
+    const response = await fetch(`http://127.0.0.1:${port}/`, { headers: { Connection: "close" } });
+    server.close();
 
-    expect(heard.map(({ error }) => String(error))).to.deep.equal(["TypeError: late"]);
+    expect(await response.text()).to.equal("hello");
   });
 
-  it("gets a response and a log line where a listener throws", async () => {
-    const builder = Application.create().routes(routes).catchPanic();
-    builder.koa.on("error", () => {
-      throw new Error("tracker");
+  it("serves HTTP/2", async () => {
+    const builder = Application.create().routes(hello);
+    builder.build();
+    // Node's types have only the listener of HTTP/1.
+    using server = await listening(http2.createServer(builder.koa.callback() as never));
+    const session = http2.connect(server.url);
+
+    const body = await text(session.request({ ":path": "/" }));
+    session.destroy();
+
+    expect(body).to.equal("hello");
+  });
+
+  it("keeps the errors in the log: Koa's listener, which writes them to the console, is not there", async () => {
+    const builder = Application.create().routes(hello);
+    await using app = await testApp(builder);
+
+    builder.koa.callback();
+    await app.get("/panic");
+
+    expect(builder.koa.listenerCount("error")).to.equal(0);
+    expect(app.logs.lines().filter((line) => line.includes("TypeError: boom"))).to.have.length(1);
+  });
+
+  it("keeps a listener that was there", () => {
+    const builder = Application.create();
+    const listener = builder.koa.onerror.bind(builder.koa);
+    builder.koa.on("error", listener);
+    builder.build();
+
+    builder.koa.callback();
+
+    expect(builder.koa.listeners("error")).to.deep.equal([listener]);
+  });
+
+  it("gives a context to a socket without a request in flight", async () => {
+    const builder = Application.create().routes(hello);
+    const seen: string[] = [];
+    builder.attach((server) => {
+      server.on("upgrade", (incoming, socket) => {
+        // koa-websocket calls it like this.
+        const ctx = builder.koa.createContext(incoming, untyped(undefined));
+        seen.push(`${ctx.path} ${String(ctx.query["a"])} ${ctx.get("Host")} ${ctx.ip}`);
+        socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+      });
     });
     await using app = await testApp(builder);
 
-    await expectProblem(await app.get("/panic"), { status: 500 });
+    const socket = net.connect(Number(new URL(app.url).port), "127.0.0.1");
+    socket.write("GET /chat?a=1 HTTP/1.1\r\nHost: shop\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+    await once(socket, "data");
+    const stopped = app.stop();
+    const draining = (): string | undefined => app.logs.lines().find((line) => line.includes('"draining"'));
+    await until(() => draining() !== undefined);
+    socket.destroy();
+    await stopped;
 
-    expect(failuresOf(app)).to.deep.equal([
-      "ERROR panic TypeError: boom",
-      "ERROR error listener failed Error: tracker",
-    ]);
+    expect(seen).to.deep.equal(["/chat 1 shop 127.0.0.1"]);
+    expect(expectLogLine(draining() ?? "").fields).to.deep.equal({ in_flight: 0 });
+  });
+});
+
+describe("build()", () => {
+  it("is refused the second time, because one Koa application serves one application", () => {
+    const builder = Application.create();
+    builder.build();
+
+    expect(startupErrorOf(() => builder.build()).diagnostics).to.deep.include({
+      code: "E_BUILT_TWICE",
+      what: "build() was called twice",
+      where: "the application's builder",
+      fix: "create another builder: its Koa application serves one application",
+    });
   });
 
-  it("with a status below 500 does not reach the listener", async () => {
-    const [app, heard] = await served({ listen: true });
-    await using _ = app;
+  it("may be called again after it has failed", () => {
+    const builder = Application.create().bind("");
 
-    await app.get("/missing");
-
-    expect(heard).to.deep.equal([]);
+    expect(() => builder.build()).to.throw("E_BIND");
+    builder.bind("127.0.0.1").build();
   });
+});
+
+describe("koa.listen, replaced by a package for sockets", () => {
+  for (const isAttached of [false, true]) {
+    it(`causes ${isAttached ? "no" : "a"} warning at the start ${isAttached ? "with" : "without"} .attach(…)`, async () => {
+      const builder = Application.create().routes(hello);
+      builder.koa.listen = () => new http.Server();
+      if (isAttached) builder.attach(() => {});
+      await using app = await testApp(builder);
+
+      expect(app.logs.transcript().includes("koa.listen was replaced")).to.equal(!isAttached);
+    });
+  }
 });

@@ -69,18 +69,6 @@ describe("koa.request and koa.response", () => {
   });
 });
 
-describe("Koa's own way to serve", () => {
-  for (const method of ["listen", "callback", "createContext"] as const) {
-    it(`is refused where it is asked for: koa.${method}()`, () => {
-      const { koa } = Application.create();
-
-      expect(() => void Reflect.apply(koa[method], koa, []))
-        .to.throw(`koa.${method}() serves no requests here`)
-        .with.property("code", "E_KOA_SERVE");
-    });
-  }
-});
-
 describe("koa.context.onerror", () => {
   it("has no effect on the responses to errors, which is a warning at the start", async () => {
     const builder = Application.create().routes(new Routes([Route.get("/", (ctx) => ctx.throw(418))]));

@@ -60,8 +60,6 @@ export const EXTENSIONS = [
   {
     package: "koa-websocket",
     use: "`websockify(builder.koa)`, `.attach((server) => builder.koa.ws.listen({ server }))`",
-    because:
-      "It replaces `koa.listen`, and makes a context of Koa's for each socket; neither exists here: `.attach((server) => new WebSocketServer({ server }))`",
     async run(host, websockify) {
       const { default: WebSocket } = await import("ws");
       websockify(host.koa);

@@ -195,7 +195,6 @@ export const WATCHERS = [
     package: "@sentry/node",
     name: "@sentry/node setupKoaErrorHandler",
     use: "`Sentry.setupKoaErrorHandler(builder.koa)`",
-    because: "It calls `koa.use`. The listener of the row above does its work",
     alone: true,
     run: (host, _module, sentry) => captured(host, sentry, () => sentry.setupKoaErrorHandler(host.koa)),
   },
