@@ -19,7 +19,7 @@ import { FinalJobError, type JobContext } from "../jobs/job-context.js";
 import { job } from "../jobs/job.js";
 import { Jobs } from "../jobs/jobs.js";
 import { MAX_PAYLOAD_BYTES } from "../jobs/payload.js";
-import { Clock } from "../runtime/clock.js";
+import { Clock, sleep } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
 import { MailContentError, MailRefusedError } from "./mail-error.js";
 import { readQueuedMail, type MailQueue, type QueuedMailData } from "./mail-queue.js";
@@ -96,7 +96,8 @@ class MailJobs {
       } catch (error) {
         if (signal.aborted) throw error;
         log.warn("mail not queued yet for the others", { message_id: rest.id, recipients: rest.only?.length, error });
-        await pause(this.clock, signal);
+        // After an abort the job is dispatched a last time.
+        await sleep(this.clock, PAUSE_MS, signal).catch(() => {});
       }
     }
   }
@@ -111,19 +112,6 @@ class MailJobs {
       throw error;
     }
   }
-}
-
-/** Ends early if the signal aborts. */
-function pause(clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = clock.setTimeout(finish, PAUSE_MS);
-    function finish(): void {
-      timer.cancel();
-      signal.removeEventListener("abort", finish);
-      resolve();
-    }
-    signal.addEventListener("abort", finish);
-  });
 }
 
 /** The job of a part of the recipients also names them, and must not be refused for its size when some have the mail. */

@@ -162,16 +162,19 @@ export abstract class Mailer extends Subsystem {
   }
 
   private async sendInTime(mail: OutgoingMail): Promise<MailResult> {
-    const limit = new SendingLimit(this.clock, this.timeoutMs, currentWorkScope()?.signal);
+    const limit = new AbortController();
+    const timer = this.clock.setTimeout(() => limit.abort(tooLate(this.timeoutMs)), this.timeoutMs);
+    const request = currentWorkScope()?.signal;
+    const signal = request === undefined ? limit.signal : AbortSignal.any([request, limit.signal]);
     try {
-      limit.signal.throwIfAborted();
-      const message = await limit.race(this.make(mail, limit.signal));
-      const result = await this.deliver(message, limit.signal);
+      signal.throwIfAborted();
+      const message = await raceAbort(signal, this.make(mail, signal));
+      const result = await this.deliver(message, signal);
       this.records?.add({ ...message, mail: mail.mail, state: "sent", result });
       logResult(message.name, result);
       return result;
     } finally {
-      limit.dispose();
+      timer.cancel();
     }
   }
 
@@ -217,37 +220,16 @@ function logResult(mail: string, { messageId, accepted, rejected, unknown }: Mai
   });
 }
 
-/** The limit of an attempt: the timeout of the mail, or the end of the request that sends it. */
-class SendingLimit {
-  readonly signal: AbortSignal;
-  private readonly stop: () => void;
-
-  constructor(clock: Clock, timeoutMs: number, request: AbortSignal | undefined) {
-    const controller = new AbortController();
-    this.signal = controller.signal;
-    const late = (): void => controller.abort(tooLate(timeoutMs));
-    const timer = clock.setTimeout(late, timeoutMs);
-    const ended = (): void => controller.abort(request?.reason);
-    if (request?.aborted === true) ended();
-    request?.addEventListener("abort", ended, { once: true });
-    this.stop = () => {
-      timer.cancel();
-      request?.removeEventListener("abort", ended);
-    };
-  }
-
-  dispose(): void {
-    this.stop();
-  }
-
-  /** Settles as `work` does, or rejects with the reason of the signal. */
-  race<T>(work: Promise<T>): Promise<T> {
-    const { signal } = this;
-    return new Promise((resolve, reject) => {
-      const aborted = (): void => reject(signal.reason as Error);
-      signal.addEventListener("abort", aborted, { once: true });
-      work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-    });
+/** Settles as `work` does, or rejects with the reason of the signal. */
+async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { signal: settled.signal });
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    settled.abort();
   }
 }
 

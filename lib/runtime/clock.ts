@@ -52,6 +52,22 @@ export class SystemClock extends Clock {
   }
 }
 
+/** Resolves after `ms` milliseconds; rejects with the reason of the signal when it aborts. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const aborted = (): void => {
+      timer.cancel();
+      reject(signal?.reason as Error);
+    };
+    const timer = clock.setTimeout(() => {
+      signal?.removeEventListener("abort", aborted);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", aborted, { once: true });
+  });
+}
+
 /** The result of `within` if the time limit came first. */
 export const OVERDUE: unique symbol = Symbol("overdue");
 

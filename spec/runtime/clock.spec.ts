@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { OVERDUE, SystemClock, within } from "../../lib/runtime/clock.js";
+import { OVERDUE, sleep, SystemClock, within } from "../../lib/runtime/clock.js";
 import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { rejectionOf } from "../support/rejection-of.js";
 
@@ -8,6 +8,34 @@ const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A promise that never settles. */
 const endless = new Promise<never>(() => {});
+
+describe("sleep", () => {
+  it("ends after its time, not before", async () => {
+    const clock = new FakeClock();
+    const ended: string[] = [];
+    const sleeping = sleep(clock, 100, new AbortController().signal).then(() => ended.push("ended"));
+
+    await clock.advanceAsync(99);
+    const early = [...ended];
+    await clock.advanceAsync(1);
+    await sleeping;
+
+    expect([early, ended]).to.deep.equal([[], ["ended"]]);
+  });
+
+  it("rejects when its signal aborts or has aborted, and leaves no timer", async () => {
+    const clock = new FakeClock();
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const sleeping = rejectionOf(sleep(clock, 100, controller.signal));
+
+    controller.abort(reason);
+
+    expect(await sleeping).to.equal(reason);
+    expect(await rejectionOf(sleep(clock, 100, controller.signal))).to.equal(reason);
+    expect(clock.pending).to.equal(0);
+  });
+});
 
 describe("within", () => {
   it("gives the result of the work, and leaves no timer", async () => {

@@ -2,7 +2,7 @@
 import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
-import type { Clock } from "../../runtime/clock.js";
+import { type Clock, sleep } from "../../runtime/clock.js";
 import { isRetryable } from "../database-error.js";
 import type { IsolationLevel } from "../driver.js";
 
@@ -53,21 +53,7 @@ export function isConflict(error: unknown): boolean {
 /** Longer after each attempt, and random, so that two transactions do not collide again. Rejects with the reason of the signal. */
 export function pauseBeforeRetry(clock: Clock, attempt: number, signal: AbortSignal | undefined): Promise<void> {
   const maxPauseMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(attempt, 10), MAX_PAUSE_MS);
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) return reject(signal.reason as Error);
-    const aborted = (): void => {
-      timer.cancel();
-      reject(signal?.reason as Error);
-    };
-    const timer = clock.setTimeout(
-      () => {
-        signal?.removeEventListener("abort", aborted);
-        resolve();
-      },
-      maxPauseMs * (0.5 + Math.random() / 2),
-    );
-    signal?.addEventListener("abort", aborted, { once: true });
-  });
+  return sleep(clock, maxPauseMs * (0.5 + Math.random() / 2), signal);
 }
 
 function optionError(name: string, value: unknown, known: string): FrameworkError {

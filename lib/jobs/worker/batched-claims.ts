@@ -2,7 +2,7 @@
  * Sends claims of completed jobs, and of jobs without a handler, to the store: at once if no call is under way, otherwise together with all
  * claims that arrive until then. A call that fails is repeated until the worker stops.
  */
-import { type Clock, within } from "../../runtime/clock.js";
+import { type Clock, sleep, within } from "../../runtime/clock.js";
 import type { JobClaim } from "../job-store.js";
 import { runQuietly } from "./quiet.js";
 
@@ -67,7 +67,7 @@ export class BatchedClaims {
       if (lost !== undefined && lost.length > 0) this.steps.lost(lost);
     } catch (error) {
       this.steps.failed(error);
-      await new Promise<void>((resolve) => this.clock.setTimeout(resolve, PAUSE_MS));
+      await sleep(this.clock, PAUSE_MS);
       this.waiting.unshift(...claims);
     } finally {
       this.inFlight = [];

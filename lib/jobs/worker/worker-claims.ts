@@ -1,5 +1,5 @@
 /** The claims of one worker, in their order: the claims of running jobs, and of jobs that are claimed ahead. */
-import type { Clock } from "../../runtime/clock.js";
+import { type Clock, sleep } from "../../runtime/clock.js";
 import type { ClaimedJob, JobStore } from "../job-store.js";
 import { runQuietly } from "./quiet.js";
 
@@ -131,7 +131,7 @@ export async function repeatStep<T>(
       return await step();
     } catch (error) {
       failed(error);
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, PAUSE_MS));
+      await sleep(clock, PAUSE_MS);
     }
   }
   return undefined;

@@ -11,7 +11,7 @@
  * @example
  * provide(Mailer).useFactory(() => new SmtpMailer({ host: "smtp.example.org", user, password, from: "shop@example.org" }));
  */
-import type { Timer } from "../../runtime/clock.js";
+import { sleep } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import { MailRefusedError, MailUnavailableError } from "../mail-error.js";
 import type { MailMessage } from "../mail-message.js";
@@ -71,7 +71,9 @@ export class SmtpMailer extends Mailer {
     for (let attempt = 1; delivery.remaining.length > 0; attempt += 1) {
       await this.attempt(delivery, signal);
       if (attempt >= this.#settings.attempts || delivery.isPermanent || signal.aborted) break;
-      if (delivery.remaining.length > 0) await this.pause(FIRST_DELAY_MS * 2 ** (attempt - 1), signal);
+      // After an abort the next attempt ends at once.
+      if (delivery.remaining.length > 0)
+        await sleep(this.clock, FIRST_DELAY_MS * 2 ** (attempt - 1), signal).catch(() => {});
     }
     return delivery.result(signal);
   }
@@ -104,19 +106,6 @@ export class SmtpMailer extends Mailer {
     } finally {
       this.#pool.release(session);
     }
-  }
-
-  private pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      let timer: Timer | undefined;
-      const end = (): void => {
-        timer?.cancel();
-        signal.removeEventListener("abort", end);
-        resolve();
-      };
-      timer = this.clock.setTimeout(end, delayMs);
-      signal.addEventListener("abort", end, { once: true });
-    });
   }
 }
 

@@ -23,8 +23,8 @@ export interface SmtpAttempt {
   readonly failed: { readonly error: unknown } | undefined;
   /** The content was sent to its end. */
   readonly isWhole: boolean;
-  /** The list of replies to the recipients, as the client records it. */
-  readonly envelope: unknown;
+  /** The envelope, to which the client has added the replies to the recipients. */
+  readonly envelope: object;
 }
 
 /** The code for a message above the size that the server accepts (RFC 1870). The client does not send such a message. */
@@ -51,9 +51,8 @@ function toRefused(address: string, status: number | undefined): readonly Refuse
 }
 
 /** The code of the reply for each refused recipient. The list belongs to the client, so its shape is checked. */
-function readRefusals(envelope: unknown): ReadonlyMap<string, number> {
-  const errors: unknown =
-    typeof envelope === "object" && envelope !== null ? Reflect.get(envelope, "rejectedErrors") : [];
+function readRefusals(envelope: object): ReadonlyMap<string, number> {
+  const errors: unknown = Reflect.get(envelope, "rejectedErrors");
   const refusals = new Map<string, number>();
   for (const error of Array.isArray(errors) ? (errors as readonly unknown[]) : []) {
     const recipient: unknown =

@@ -7,7 +7,7 @@
  *
  * Internal: each `SmtpMailer` has one pool.
  */
-import type { Clock, Timer } from "../../runtime/clock.js";
+import { type Clock, sleep, type Timer } from "../../runtime/clock.js";
 import { SmtpFailure } from "./smtp-failure.js";
 import type { SmtpSettings } from "./smtp-options.js";
 import { SmtpSession } from "./smtp-session.js";
@@ -78,9 +78,7 @@ export class SmtpPool {
     for (const wake of this.waiting) wake();
     const clock = this.clock();
     const end = clock.monotonic() + limitMs;
-    while (this.count > 0 && clock.monotonic() < end) {
-      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 20));
-    }
+    while (this.count > 0 && clock.monotonic() < end) await sleep(clock, 20);
     for (const session of this.busy) session.close();
   }
 

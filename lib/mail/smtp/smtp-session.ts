@@ -35,7 +35,8 @@ export class SmtpSession {
   /** The number of mails that it has sent. */
   mails = 0;
   private isClosed = false;
-  private lastError: unknown;
+  /** Ends the wait for the callback of a command. */
+  private interrupt: (error: unknown) => void = () => {};
 
   private constructor(
     private readonly client: SmtpClient,
@@ -43,11 +44,8 @@ export class SmtpSession {
     private readonly clock: Clock,
   ) {
     // Without a listener the client would throw the error of an unused connection.
-    client.on("error", (error: unknown) => {
-      this.lastError = error;
-      this.isClosed = true;
-    });
-    client.on("end", () => (this.isClosed = true));
+    client.on("error", (error: unknown) => this.handleEnd(error));
+    client.on("end", () => this.handleEnd(new Error("the connection has ended")));
   }
 
   /** Connects, and logs in. @throws SmtpFailure; the reason of the signal */
@@ -57,7 +55,7 @@ export class SmtpSession {
     const late = new SmtpFailure(`the mail server ${settings.host}:${settings.port} does not respond`, true);
     const timer = clock.setTimeout(() => limit.abort(late), settings.connectTimeoutMs);
     try {
-      await session.runWithin(AbortSignal.any([signal, limit.signal]), () => session.connect());
+      await session.connect(AbortSignal.any([signal, limit.signal]));
       return session;
     } catch (error) {
       session.close();
@@ -74,7 +72,7 @@ export class SmtpSession {
   /** Tests with RSET whether the server still responds. @throws SmtpFailure; the reason of the signal */
   async check(signal: AbortSignal): Promise<void> {
     try {
-      await this.runWithin(signal, () => this.command((done) => this.client.reset(done)));
+      await this.run((done) => this.client.reset(done), signal);
     } catch (error) {
       this.close();
       throw signal.aborted ? error : toConnectFailure(error, this.settings);
@@ -89,15 +87,16 @@ export class SmtpSession {
     let isWhole = false;
     // From here on the client writes the end of the content, so the server may accept it.
     content.once("end", () => (isWhole = true));
+    // The client adds the replies to the recipients to this object. It does not pass them with an error.
     const envelope = { from: from.address, to: [...recipients], size: bytes.length };
     let failed: { readonly error: unknown } | undefined;
     try {
-      await this.runWithin(signal, () => this.command((done) => this.client.send(envelope, content, done)));
+      await this.run((done) => this.client.send(envelope, content, done), signal);
     } catch (error) {
       failed = { error };
       content.destroy();
     }
-    const outcome = toOutcome({ recipients, failed, isWhole, envelope: this.envelope() }, this.settings);
+    const outcome = toOutcome({ recipients, failed, isWhole, envelope }, this.settings);
     if (failed !== undefined) this.close();
     return outcome;
   }
@@ -116,54 +115,35 @@ export class SmtpSession {
     this.client.quit();
   }
 
-  private async connect(): Promise<void> {
-    await this.command((done) => this.client.connect(done));
+  private handleEnd(error: unknown): void {
+    this.isClosed = true;
+    this.interrupt(error);
+  }
+
+  private async connect(signal: AbortSignal): Promise<void> {
+    await this.run((done) => this.client.connect(done), signal);
     const { login } = this.settings;
     if (login === undefined) return;
     const credentials = { user: login.user, pass: login.password };
-    await this.command((done) => this.client.login({ credentials }, done));
+    await this.run((done) => this.client.login({ credentials }, done), signal);
   }
 
-  /** Settles with the callback, and rejects when the connection ends before. */
-  private async command(run: (done: (error?: Error | null) => void) => void): Promise<void> {
-    const { client } = this;
-    let ended: (() => void) | undefined;
+  /** Settles with the callback. Rejects when the connection ends before, and when the signal aborts, which closes the connection. */
+  private async run(start: (done: (error?: Error | null) => void) => void, signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const aborted = (): void => {
+      this.interrupt(signal.reason);
+      this.close();
+    };
+    signal.addEventListener("abort", aborted, { once: true });
     try {
       await new Promise<void>((resolve, reject) => {
-        ended = () => reject(this.lastError ?? new Error("the connection has ended"));
-        client.once("error", ended);
-        client.once("end", ended);
-        run((error) => (error === undefined || error === null ? resolve() : reject(error)));
+        this.interrupt = reject;
+        start((error) => (error === undefined || error === null ? resolve() : reject(error)));
       });
     } finally {
-      if (ended !== undefined) client.removeListener("error", ended).removeListener("end", ended);
+      signal.removeEventListener("abort", aborted);
     }
-  }
-
-  /** Settles as `work` does; when the signal aborts, it closes the connection and rejects with the reason. */
-  private async runWithin(signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    signal.throwIfAborted();
-    let aborted: (() => void) | undefined;
-    const abort = new Promise<never>((_resolve, reject) => {
-      aborted = () => {
-        reject(signal.reason as Error);
-        this.close();
-      };
-      signal.addEventListener("abort", aborted, { once: true });
-    });
-    try {
-      await Promise.race([work(), abort]);
-    } finally {
-      if (aborted !== undefined) signal.removeEventListener("abort", aborted);
-    }
-  }
-
-  /**
-   * The client's list of replies to the recipients. nodemailer does not pass it with the error of a refused message or of a lost
-   * connection, so it is read here.
-   */
-  private envelope(): unknown {
-    return Reflect.get(this.client, "_envelope");
   }
 }
 

@@ -9,7 +9,7 @@
 import type { PostgresClient } from "./postgres-client.js";
 import { DriverError } from "../../driver-error.js";
 import type { MigrationLock } from "../../driver.js";
-import type { Clock } from "../../../runtime/clock.js";
+import { type Clock, sleep } from "../../../runtime/clock.js";
 
 /** Two arbitrary numbers that no other program uses; advisory locks belong to one database. */
 const LOCK = [0x66_72_61_6d, 0x6d_69_67_72] as const;
@@ -36,7 +36,7 @@ export async function lockPostgresMigrations(
     for (let pause = FIRST_PAUSE_MS; !(await take(client)); pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const left = until - clock.monotonic();
       if (left <= 0) throw await createLockError(client);
-      await pauseFor(clock, Math.min(pause * (0.5 + Math.random() / 2), left));
+      await sleep(clock, Math.min(pause * (0.5 + Math.random() / 2), left));
     }
   } catch (error) {
     client.close();
@@ -49,10 +49,6 @@ async function take(client: PostgresClient): Promise<boolean> {
   const [{ taken } = {}] = (await client.send(TAKE)).rows;
   if (taken !== true) await client.send("rollback");
   return taken === true;
-}
-
-function pauseFor(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.setTimeout(resolve, ms));
 }
 
 async function release(client: PostgresClient): Promise<void> {

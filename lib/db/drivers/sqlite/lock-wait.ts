@@ -2,7 +2,7 @@
  * The wait for a lock that another process holds. A wait inside the engine would block this process. So the work is retried after a pause,
  * which grows and is random.
  */
-import type { Clock } from "../../../runtime/clock.js";
+import { type Clock, sleep } from "../../../runtime/clock.js";
 import { isBusy } from "./sqlite-failure.js";
 
 const FIRST_PAUSE_MS = 2;
@@ -29,18 +29,4 @@ export async function retryWhileLocked<T>(
       await sleep(clock, Math.min(pause * (0.5 + Math.random() / 2), left), signal);
     }
   }
-}
-
-function sleep(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => {
-      timer.cancel();
-      reject(signal?.reason as Error);
-    };
-    const timer = clock.setTimeout(() => {
-      signal?.removeEventListener("abort", aborted);
-      resolve();
-    }, ms);
-    signal?.addEventListener("abort", aborted, { once: true });
-  });
 }
