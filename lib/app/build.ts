@@ -145,6 +145,7 @@ function createPipelineParts(
     routes: routeCollection.graphRoutes(),
     stages: pipeline.describe(),
     events: events.listEvents(),
+    injections: container.injections(),
     getInstance: (module, provided) => container.in(module).get(provided),
   });
   for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.setGraph(graph);

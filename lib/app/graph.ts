@@ -2,6 +2,7 @@
  * The application as data: modules, routes and stages. It is equal for equal applications: it has no time and no absolute path, and
  * its keys are sorted and its lists have a fixed order. Tools and the graph endpoint read it.
  */
+import type { Injection } from "../di/container.js";
 import type { ModuleDescription } from "../di/inspection.js";
 import { type InjectionToken, describeToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
@@ -46,6 +47,8 @@ export interface ApplicationGraph {
   readonly routes: readonly GraphRoute[];
   /** The events that a module lists or a provider listens to, sorted by name. */
   readonly events: readonly GraphEvent[];
+  /** What the constructors of the modules got, in the order of construction. */
+  readonly injections: readonly Injection[];
   readonly pages: readonly string[];
   readonly pipeline: readonly { readonly number: number; readonly slot: string; readonly on: boolean }[];
 }
@@ -55,14 +58,17 @@ export interface GraphInput {
   readonly routes: readonly GraphRoute[];
   readonly stages: readonly StageRow[];
   readonly events: readonly KnownEvent[];
+  readonly injections: readonly Injection[];
   readonly getInstance: (module: Class, provided: InjectionToken) => unknown;
 }
 
-export function describeGraph({ modules, routes, stages, events, getInstance }: GraphInput): ApplicationGraph {
-  const sorted = routes.toSorted(compareRoutes);
+export function describeGraph(input: GraphInput): ApplicationGraph {
+  const { modules, stages, events, injections, getInstance } = input;
+  const sorted = input.routes.toSorted(compareRoutes);
   return {
     events: events.map((each) => describeEvent(each, modules)).toSorted((a, b) => compareText(a.name, b.name)),
     format: "framework.uag.v1",
+    injections,
     modules: modules.map((each) => describeModule(each, (provided) => getInstance(each.module, provided))),
     pages: [...new Set(sorted.flatMap(({ pages }) => pages))].toSorted(),
     pipeline: stages.map(({ number, slot, on }) => ({ number, on, slot })),

@@ -197,7 +197,7 @@ export abstract class Database<Tables> extends Subsystem {
   }
 
   /**
-   * A query that is compiled once and runs with other values each time: for frequent queries. `build` gets a stand-in for each of its
+   * A query that is compiled once and runs with other values each time: for frequent queries. `build` gets a placeholder for each of its
    * parameters and may only bind it.
    *
    * @example

@@ -33,7 +33,7 @@ export function createPreparedQuery<Values extends readonly unknown[], Row>(
   const standIns = Array.from({ length: build.length }, (_, index) => new StandIn(index));
   // The length of a function does not count parameters with a default, nor a rest parameter.
   const uncounted = new StandIn(build.length);
-  // The builder binds a stand-in in the same way as the value.
+  // The builder binds a placeholder in the same way as the value.
   const compiled = build(...([...standIns, uncounted] as unknown as Values)).compile();
   if (compiled.parameters.includes(uncounted)) throw uncountedError();
   for (const standIn of standIns) if (!compiled.parameters.includes(standIn)) throw notBoundError(standIn.index);

@@ -20,7 +20,7 @@ export function unreadableConstructor(provider: Provider, target: object, shape:
     code: "E_INJECTABLE_MISSING",
     what: `${name} has constructor parameters and no decorator, so the types of the parameters are not known`,
     where,
-    fix: `decorate ${name} with @Injectable()${isInherited ? `, or give ${describeToken(target)} a constructor` : ""}`,
+    fix: `decorate ${name} with @Injectable(), or give each parameter a default: store = inject(Store)${isInherited ? `, or give ${describeToken(target)} a constructor` : ""}`,
   };
 }
 
@@ -28,7 +28,7 @@ export function unreadableConstructor(provider: Provider, target: object, shape:
 const KEEP_METADATA =
   'set "emitDecoratorMetadata": true, which tsc and vitest on Vite 8 read, or "decoratorMetadata": true for swc; ' +
   "esbuild, tsx and Vite 7 have no such setting, and Node's own type stripping does not parse decorators; " +
-  "or put @Inject on every parameter";
+  "or give each parameter a default, which needs no setting: store = inject(Store)";
 
 function metadataDropped(name: string, where: string): Diagnostic {
   return {

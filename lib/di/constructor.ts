@@ -3,6 +3,7 @@
  * parameter is not a token. A class that declares no constructor has the parameters of its parent. A class with an empty constructor has
  * none.
  */
+import { enterContext } from "./construction/inject.js";
 import { getConstructorTypes, getInjections, isInjectable } from "./injectable.js";
 import { isInjectionToken, type InjectionToken } from "./token.js";
 import { isClass, type Class } from "../runtime/class.js";
@@ -14,7 +15,7 @@ export interface ConstructorParameter {
   /** Counted from 1. */
   readonly position: number;
   readonly token: InjectionToken | undefined;
-  /** Set where `token` is not. */
+  /** Set where the parameter has neither a token nor a default. */
   readonly reason?: NoTokenReason;
   /** The type at run time, or the value under `@Inject`; for messages. */
   readonly found: unknown;
@@ -37,9 +38,12 @@ export function readConstructor(target: Class): ConstructorShape {
   const injections = getInjections(declaredBy);
   const length = Math.max(types?.length ?? 0, declaredBy.length, ...[...injections.keys()].map((index) => index + 1));
   const parameters = Array.from({ length }, (_, index) =>
-    injections.has(index) ? toInjectedParameter(index, injections.get(index)) : toTypedParameter(index, types?.[index]),
+    injections.has(index)
+      ? toInjectedParameter(index, injections.get(index))
+      : toTypedParameter(index, types?.[index], index >= declaredBy.length),
   );
-  if (types !== undefined || injections.size === length) return { declaredBy, parameters };
+  const isReadable = parameters.every(({ position }) => position > declaredBy.length || injections.has(position - 1));
+  if (types !== undefined || isReadable) return { declaredBy, parameters };
   const unreadableBecause = isInjectable(declaredBy) ? "metadata dropped" : "undecorated";
   return { declaredBy, parameters: [], unreadableBecause };
 }
@@ -71,10 +75,11 @@ function toInjectedParameter(index: number, token: unknown): ConstructorParamete
   return { position, token: undefined, reason: token === undefined ? "undefined" : "not a token", found: token };
 }
 
-function toTypedParameter(index: number, type: unknown): ConstructorParameter {
+/** @param isDefaulted true from the first parameter with a default on: the default applies, unless the type is a class. */
+function toTypedParameter(index: number, type: unknown, isDefaulted: boolean): ConstructorParameter {
   const position = index + 1;
   const reason = findNoTokenReason(type);
-  if (reason !== undefined) return { position, token: undefined, reason, found: type };
+  if (reason !== undefined) return { position, token: undefined, found: type, ...(!isDefaulted && { reason }) };
   // Without a reason the type is a function, and the function that stands for a type at run time is its class.
   return { position, token: type as Class, found: type };
 }
@@ -100,7 +105,7 @@ export function readParameterNames(target: object): readonly string[] {
   return end === -1 ? parts : parts.slice(0, end);
 }
 
-/** The argument of a constructor that is called to be observed. */
+/** The second argument of a constructor that is called to be observed. The first is `undefined`, so that a default applies. */
 const PROBE = Symbol("probe");
 
 /**
@@ -108,23 +113,30 @@ const PROBE = Symbol("probe");
  * declares a constructor without parameters calls its parent with other arguments, or not at all, and has no other difference.
  *
  * For one construction the parent is a function that records its arguments and throws, so no field is set and no code of the parent runs.
- * The code of a declared constructor before `super()` runs once. Called only for a class without decorator metadata.
+ * The code of a declared constructor before `super()` runs once, and `inject` throws in it. Called only for a class without decorator
+ * metadata.
  */
 function forwardsArguments(candidate: Class): boolean {
   const parent: unknown = Object.getPrototypeOf(candidate);
   if (!isClass(parent)) return false;
-  let passed: unknown;
+  let passed: readonly unknown[] = [];
   const observer = function (...given: readonly unknown[]): never {
-    passed = given[0];
+    passed = given;
     throw PROBE;
   };
   if (!Reflect.setPrototypeOf(candidate, observer)) return true;
+  const outer = enterContext(throwProbe);
   try {
-    Reflect.construct(candidate, [PROBE]);
+    Reflect.construct(candidate, [undefined, PROBE]);
   } catch {
     // The observer throws; so may the constructor, before it calls its parent.
   } finally {
+    enterContext(outer);
     Reflect.setPrototypeOf(candidate, parent);
   }
-  return passed === PROBE;
+  return passed[0] === undefined && passed[1] === PROBE;
+}
+
+function throwProbe(): never {
+  throw PROBE;
 }

@@ -9,8 +9,8 @@
  * await container.dispose();
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { disposeAll, type DisposalLimit } from "./disposal.js";
-import type { InstanceBuilder } from "./instances.js";
+import { disposeAll, type DisposalLimit } from "./construction/disposal.js";
+import type { InstanceBuilder } from "./construction/instances.js";
 import type { ApplicationScope, Scope } from "./module-scope.js";
 import { describeToken, type InjectionToken } from "./token.js";
 import type { Class } from "../runtime/class.js";
@@ -22,6 +22,16 @@ export interface Resolver {
    * @throws FrameworkError `E_CONTAINER_DISPOSED` once the container is disposed of.
    */
   get<T>(token: InjectionToken<T>): T;
+}
+
+/** The tokens that one constructor or factory got. */
+export interface Injection {
+  /** The name of the module; `""` for a binding of the builder. */
+  readonly module: string;
+  /** The name of the class; that of the token for a factory. */
+  readonly provider: string;
+  /** Those of the types of the parameters first, then those of the calls of `inject`. A factory also resolves tokens without `inject`: these are not known. */
+  readonly tokens: readonly string[];
 }
 
 export class Container implements Resolver {
@@ -63,6 +73,16 @@ export class Container implements Resolver {
   /** Every instance and value so far, in order of construction, each object once. */
   instances(): readonly unknown[] {
     return removeDuplicates(this.builder.entries().map(([, value]) => value));
+  }
+
+  /** What each constructor and factory got, as data; those that got nothing are left out. */
+  injections(): readonly Injection[] {
+    const all = this.builder.injections().filter(([, tokens]) => tokens.length > 0);
+    return all.map(([{ scope, source, token }, tokens]) => ({
+      module: scope === this.application ? "" : scope.name,
+      provider: describeToken(source.kind === "class" ? source.implementation : token),
+      tokens: tokens.map(describeToken),
+    }));
   }
 
   /**

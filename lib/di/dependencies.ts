@@ -23,7 +23,7 @@ export class DependencyWiring {
     const pending = [...providers];
     const known = new Set(pending);
     for (const provider of pending) {
-      provider.dependencies = this.findDependencies(provider);
+      provider.parameters = this.findParameters(provider);
       for (const dependency of provider.dependencies) {
         if (!known.has(dependency)) pending.push(dependency);
         known.add(dependency);
@@ -36,14 +36,14 @@ export class DependencyWiring {
     return this.pendingDiagnostics.map((describe) => describe());
   }
 
-  private findDependencies(provider: Provider): readonly Provider[] {
+  private findParameters(provider: Provider): readonly (Provider | undefined)[] {
     if (provider.source.kind !== "class") return [];
     const target = provider.source.implementation;
     const shape = readConstructor(target);
     if (shape.unreadableBecause !== undefined) {
       this.pendingDiagnostics.push(() => unreadableConstructor(provider, target, shape));
     }
-    return shape.parameters.flatMap((parameter) => this.findDependency(provider, target, shape, parameter) ?? []);
+    return shape.parameters.map((parameter) => this.findDependency(provider, target, shape, parameter));
   }
 
   private findDependency(
@@ -52,8 +52,9 @@ export class DependencyWiring {
     shape: ConstructorShape,
     parameter: ConstructorParameter,
   ): Provider | undefined {
-    const { token } = parameter;
+    const { token, reason } = parameter;
     if (token === undefined) {
+      if (reason === undefined) return undefined;
       this.pendingDiagnostics.push(() => parameterWithoutToken(provider, target, shape, parameter));
       return undefined;
     }

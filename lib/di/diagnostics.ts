@@ -100,7 +100,7 @@ export function providerFailed(provider: Provider, error: unknown): Diagnostic {
   if (error instanceof DiagnosticError) return error.diagnostic;
   const where = describeBuildPlace(provider);
   // The message of an error of the framework has the fix, and its code has an entry in the guide.
-  if (error instanceof FrameworkError && error.code !== "E_INTERNAL") {
+  if (isExplained(error)) {
     return {
       code: error.code,
       what: `${provider.label} could not be built: ${error.message}`,
@@ -114,6 +114,12 @@ export function providerFailed(provider: Provider, error: unknown): Diagnostic {
     where,
     fix: "correct the code, or what it reads; open files and connections in Subsystem.start(), not in a constructor or a factory",
   };
+}
+
+function isExplained(error: unknown): error is Error & { readonly code: string } {
+  if (error instanceof FrameworkError) return error.code !== "E_INTERNAL";
+  // The errors of another copy of the framework are of another class.
+  return error instanceof Error && "code" in error && error.code === "E_TWO_COPIES";
 }
 
 /** The place of a running constructor or factory. */

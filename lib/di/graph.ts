@@ -14,12 +14,13 @@ import { DependencyWiring } from "./dependencies.js";
 import { depthFirst } from "./depth-first.js";
 import { dependencyCycle, unusedOverride } from "./diagnostics.js";
 import type { InspectionOptions, InspectionResult, ModuleDescription } from "./inspection.js";
-import { InstanceBuilder } from "./instances.js";
+import { InstanceBuilder } from "./construction/instances.js";
 import { explainMissing } from "./missing-provider.js";
 import { checkBinding, collectModules } from "./module-collection.js";
 import { ApplicationScope, type ModuleScope, type Scope } from "./module-scope.js";
 import { Binding } from "./provide.js";
 import { Provider } from "./provider.js";
+import { groupProviders } from "./construction/shared-instances.js";
 import type { InjectionToken } from "./token.js";
 import { isClass } from "../runtime/class.js";
 
@@ -27,27 +28,25 @@ import { isClass } from "../runtime/class.js";
 interface BuildPlan {
   readonly application: ApplicationScope;
   readonly order: readonly Provider[];
-  /** Test overrides that only a factory can still resolve. */
+  /** Test overrides that only factories and `inject` can still resolve, which is known when all constructors have run. */
   readonly unusedOverrides: readonly Provider[];
 }
 
 /** Checks a graph, and builds no instance. */
 export function inspect(options: InspectionOptions): InspectionResult {
   const diagnostics: Diagnostic[] = [];
-  const application = new ApplicationScope();
+  const application = new ApplicationScope(options.name);
   bindAll(application, options, diagnostics);
   const modules = options.root === undefined ? [] : collectModules(options.root, application, diagnostics);
   const wiring = new DependencyWiring(application);
   const roots = listProvidersToBuild(application, modules, options, wiring.used);
   wiring.wire([...roots, ...application.defaults.values()]);
-  const { postorder, cycles } = depthFirst(roots, ({ dependencies }) => dependencies);
-  const order = shareInstances(application, postorder);
+  const { postorder: order, cycles } = depthFirst(roots, ({ dependencies }) => dependencies);
+  groupProviders([...order, ...application.defaults.values()]);
   checkRequired(application, options, wiring.used, diagnostics);
   diagnostics.push(...wiring.diagnostics(), ...cycles.map(dependencyCycle));
-  const unused = findUnusedOverrides(application, options, wiring.used);
-  // A factory may resolve an override, which is known only when the factory has run.
-  if (!order.some(({ source }) => source.kind === "factory")) diagnostics.push(...unused.map(unusedOverride));
-  const build = (): Container => buildAll({ application, order, unusedOverrides: unused }, diagnostics);
+  const unusedOverrides = findUnusedOverrides(application, options, wiring.used);
+  const build = (): Container => buildAll({ application, order, unusedOverrides }, diagnostics);
   return { diagnostics, modules: application.modules.map(describe), build };
 }
 
@@ -87,38 +86,6 @@ function listProvidersToBuild(
   }
   addClasses(application, extras(undefined));
   return [...roots];
-}
-
-/** Replaces equal providers by the first of them. Returns the order of the remaining providers. */
-function shareInstances(application: ApplicationScope, order: readonly Provider[]): readonly Provider[] {
-  const shared = findSharedInstances([...new Set([...order, ...application.defaults.values()])]);
-  for (const scope of [application, ...application.modules]) scope.replace(shared);
-  return order.filter((provider) => !shared.has(provider));
-}
-
-/**
- * Maps each provider to an earlier, equal one: several modules list one class under one token, and its dependencies are the same in each of
- * them. Where the bindings of the modules give it different dependencies, each module has a separate instance.
- *
- * @param order Wired providers, dependencies first. Their dependencies are replaced too.
- */
-function findSharedInstances(order: readonly Provider[]): ReadonlyMap<Provider, Provider> {
-  const shared = new Map<Provider, Provider>();
-  const distinctByClass = new Map<unknown, Provider[]>();
-  for (const provider of order) {
-    provider.dependencies = provider.dependencies.map((dependency) => shared.get(dependency) ?? dependency);
-    if (provider.source.kind !== "class") continue;
-    const others = distinctByClass.get(provider.source.implementation) ?? [];
-    const equal = others.find((other) => isEqual(other, provider));
-    if (equal === undefined) distinctByClass.set(provider.source.implementation, [...others, provider]);
-    else shared.set(provider, equal);
-  }
-  return shared;
-}
-
-/** For two providers of one class. */
-function isEqual(one: Provider, other: Provider): boolean {
-  return one.token === other.token && one.dependencies.every((dependency, at) => dependency === other.dependencies[at]);
 }
 
 function checkRequired(
@@ -177,7 +144,7 @@ function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Containe
   const builder = new InstanceBuilder(plan.application, plan.order);
   const container = new Container(plan.application, builder);
   const failures = builder.build();
-  // After a failure, an override may be unused because a factory did not finish.
+  // After a failure, an override may be unused because a constructor or a factory did not finish.
   const unused = failures.length > 0 ? [] : plan.unusedOverrides.filter((provider) => !builder.lookedUp.has(provider));
   if (failures.length + unused.length === 0) return container;
   // Disposed of in the background, because the error to report is the failed start.

@@ -15,6 +15,8 @@ export interface RequiredToken {
 
 /** Each member is optional. */
 export interface InspectionOptions {
+  /** For messages: the scope outside all modules. */
+  readonly name?: string;
   readonly root?: Class | undefined;
   /** Visible in the whole application. They override every module's binding of the same token, and are always built. */
   readonly bindings?: readonly Binding[];

@@ -22,11 +22,6 @@ export abstract class Scope implements VisibleProviders {
     return this.find(token) ?? this.notInjected.get(token);
   }
 
-  /** Replaces each provider that is a key of `substitutes`. */
-  replace(substitutes: ReadonlyMap<Provider, Provider>): void {
-    replaceProviders(this.notInjected, substitutes);
-  }
-
   /** The provider of a class that this scope builds: the visible one, else a new one that is not injected. */
   ensureProvider(target: Class): Provider {
     const known = this.find(target) ?? this.notInjected.get(target);
@@ -59,11 +54,6 @@ export class ModuleScope extends Scope {
   /** Provides the token here; the last call wins. */
   provide({ token, source }: Binding): void {
     this.providers.set(token, new Provider(token, source, this));
-  }
-
-  override replace(substitutes: ReadonlyMap<Provider, Provider>): void {
-    super.replace(substitutes);
-    replaceProviders(this.providers, substitutes);
   }
 
   override find(token: InjectionToken): Provider | undefined {
@@ -103,7 +93,6 @@ export class ModuleScope extends Scope {
  * not), then the defaults.
  */
 export class ApplicationScope extends Scope {
-  readonly name = "the application";
   /** Visible everywhere; they override every module's binding of the same token. */
   readonly bindings = new Map<InjectionToken, Provider>();
   /** Visible everywhere; every other visible binding overrides them. */
@@ -111,6 +100,10 @@ export class ApplicationScope extends Scope {
   /** The root first, each module once; filled by `collectModules`. */
   modules: readonly ModuleScope[] = [];
   root: ModuleScope | undefined;
+
+  constructor(readonly name = "the application") {
+    super();
+  }
 
   override find(token: InjectionToken): Provider | undefined {
     const { bindings, defaults, root } = this;
@@ -131,16 +124,10 @@ export class ApplicationScope extends Scope {
     return this.modules.filter(({ providers }) => providers.has(token));
   }
 
-  /** The provider, if all modules that have one have the same. */
+  /** The provider, if all modules that have one share its instance. */
   private findOnly(pick: (scope: ModuleScope) => Provider | undefined): Provider | undefined {
-    const providers = new Set(this.modules.map(pick).filter((provider) => provider !== undefined));
-    return providers.size === 1 ? [...providers][0] : undefined;
+    const [first, ...others] = this.modules.map(pick).filter((provider) => provider !== undefined);
+    const isShared = others.every(({ group }) => group === first?.group && !group.isSplit);
+    return isShared ? first : undefined;
   }
-}
-
-function replaceProviders(
-  providers: Map<InjectionToken, Provider>,
-  substitutes: ReadonlyMap<Provider, Provider>,
-): void {
-  for (const [token, provider] of providers) providers.set(token, substitutes.get(provider) ?? provider);
 }

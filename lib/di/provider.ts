@@ -11,11 +11,25 @@ export interface VisibleProviders {
   find(token: InjectionToken): Provider | undefined;
 }
 
+/**
+ * Providers that differ in their module only: one class under one token, with equal parameters. They share one instance, unless `inject`
+ * gets something else in one of their modules, which is known when their constructors have run.
+ */
+export interface ShareGroup {
+  readonly members: Provider[];
+  /** Whether two of the members have different instances. */
+  isSplit: boolean;
+}
+
 export class Provider {
   /** The key of the instance in the container. */
   readonly key: symbol;
-  /** In the order of the constructor parameters. A factory has none: the tokens that it resolves are not known before it runs. */
-  dependencies: readonly Provider[] = [];
+  /**
+   * One entry for each constructor parameter; `undefined` where the default of the parameter applies. A factory has none: the tokens that it
+   * resolves are not known before it runs, and neither are those of `inject`.
+   */
+  parameters: readonly (Provider | undefined)[] = [];
+  group: ShareGroup = { members: [this], isSplit: false };
 
   constructor(
     readonly token: InjectionToken,
@@ -23,6 +37,10 @@ export class Provider {
     readonly scope: VisibleProviders,
   ) {
     this.key = Symbol(describeToken(token));
+  }
+
+  get dependencies(): readonly Provider[] {
+    return this.parameters.filter((each) => each !== undefined);
   }
 
   /** `LinkStore`, or `LinkStore (SqlLinks)` where the token is bound to another class. */

@@ -46,6 +46,8 @@ export type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../http/koa/ko
 export { Reply, type Payload as ReplyPayload } from "../http/response/reply.js";
 export type { InferOutput, Schema } from "../http/body/schema.js";
 
+export type { Injection as GraphInjection } from "../di/container.js";
+export { inject } from "../di/construction/inject.js";
 export { Inject, Injectable } from "../di/injectable.js";
 export { Module, type ModuleEvent, type ModuleOptions } from "../di/module.js";
 export { provide, type Binding, type Provision, type Resolve, type Source as BindingSource } from "../di/provide.js";

@@ -3,6 +3,7 @@
  * their assertions throw Node's `AssertionError`.
  */
 export { CaptureSink } from "../observe/logging/sink.js";
+export { construct } from "../testing/construct.js";
 export { context, type ContextOptions } from "../testing/context.js";
 export { double, type Double } from "../testing/double.js";
 export { expectExposition } from "../testing/expect-exposition.js";

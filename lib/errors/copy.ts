@@ -28,11 +28,16 @@ export function markCopy(target: object): void {
 export function findForeignCopy(value: unknown, where: string): Diagnostic | undefined {
   const copy = findCopy(value);
   if (copy === undefined || copy === THIS) return undefined;
-  const places = copy.place === THIS.place ? `both from ${THIS.place}` : `${THIS.place} and ${copy.place}`;
+  const what = `${valueText(value)} was created with another copy of the framework`;
+  return { ...describeTwoCopies(what, copy.place), where };
+}
+
+/** A diagnostic without its place. @param place the other copy */
+export function describeTwoCopies(what: string, place: string): Omit<Diagnostic, "where"> {
+  const places = place === THIS.place ? `both from ${THIS.place}` : `${THIS.place} and ${place}`;
   return {
     code: "E_TWO_COPIES",
-    what: `${valueText(value)} was created with another copy of the framework; two are loaded: ${places}`,
-    where,
+    what: `${what}; two are loaded: ${places}`,
     fix:
       "install the package once, which npm ls @stagecraft/framework shows, and load it in one way: " +
       'tsx and Jest load a second copy where CommonJS requires it, so set "type": "module" in package.json',

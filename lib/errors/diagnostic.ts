@@ -38,8 +38,12 @@ export class DiagnosticError extends FrameworkError {
 export class StartupError extends FrameworkError {
   readonly diagnostics: readonly Diagnostic[];
 
-  constructor(diagnostics: readonly Diagnostic[], options: { readonly cause?: unknown } = {}) {
-    super(formatMessage(diagnostics), { code: "E_STARTUP", status: 500, ...options });
+  /** @param options.head the first line of the message */
+  constructor(
+    diagnostics: readonly Diagnostic[],
+    { head, ...options }: { readonly cause?: unknown; readonly head?: string } = {},
+  ) {
+    super(formatMessage(diagnostics, head), { code: "E_STARTUP", status: 500, ...options });
     this.diagnostics = diagnostics;
     hideStack(this);
     printIfUncaught(this);
@@ -62,9 +66,9 @@ export function hideStack(error: FrameworkError): void {
 /** The report is one screen. `StartupError.diagnostics` has all faults. */
 const MAX_SHOWN = 10;
 
-function formatMessage(diagnostics: readonly Diagnostic[]): string {
+function formatMessage(diagnostics: readonly Diagnostic[], subject = "the application cannot start"): string {
   const { length } = diagnostics;
-  const head = length === 1 ? "the application cannot start" : `the application cannot start: ${length} faults`;
+  const head = length === 1 ? subject : `${subject}: ${length} faults`;
   const shown = length > MAX_SHOWN ? diagnostics.slice(0, MAX_SHOWN) : diagnostics;
   const rows = shown.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
   const rest = diagnostics.slice(shown.length);

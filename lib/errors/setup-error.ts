@@ -52,9 +52,13 @@ function print(uncaught: unknown): void {
 /** The place in the program from which it called the library: `file:line:column`. Unknown in a bundle. */
 export function findCaller({ stack = "" }: Error): string | undefined {
   const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
-  const isLibraryLine = (line: string): boolean => LIBRARY?.some((place) => line.includes(place)) === true;
-  const caller = LIBRARY && frames.find((line) => !isLibraryLine(line) && !/[( ]node:/.test(line));
+  const caller = LIBRARY && frames.find((line) => !isLibraryFrame(line) && !/[( ]node:/.test(line));
   return caller === undefined ? undefined : /[( ]((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/.exec(caller)?.[1];
+}
+
+/** Whether a line of a stack is in the library; false in a bundle. */
+export function isLibraryFrame(line: string): boolean {
+  return LIBRARY?.some((place) => line.includes(place)) === true;
 }
 
 /** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */

@@ -14,17 +14,32 @@ void Application.create(HelloModule).build().run();
 void ask().then(console.log);
 `;
 
-function project(type: "module" | "commonjs"): Mistake {
-  const settings = { experimentalDecorators: true, emitDecoratorMetadata: true, target: "ES2022", module: "NodeNext" };
+/** As above, with injection: tsx emits no types of parameters. */
+const INJECTING = `
+import { inject } from "@stagecraft/framework";
+class Names { readonly polite = "dear "; }
+class Greeter {
+  private readonly names = inject(Names);
+  greet(name: string) { return \`Hello, \${this.names.polite}\${name}!\`; }
+}
+@Controller() class HelloController {
+  constructor(private readonly greeter = inject(Greeter), private readonly fallback = inject(Names)) {}
+  @Get("/hello/{name}") greet({ params }: Context<"name">) { return this.fallback && this.greeter.greet(params.name); }
+}
+@Module({ controllers: [HelloController], providers: [Greeter, Names] }) class HelloModule {}
+${HELLO.slice(HELLO.indexOf("const url"))}`;
+
+function project(type: "module" | "commonjs", program = HELLO, greeting = "Hello, Ada!"): Mistake {
+  const settings = { experimentalDecorators: true, target: "ES2022", module: "NodeNext" };
   return {
     title: `a project of the type ${type}`,
     by: "tsx",
     files: {
       "package.json": JSON.stringify({ type }),
       "tsconfig.json": JSON.stringify({ compilerOptions: settings }),
-      "main.ts": IMPORTS + HELLO,
+      "main.ts": IMPORTS + program,
     },
-    says: ["listening on", "Hello, Ada!", ""],
+    says: ["listening on", greeting, ""],
     serves: true,
   };
 }
@@ -43,4 +58,14 @@ describe("tsx", function () {
       expect(code, output).to.equal(0);
     });
   }
+
+  it("runs an application that injects, by inject", async () => {
+    const program = project("module", INJECTING, "Hello, dear Ada!");
+    using runs = await MistakeRuns.prepare([program]);
+
+    const { output, code } = await runs.run(program);
+
+    expect(output).to.include("Hello, dear Ada!");
+    expect(code, output).to.equal(0);
+  });
 });

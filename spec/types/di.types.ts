@@ -1,9 +1,11 @@
 /** The compile-time checks of bindings and modules. Compiled, never run. */
+import { inject } from "../../lib/di/construction/inject.js";
 import { Injectable } from "../../lib/di/injectable.js";
 import { Module } from "../../lib/di/module.js";
 import { provide } from "../../lib/di/provide.js";
 import { token } from "../../lib/di/token.js";
 import type { Container } from "../../lib/di/container.js";
+import { construct } from "../../lib/testing/construct.js";
 
 abstract class LinkStore {
   abstract find(id: string): string | undefined;
@@ -119,3 +121,33 @@ export function mistyped(container: Container): number {
   // @ts-expect-error a look-up has the type of its token
   return container.get(Greeting);
 }
+
+class Injecting {
+  private readonly mailer = inject(MailerToken);
+
+  constructor(
+    readonly store = inject(LinkStore),
+    readonly greeting = inject(Greeting),
+    readonly limit = 10,
+  ) {
+    this.mailer.send(store.find("a") ?? greeting);
+  }
+}
+
+export const injected: readonly [LinkStore, string, number] = [
+  new Injecting(new SqlLinks("x")).store,
+  new Injecting().greeting,
+  new Injecting(undefined, "hello", 3).limit,
+];
+export const constructed: Injecting = construct(Injecting, provide(LinkStore).useClass(SqlLinks));
+
+// @ts-expect-error the argument is not a LinkStore
+export const refused = new Injecting(new Unrelated());
+// @ts-expect-error a string is no token
+inject("store");
+// @ts-expect-error a value of the token is no string
+export const misread: string = inject(MailerToken);
+// @ts-expect-error an instance is no binding
+construct(Injecting, new SqlLinks("x"));
+// @ts-expect-error an abstract class cannot be constructed
+construct(LinkStore);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { disposeAll } from "../../lib/di/disposal.js";
-import { FrameworkError } from "../../lib/errors/framework-error.js";
+import { disposeAll } from "../../../lib/di/construction/disposal.js";
+import { FrameworkError } from "../../../lib/errors/framework-error.js";
 
 describe("disposeAll", () => {
   it("takes the last instance first and waits for each", async () => {

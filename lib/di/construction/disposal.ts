@@ -2,10 +2,10 @@
  * Disposes of instances by `Symbol.asyncDispose`, else `dispose()`, else `Symbol.dispose`; only one of them is called. The order is the
  * reverse of the construction, one instance after the other, so that the dependencies of an instance still work. Only promises are awaited.
  */
-import { FrameworkError } from "../errors/framework-error.js";
-import { causeText } from "../errors/thrown-value.js";
-import { toPromise, isPromise } from "../http/middleware.js";
-import { describeToken } from "./token.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { causeText } from "../../errors/thrown-value.js";
+import { toPromise, isPromise } from "../../http/middleware.js";
+import { describeToken } from "../token.js";
 
 const METHODS = [Symbol.asyncDispose, "dispose", Symbol.dispose] as const;
 

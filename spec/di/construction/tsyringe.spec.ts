@@ -13,8 +13,8 @@ import {
 } from "@stagecraft/framework";
 import { LogSink, Metrics } from "@stagecraft/framework/observe";
 import { Telemetry } from "@stagecraft/framework/observe/otel";
-import type { InjectionToken } from "../../lib/di/token.js";
-import { inspect } from "../../lib/di/graph.js";
+import type { InjectionToken } from "../../../lib/di/token.js";
+import { inspect } from "../../../lib/di/graph.js";
 // The framework loads reflect-metadata, which tsyringe needs.
 import { container as globalContainer, type DependencyContainer, type InjectionToken as Key } from "tsyringe";
 

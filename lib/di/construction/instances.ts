@@ -6,22 +6,32 @@
  * Each application has a separate child container of tsyringe. Two applications of one process share no instance, and registrations in the
  * global container of tsyringe are never found. No other file uses tsyringe.
  */
-import { FrameworkError } from "../errors/framework-error.js";
-import { isPromise } from "../http/middleware.js";
-import { depthFirst } from "./depth-first.js";
+import { FrameworkError } from "../../errors/framework-error.js";
+import { isPromise } from "../../http/middleware.js";
+import { depthFirst } from "../depth-first.js";
 import {
   describeBuildPlace,
   dependencyCycle,
   returnedPromise,
   providerFailed,
   ResolutionError,
-} from "./diagnostics.js";
-import { explainMissing } from "./missing-provider.js";
-import type { ApplicationScope } from "./module-scope.js";
-import type { Resolve } from "./provide.js";
-import type { Provider, VisibleProviders } from "./provider.js";
-import { describeToken, type InjectionToken } from "./token.js";
-import tsyringe from "./tsyringe.cjs";
+} from "../diagnostics.js";
+import { explainMissing } from "../missing-provider.js";
+import type { ApplicationScope } from "../module-scope.js";
+import type { Resolve } from "../provide.js";
+import type { Provider, VisibleProviders } from "../provider.js";
+import { enterContext, type InjectionContext } from "./inject.js";
+import {
+  createPlaceholder,
+  describeRequestPlace,
+  invalidRequest,
+  MAX_NESTED_REQUESTS,
+  nestedTooDeep,
+  type Request,
+} from "./requests.js";
+import { SharedInstances } from "./shared-instances.js";
+import { describeToken, isInjectionToken, type InjectionToken } from "../token.js";
+import tsyringe from "../tsyringe.cjs";
 
 /** A factory, or a caller of the container. */
 export interface Caller {
@@ -32,24 +42,33 @@ export interface Caller {
   readonly where: string;
 }
 
-/** Stands for `null` or `undefined`, which tsyringe's cache takes for an instance that does not exist yet. */
-class Nothing {
-  constructor(readonly value: unknown) {}
+/** tsyringe's cache takes `null` and `undefined` for an instance that does not exist yet. These stand for them. */
+const NULL = Symbol("null");
+const UNDEFINED = Symbol("undefined");
+
+function box(value: unknown): unknown {
+  return value === null ? NULL : value === undefined ? UNDEFINED : value;
 }
 
 function unbox(instance: unknown): unknown {
-  return instance instanceof Nothing ? instance.value : instance;
+  return instance === NULL ? null : instance === UNDEFINED ? undefined : instance;
 }
 
 export class InstanceBuilder {
-  /** Providers that a factory or the container has resolved. */
+  /** Providers that a factory, a call of `inject` or the container has resolved. */
   readonly lookedUp = new Set<Provider>();
+  /** The calls of `inject`, by the provider whose constructor or factory is the caller. */
+  private readonly requests = new Map<Provider, readonly Request[]>();
   private readonly container = tsyringe.container.createChildContainer();
   /** Providers whose instance exists, in the order of construction. */
   private readonly built = new Set<Provider>();
+  private readonly shared = new SharedInstances(this.built, this.requests);
   /** Providers whose constructor or factory is running, outermost first. */
   private readonly running: Provider[] = [];
   private readonly failed = new Map<Provider, ResolutionError>();
+  /** The faults of constructors, factories and requests, each once. */
+  private readonly faults = new Set<ResolutionError>();
+  private isReporting = true;
   private isClosed = false;
 
   /** @param order every provider of the application but the defaults, dependencies first */
@@ -63,7 +82,7 @@ export class InstanceBuilder {
     }
   }
 
-  /** Builds all providers but the defaults. Returns each failure once. */
+  /** Builds all providers but the defaults. */
   build(): readonly ResolutionError[] {
     for (const { key } of this.order) {
       try {
@@ -72,7 +91,8 @@ export class InstanceBuilder {
         if (!(error instanceof ResolutionError)) throw error;
       }
     }
-    return [...new Set(this.failed.values())];
+    this.isReporting = false;
+    return [...this.faults];
   }
 
   /**
@@ -100,12 +120,20 @@ export class InstanceBuilder {
     return [...this.built].map((provider) => [provider, unbox(this.container.resolve(provider.key))]);
   }
 
+  /** The tokens that the constructor or factory of each provider got, by the types of its parameters and by `inject`. */
+  injections(): readonly (readonly [Provider, readonly InjectionToken[]])[] {
+    return [...this.built].map((provider) => {
+      const requests = this.requests.get(this.shared.getTarget(provider)) ?? [];
+      return [provider, [...provider.dependencies, ...requests].map(({ token }) => token)];
+    });
+  }
+
   /** From now on, every resolver throws. */
   close(): void {
     this.isClosed = true;
   }
 
-  /** No recursion: only factories that resolve each other nest. A provider that is already running closes a cycle and is refused. */
+  /** No recursion: only factories and `inject` nest. A provider that is already running closes a cycle and is refused. */
   private buildDependencies(provider: Provider): void {
     const isStarted = (from: Provider): boolean => this.built.has(from) || this.running.includes(from);
     const { postorder } = depthFirst([provider], (from) => (isStarted(from) ? [] : from.dependencies));
@@ -129,9 +157,15 @@ export class InstanceBuilder {
    * calls this again for a provider without an instance.
    */
   private create(provider: Provider): unknown {
-    const failure = this.failed.get(provider);
+    const failure = provider.group.members.map((member) => this.failed.get(member)).find((each) => each !== undefined);
     if (failure !== undefined) throw failure;
+    const equal = this.shared.find(provider);
+    if (equal !== undefined) {
+      this.built.add(provider);
+      return this.container.resolve(equal.key);
+    }
     this.running.push(provider);
+    const outer = enterContext(this.createContext(provider));
     try {
       const { source } = provider;
       // The factory is called here and not in `construct`: factories that resolve each other nest, and each function between costs stack.
@@ -139,19 +173,20 @@ export class InstanceBuilder {
         source.kind === "factory" ? source.factory(this.createResolver(toCaller(provider))) : this.construct(provider);
       refusePromise(provider, value);
       this.built.add(provider);
-      return value ?? new Nothing(value);
+      return box(value);
     } catch (error) {
       throw this.fail(provider, error);
     } finally {
+      enterContext(outer);
       this.running.pop();
     }
   }
 
-  private construct({ source, dependencies }: Provider): unknown {
+  private construct({ source, parameters }: Provider): unknown {
     if (source.kind !== "class") return source.kind === "value" ? source.value : undefined;
     return Reflect.construct(
       source.implementation,
-      dependencies.map(({ key }) => unbox(this.container.resolve(key))),
+      parameters.map((parameter) => parameter && unbox(this.container.resolve(parameter.key))),
     );
   }
 
@@ -159,7 +194,41 @@ export class InstanceBuilder {
     const failure =
       error instanceof ResolutionError ? error : new ResolutionError(providerFailed(provider, error), { cause: error });
     this.failed.set(provider, failure);
+    this.faults.add(failure);
     return failure;
+  }
+
+  private createContext(provider: Provider): InjectionContext {
+    const requests: Request[] = [];
+    this.requests.set(provider, requests);
+    return <T>(token: InjectionToken<T>): T => {
+      const found = isInjectionToken(token) ? provider.scope.find(token) : undefined;
+      requests.push({ token, found });
+      try {
+        this.refuseRequest(token, found);
+        return this.createResolver(toCaller(provider))(token);
+      } catch (error) {
+        if (!(error instanceof ResolutionError)) throw error;
+        // A placeholder has the type of every instance, because each use of it throws.
+        return this.recordFault(provider, requests.length, error) as T;
+      }
+    };
+  }
+
+  private refuseRequest(token: unknown, found: Provider | undefined): void {
+    if (!isInjectionToken(token)) throw new ResolutionError({ ...invalidRequest(token), where: "" });
+    if (found === undefined || this.built.has(found) || this.running.length < MAX_NESTED_REQUESTS) return;
+    throw new ResolutionError({ ...nestedTooDeep(found), where: "" });
+  }
+
+  /** The placeholder of a faulty request. The fault of another constructor or request has its place already. */
+  private recordFault(provider: Provider, number: number, error: ResolutionError): unknown {
+    const fault = this.faults.has(error)
+      ? error
+      : new ResolutionError({ ...error.diagnostic, where: describeRequestPlace(provider, number) });
+    if (!this.isReporting) throw fault;
+    this.faults.add(fault);
+    return createPlaceholder(fault);
   }
 }
 

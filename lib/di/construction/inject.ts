@@ -1,0 +1,43 @@
+/**
+ * `inject(Token)` asks the container for an instance, without decorators and without metadata, so that it works with every compiler. It
+ * stands in the default of a constructor parameter, or in the initialiser of a field. It works while the container calls a constructor or
+ * a factory, and nowhere else. A class that such a constructor creates with `new` asks with the visibility of that constructor's module.
+ *
+ * A field is set when its initialiser has run: a constructor of a base class that calls an overridden method does not see it yet.
+ *
+ * @example
+ * class LinksController {
+ *   constructor(private readonly store = inject(LinkStore)) {}
+ * }
+ * new LinksController(new FakeStore()); // in a test: a plain call
+ */
+import { createOutsideError } from "./inject-outside.js";
+import type { InjectionToken } from "../token.js";
+
+/** Resolves the tokens for the constructor or factory that the container is calling. */
+export type InjectionContext = <T>(token: InjectionToken<T>) => T;
+
+/** Set only while a constructor or factory runs, never across an `await`: two builds of one process cannot get each other's context. */
+let current: InjectionContext | undefined;
+
+/** Sets the context of the following calls of `inject`. The caller restores the result afterwards, in a `finally`. */
+export function enterContext(context: InjectionContext | undefined): InjectionContext | undefined {
+  const outer = current;
+  current = context;
+  return outer;
+}
+
+/**
+ * The instance that a constructor parameter of this type would get in the same module.
+ *
+ * A missing, invisible or cyclic token is a fault of the start-up report. The constructor gets a placeholder for it, so that its other calls
+ * are checked too; each use of the placeholder throws the fault. A constructor may therefore run in an application that does not start: it must
+ * not have effects outside its object.
+ *
+ * @throws FrameworkError `E_INJECT_OUTSIDE` when the container calls no constructor and no factory.
+ * @throws FrameworkError `E_TWO_COPIES` when the container of another copy of the package calls one.
+ */
+export function inject<T>(token: InjectionToken<T>): T {
+  if (current === undefined) throw createOutsideError(token);
+  return current(token);
+}

@@ -1,0 +1,51 @@
+/**
+ * The calls of `inject` of one constructor or factory: what they got, and the faults. A call does not know the field or the parameter that
+ * it is for, so a fault names the class, the number of the call, and file and line.
+ */
+import type { Diagnostic } from "../../errors/diagnostic.js";
+import { findCaller } from "../../errors/setup-error.js";
+import type { Provider } from "../provider.js";
+import { describeToken, type InjectionToken } from "../token.js";
+
+/** One call of `inject`. */
+export interface Request {
+  readonly token: InjectionToken;
+  /** `undefined` for a faulty call. */
+  readonly found: Provider | undefined;
+}
+
+/** How many constructors may need each other through `inject`: each of them nests in the one before, on the stack. Node 20 has space for 800. */
+export const MAX_NESTED_REQUESTS = 500;
+
+/** `LinksController, call 2 of inject (file:///srv/shop/links.js:12:30), in ShopModule`. Called below `inject`, for the stack. */
+export function describeRequestPlace({ source, scope, token }: Provider, number: number): string {
+  const caller = findCaller(new Error());
+  const line = caller === undefined ? "" : ` (${caller})`;
+  const subject = source.kind === "class" ? describeToken(source.implementation) : `factory of ${describeToken(token)}`;
+  return `${subject}, call ${number} of inject${line}, in ${scope.name}`;
+}
+
+export function invalidRequest(token: unknown): Omit<Diagnostic, "where"> {
+  return {
+    code: "E_TOKEN_INVALID",
+    what: `inject(${describeToken(token)}) cannot be resolved: ${describeToken(token)} is neither a class nor a token`,
+    fix: "inject a class, or the result of token<…>(…)",
+  };
+}
+
+export function nestedTooDeep(provider: Provider): Omit<Diagnostic, "where"> {
+  return {
+    code: "E_INJECT_DEPTH",
+    what: `${provider.label} is the end of ${MAX_NESTED_REQUESTS} constructors that each need the next through inject`,
+    fix: "list the last of them first among the providers of its module, or inject some of them by the types of their parameters",
+  };
+}
+
+/** The placeholder for the instance of a faulty request: each use throws the fault. */
+export function createPlaceholder(fault: Error): unknown {
+  const refuse = (): never => {
+    throw fault;
+  };
+  // A class, so that it may be called with `new` too.
+  return new Proxy(class {}, new Proxy({}, { get: refuse }));
+}
