@@ -15,8 +15,8 @@ import {
   type KoaMiddleware,
   type Run,
 } from "./middleware.js";
-import { after } from "./steps.js";
 import { reportLate } from "./failures/unhandled-error.js";
+import { ObservedPromise } from "../runtime/observed-promise.js";
 import { profile } from "../runtime/profile.js";
 import { tracing } from "../tracing/tracing.js";
 
@@ -60,7 +60,7 @@ function wrapLayer(layer: Layer, inner: Run): Run {
   const run = layer.wrap((ctx) => {
     let step = findStep(ctx);
     while (step !== undefined && step.inner !== inner) step = step.outer;
-    return step === undefined ? toNativePromise(inner(ctx)) : step.enter();
+    return step === undefined ? inner(ctx) : step.enter();
   });
   return (ctx) => {
     const step = new Step(ctx, inner, layer, findStep(ctx));
@@ -75,11 +75,6 @@ function wrapLayer(layer: Layer, inner: Run): Run {
   };
 }
 
-/** An application gets a native promise, since the steps of stages are no full promise. */
-function toNativePromise(result: void | Promise<void>): void | Promise<void> {
-  return result === undefined ? undefined : Promise.resolve(result);
-}
-
 /** Only `wrapLayer` writes this field. */
 function findStep(ctx: Context): Step | undefined {
   return ctx.layerStep as Step | undefined;
@@ -91,7 +86,7 @@ function findStep(ctx: Context): Step | undefined {
  * of the rest is reported in each case.
  */
 class Step {
-  rest: NextPromise | undefined = undefined;
+  rest: ObservedPromise<void> | undefined = undefined;
   private wasCalled = false;
   private restHasEnded = false;
   private failure: { readonly error: unknown } | undefined = undefined;
@@ -109,7 +104,7 @@ class Step {
   next(): Promise<void> {
     if (this.wasCalled) return rejectSecondCall();
     this.wasCalled = true;
-    this.rest = new NextPromise((resolve, reject) => this.run(resolve, reject));
+    this.rest = new ObservedPromise((resolve, reject) => this.run(resolve, reject));
     if (this.failure !== undefined) this.rest.handleRejection();
     return this.rest;
   }
@@ -122,16 +117,15 @@ class Step {
     this.wasCalled = true;
     const result = this.inner(this.ctx);
     if (result === undefined) return undefined;
-    this.rest = new NextPromise((resolve, reject) => this.follow(result, resolve, reject));
+    this.rest = new ObservedPromise((resolve, reject) => this.follow(result, resolve, reject));
     return this.rest;
   }
 
   handleResult(result: unknown): void | Promise<void> {
     // Most middlewares return the promise of `next()`, whose end is the end of the middleware.
-    if (result !== undefined && result === this.rest) return after(this.rest);
+    if (result !== undefined && result === this.rest) return this.rest;
     if (!isPromise(result)) return this.handleEnd(result);
-    return after(
-      toPromise(result),
+    return toPromise(result).then(
       (value) => this.handleEnd(value),
       (thrown) => this.handleFailure(thrown),
     );
@@ -190,7 +184,7 @@ class Step {
   }
 
   /** Whether the rest has ended, and the middleware waited for its failure if there was one. */
-  private isHandled(rest: NextPromise): boolean {
+  private isHandled(rest: ObservedPromise<void>): boolean {
     return this.restHasEnded && (this.failure === undefined || rest.isAwaited);
   }
 
@@ -198,27 +192,6 @@ class Step {
     if (this.failure !== undefined) reportLate(this.ctx, this.failure.error, log);
   }
 }
-
-/** The promise that `next()` returns. It records whether any code waits for it. */
-class NextPromise extends Promise<void> {
-  isAwaited = false;
-
-  /** Handles the rejection: if no code waits for it, Node would end the process because of an unhandled rejection. */
-  handleRejection(): void {
-    const { isAwaited } = this;
-    this.catch(() => {});
-    this.isAwaited = isAwaited;
-  }
-}
-
-// `await`, `then` and `Promise.race` read the constructor of a promise before they wait for it (ECMA-262, PromiseResolve and
-// SpeciesConstructor). The getter returns `Promise` itself, so that `await` makes no second promise.
-void Object.defineProperty(NextPromise.prototype, "constructor", {
-  get(this: NextPromise) {
-    this.isAwaited = true;
-    return Promise;
-  },
-});
 
 function rejectSecondCall(): Promise<never> {
   const rejection = Promise.reject(new Error("next() was called twice by one middleware"));

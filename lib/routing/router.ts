@@ -8,7 +8,6 @@ import { compose } from "../http/compose.js";
 import type { Context } from "../http/request/context.js";
 import { toPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import { respondWithReturned } from "../http/response/returned-value.js";
-import { after } from "../http/steps.js";
 import type { Handler } from "../endpoints/handler.js";
 import { BoundRoute, Matcher } from "./matcher.js";
 import type { Route } from "./route.js";
@@ -48,7 +47,7 @@ function createRun(handler: Handler): Run {
   return (ctx) => {
     const value = handler(ctx);
     return isPromise(value)
-      ? after(toPromise(value), (returned) => respondWithReturned(ctx, returned))
+      ? toPromise(value).then((returned) => respondWithReturned(ctx, returned))
       : respondWithReturned(ctx, value);
   };
 }

@@ -16,6 +16,7 @@ const SMALL: Readonly<Record<string, string>> = {
   "lib/jobs/stores/database/job-ticks.ts": "a table of its own, as framework_jobs",
   "lib/jobs/worker/unhandled-pauses.ts": "a rule with figures of its own",
   "lib/db/drivers/sqlite/sql-text.ts": "the only part of the driver that looks into the text of a statement",
+  "lib/http/body/awaited-reading.ts": "a warning of its own, with the rule when it is due",
   "lib/mail/quoted-printable.ts": "an encoding with a standard of its own",
 };
 

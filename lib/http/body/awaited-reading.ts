@@ -8,34 +8,15 @@ import { profile } from "../../runtime/profile.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { Exchange } from "../request/exchange.js";
 import { getRouteField } from "../failures/failed-request.js";
-import { markHandled } from "../../runtime/mark-handled.js";
+import { ObservedPromise } from "../../runtime/observed-promise.js";
 
 const log = tracing.target("framework::http::body");
-
-/** A subclass is needed because `await` does not call the `then` of a plain promise. */
-class AwaitedReading<T> extends Promise<T> {
-  isAwaited = false;
-
-  static override get [Symbol.species](): PromiseConstructor {
-    return Promise;
-  }
-
-  // oxlint-disable-next-line unicorn/no-thenable -- a promise has it
-  override then<A = T, B = never>(
-    onFulfilled?: ((value: T) => A | PromiseLike<A>) | null,
-    onRejected?: ((reason: unknown) => B | PromiseLike<B>) | null,
-  ): Promise<A | B> {
-    this.isAwaited = true;
-    return super.then(onFulfilled, onRejected);
-  }
-}
 
 /** @param reader as the handler writes it, for example `ctx.json` @internal */
 export function expectAwait<T>(ctx: Exchange, reader: string, reading: Promise<T>): Promise<T> {
   if (profile === "release") return reading;
-  const awaited = new AwaitedReading<T>((resolve) => resolve(reading));
-  void markHandled(awaited);
-  awaited.isAwaited = false;
+  const awaited = new ObservedPromise<T>((resolve) => resolve(reading));
+  awaited.handleRejection();
   const check = (failure: unknown): void => {
     // The handler may await another promise first.
     const report = (): void => void (awaited.isAwaited || warn(ctx, reader, failure));
