@@ -9,7 +9,7 @@ import { pipeline } from "node:stream/promises";
 import type { Readable } from "node:stream";
 import type { Busboy, FieldInfo, FileInfo } from "busboy";
 import { BadRequestError, FrameworkError, PayloadTooLargeError } from "../errors/framework-error.js";
-import { createTooLargeError } from "../http/body/body-reader.js";
+import { createTooLargeError } from "../http/body/collected-body.js";
 import type { Exchange } from "../http/request/exchange.js";
 import { nestFields } from "../http/body/form-fields.js";
 import { keepConnectionOpen } from "../http/connection/unread-body.js";

@@ -7,7 +7,7 @@ import { finished, Writable } from "node:stream";
 import type { Busboy, BusboyConfig } from "busboy";
 import { BadRequestError } from "../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
-import { createCodedBodyError } from "../http/body/body-reader.js";
+import { createCodedBodyError } from "../http/body/collected-body.js";
 import { createUnsupportedTypeError } from "../http/body/unsupported-type.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
 

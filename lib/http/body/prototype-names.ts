@@ -12,12 +12,14 @@ export function refusePrototypePath(path: readonly string[]): void {
     throw createPrototypeError();
 }
 
-/** A JSON text without a match has no such name. An escape may stand for a letter of the name. */
-const SUSPICIOUS = /__proto__|constructor|\\u/;
+/** A JSON text without these has no such name. An escape may stand for a letter of the name. */
+const isSuspicious = (text: string): boolean =>
+  // Three searches for a text take a third of the time of one regular expression.
+  text.includes(PROTOTYPE) || text.includes("constructor") || text.includes("\\u");
 
 /** @throws BadRequestError for the value of a JSON text, if it contains such a name at any depth */
 export function refusePrototypeNames(value: unknown, text: string): void {
-  if (!SUSPICIOUS.test(text)) return;
+  if (!isSuspicious(text)) return;
   // Not by recursion: a client chooses the depth.
   const waiting = [value];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

@@ -10,6 +10,7 @@ import type { Readable } from "node:stream";
 import { isStream, ignoreEarlyErrors } from "./body-stream.js";
 import { isAsyncIterable } from "./iterable-stream.js";
 import { detachResponse } from "./detached-response.js";
+import { isPlainData } from "./json-text.js";
 import { BYTES, JSON_TYPE, TEXT } from "./media-type.js";
 import { isBlob, isBytes, isResponse, isWebStream } from "./web-values.js";
 
@@ -256,7 +257,7 @@ export function getBodyLength(payload: unknown): number | undefined {
 function inferType(value: unknown): string | undefined {
   if (typeof value === "string") return TEXT;
   if (value === undefined || value === null) return undefined;
-  if (typeof value === "object") {
+  if (typeof value === "object" && !isPlainData(value)) {
     // The headers of a fetch `Response` name its type and take precedence.
     if (isBytes(value) || isStreamLike(value) || isResponse(value)) return BYTES;
     if (isBlob(value)) return value.type === "" ? BYTES : value.type;

@@ -7,7 +7,7 @@ import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { Context } from "../request/context.js";
 import { EventBody } from "./event-stream.js";
 import { toBytes, isAsyncIterable, IterableStream } from "./iterable-stream.js";
-import { isPlain, toJsonText } from "./json-text.js";
+import { isPlainData, toJsonText } from "./json-text.js";
 import { JSON_TYPE } from "./media-type.js";
 import { isDecodedByFetch, CODED_BYTES_HEADERS, toWeakTag } from "./coded-content.js";
 import { Reply } from "./reply.js";
@@ -46,8 +46,7 @@ export function respondWith(ctx: Context, value: unknown): void {
 }
 
 function respondWithObject(ctx: Context, value: object): void {
-  // Nearly every object is data. A literal with one of these members may be a stream or an iterable.
-  if (isPlain(value) && !("pipe" in value) && !(Symbol.asyncIterator in value)) respondWithJson(ctx, value);
+  if (isPlainData(value)) respondWithJson(ctx, value);
   else if (value instanceof Reply) applyReply(ctx, value);
   else if (value instanceof Deferred) defer(ctx, value);
   // `pipe` and `end` return Node's response: the application writes it by hand.
@@ -126,7 +125,9 @@ function parseConnectionNames(connection: string | undefined): ReadonlySet<strin
 export function settleBody(ctx: Context): void {
   const { payload } = ctx;
   if (payload === undefined || typeof payload === "string" || payload instanceof Uint8Array) return;
-  if (isStream(payload)) {
+  if (isPlainData(payload)) {
+    respondWithJson(ctx, payload);
+  } else if (isStream(payload)) {
     ctx.payload = toSendable(payload);
   } else if (isWebStream(payload)) {
     ctx.payload = toNodeStream(payload);

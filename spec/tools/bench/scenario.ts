@@ -107,8 +107,8 @@ const jsonPost = { "content-type": "application/json" };
 
 const echo: Scenario = {
   name: "echo",
-  what: "POST /echo: 1 KiB of JSON read with a limit of 2 MiB, parsed, and sent back",
-  contenders: everyone,
+  what: "POST /echo: 1 KiB of JSON read with a limit of 2 MiB, parsed, and sent back; also by a handler that assigns ctx.body",
+  contenders: [...everyone, ours("stagecraft-assigned", "echo-assigned")],
   requests: [{ method: "POST", path: "/echo", headers: jsonPost, body: ECHO_BODY }],
   probes: [
     {

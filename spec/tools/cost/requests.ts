@@ -33,12 +33,12 @@ export async function ask(scenario: Scenario, port: number, count: number, conne
   agent.destroy();
 }
 
-function exchange(port: number, agent: Agent, { method, path, headers }: BenchRequest): Promise<void> {
+function exchange(port: number, agent: Agent, { method, path, headers, body }: BenchRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     const asked = send({ host: "127.0.0.1", port, path, method, headers, agent }, (response) => {
       response.resume().once("end", resolve).once("error", reject);
       if (response.statusCode !== 200) reject(new Error(`${method} ${path} got the status ${response.statusCode}`));
     });
-    asked.once("error", reject).end();
+    asked.once("error", reject).end(body);
   });
 }

@@ -40,6 +40,18 @@ class EchoController {
 @Module({ controllers: [EchoController] })
 export class EchoModule {}
 
+@Controller("/echo")
+class AssignedEchoController {
+  @Post("/")
+  async echo(ctx: Context) {
+    ctx.body = await ctx.json();
+  }
+}
+
+/** Responds as a handler of Koa does. */
+@Module({ controllers: [AssignedEchoController] })
+export class AssignedEchoModule {}
+
 export function areas(count: number): Routes {
   return new Routes(
     Array.from({ length: count }, (_, area) =>

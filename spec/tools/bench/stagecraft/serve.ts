@@ -3,7 +3,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Application } from "@stagecraft/framework";
 import { Layer, type Run } from "../../../../lib/http/middleware.js";
-import { areas, EchoModule, HelloModule, LinksModule } from "./modules.js";
+import { areas, AssignedEchoModule, EchoModule, HelloModule, LinksModule } from "./modules.js";
 import { serving } from "./serving.js";
 
 const [scenario = "", count] = (process.argv[2] ?? "").split(":");
@@ -27,6 +27,7 @@ const SCENARIOS = {
   "param-in-context": inContext,
   routes: () => Application.create().routes(areas(Number(count))),
   echo: () => Application.create(EchoModule),
+  "echo-assigned": () => Application.create(AssignedEchoModule),
   static: () => Application.create().staticFiles({ root: process.env["BENCH_FILES"] ?? "public" }),
   observe: async () => (await import("./observed.js")).observed(),
   full: async () => (await import("./observed.js")).production(),
