@@ -82,7 +82,7 @@ export class Application {
   async serve(listener: NetServer | Server | HttpsServer): Promise<RunningApplication> {
     this.markUsed("serve()");
     const { koa, attachments } = this.parts;
-    const run = new ApplicationRun(this.parts, Listener.fromExisting(listener, new RequestHandler(koa)));
+    const run = new ApplicationRun(this.parts, Listener.fromExisting(listener, new RequestHandler(koa.callback())));
     await run.open(attachments);
     return toRunning(this.parts, run);
   }
@@ -98,7 +98,7 @@ export class Application {
    * Register the listener for `checkContinue` too. Otherwise Node sends `100 Continue` before the framework can refuse a body.
    */
   callback(): RequestListener {
-    return new RequestHandler(this.parts.koa).createListener();
+    return new RequestHandler(this.parts.koa.callback()).createListener();
   }
 
   /** All routes: those of the modules and those of `.routes()`. */
@@ -139,7 +139,11 @@ export class Application {
   private async startForTest(): Promise<StartedApplication> {
     this.markUsed("start()");
     const { koa, attachments } = this.parts;
-    const listener = await Listener.open({ host: "127.0.0.1", port: 0 }, new RequestHandler(koa), attachments);
+    const listener = await Listener.open(
+      { host: "127.0.0.1", port: 0 },
+      new RequestHandler(koa.callback()),
+      attachments,
+    );
     const run = new ApplicationRun(this.parts, listener);
     await run.start();
     const stopWithin = (drainDeadlineMs: number) => run.stop({ drainDelayMs: 0, drainDeadlineMs });

@@ -90,8 +90,8 @@ export function buildParts(plan: Plan): ApplicationParts {
     events,
     booting,
   });
-  const shared = { clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT, uploadReader };
-  plan.koa.serveWith(shared, compose, parts.pipeline.toFunctions());
+  plan.koa.share({ clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT, uploadReader });
+  plan.koa.serveWith(parts.pipeline.toFunctions(), compose);
   return {
     ...parts,
     config,

@@ -70,7 +70,7 @@ async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   await prepareSocket(address);
   const reportUnhandled: UnhandledErrorReporter = writeFailure;
   Object.assign(parts.koa.context, { reportUnhandled });
-  const listener = await Listener.open(address, new RequestHandler(parts.koa), parts.attachments);
+  const listener = await Listener.open(address, new RequestHandler(parts.koa.callback()), parts.attachments);
   const run = new ApplicationRun(parts, listener, reportUnlogged);
   const end = new ProcessEnd(parts);
   try {

@@ -5,16 +5,11 @@
 import { EventEmitter } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Stream } from "node:http2";
-import type Koa from "koa";
 import type { RequestListener } from "./server.js";
 
 export class RequestHandler implements RequestListener {
-  /** Koa's listener. It has the stages that `koa.middleware` has now. */
-  readonly handleRequest: RequestListener["handleRequest"];
-
-  constructor(koa: Koa) {
-    this.handleRequest = koa.callback();
-  }
+  /** @param handleRequest the listener of Koa */
+  constructor(readonly handleRequest: RequestListener["handleRequest"]) {}
 
   /** A listener for `request` and for `checkContinue` of servers of the caller. Node sends no `100 Continue` before the second one. */
   createListener(): (this: unknown, incoming: IncomingMessage, response: ServerResponse) => void {

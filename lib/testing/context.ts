@@ -8,7 +8,7 @@
  * const reply = await new LinksController(store).create(ctx);
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { IncomingMessage, ServerResponse } from "node:http";
+import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { AddressBlocks } from "../http/request/address-blocks.js";
@@ -56,10 +56,9 @@ export function context<Names extends string = never>(options: ContextOptions<Na
   const { params, clock = new SystemClock(), trustedProxies, ...request } = options;
   const proxies = TrustedProxies.parse(trustedProxies);
   const koa = new KoaApplication();
+  koa.share({ clock, proxies, readLimit: DEFAULT_READ_LIMIT });
   let ctx: Context | undefined;
-  koa.serveWith({ clock, proxies, readLimit: DEFAULT_READ_LIMIT }, () => (handled) => (ctx = handled));
-  const incoming = createFakeRequest(request);
-  void koa.callback()(incoming, new ServerResponse(incoming));
+  koa.handleRequest(koa.createContext(createFakeRequest(request)), (handled) => (ctx = handled));
   if (ctx === undefined) throw new TypeError("the server would refuse this request before a handler runs");
   if (params !== undefined) ctx.bindParams(params);
   // `bindParams` has bound these names.

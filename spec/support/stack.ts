@@ -46,9 +46,9 @@ export class Stack implements AsyncDisposable {
     const stack = [...layers, new ErrorBoundary(() => {})];
     const chain = compose(stack, async (ctx) => respondWith(ctx, await handler(ctx)));
     const koa = new KoaApplication();
-    const shared = { clock, proxies: TrustedProxies.none, readLimit: 2_097_152 };
-    koa.serveWith(shared, () => lastResortHandler(chain));
-    const { server, port } = await listening(createServer(new RequestHandler(koa)));
+    koa.share({ clock, proxies: TrustedProxies.none, readLimit: 2_097_152 });
+    koa.serveWith([], () => lastResortHandler(chain));
+    const { server, port } = await listening(createServer(new RequestHandler(koa.callback())));
     return new Stack(server, port);
   }
 

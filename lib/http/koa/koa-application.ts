@@ -53,15 +53,15 @@ export class KoaApplication extends ErrorEvents {
     super(options);
   }
 
+  /** Sets the values that the contexts share. @internal */
+  share({ uploadReader = NO_UPLOADS, ...values }: SharedContextValues): void {
+    Object.assign(this.context, values, { uploadReader });
+  }
+
   /** Serves requests from now on. @internal */
-  serveWith(
-    { uploadReader = NO_UPLOADS, ...shared }: SharedContextValues,
-    compose: ComposeFunctions,
-    middleware: readonly KoaMiddleware[] = [],
-  ): void {
-    Object.assign(this.context, shared, { uploadReader });
-    this.composeFunctions = compose;
+  serveWith(middleware: readonly KoaMiddleware[], compose: ComposeFunctions): void {
     this.middleware = [...middleware];
+    this.composeFunctions = compose;
   }
 
   /** Whether it serves, from `build()` on. @internal */
@@ -86,7 +86,10 @@ export class KoaApplication extends ErrorEvents {
   }
 
   /** Koa calls it for each request; koa-websocket calls it without a response. */
-  override createContext(incoming: IncomingMessage, response = new ServerResponse(incoming)): Koa.ParameterizedContext {
+  override createContext(
+    incoming: IncomingMessage,
+    response = new ServerResponse(incoming),
+  ): Context & Koa.ParameterizedContext {
     const ctx = new this.ContextClass(incoming, response, Connection.of(incoming, this.connections));
     // Koa's members come through the prototype, which the compiler does not see.
     return ctx as Context & Koa.ParameterizedContext;

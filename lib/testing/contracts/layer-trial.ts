@@ -57,9 +57,12 @@ export class LayerTrial implements AsyncDisposable {
   ): Promise<LayerTrial> {
     const proxies = TrustedProxies.none;
     const application = toApplication(koa);
+    application.share({ clock, proxies, readLimit: DEFAULT_READ_LIMIT });
     let chain: RequestChain | undefined;
-    application.serveWith({ clock, proxies, readLimit: DEFAULT_READ_LIMIT }, () => (ctx) => chain?.(ctx));
-    const server = createServer(new RequestHandler(application)).listen(0, "127.0.0.1");
+    const handler = new RequestHandler((incoming, response) =>
+      application.handleRequest(application.createContext(incoming, response), (ctx) => chain?.(ctx)),
+    );
+    const server = createServer(handler).listen(0, "127.0.0.1");
     await once(server, "listening");
     const trial = new LayerTrial(server);
     chain = lastResortHandler(compose(within, trial.composeObserved(layer)));

@@ -20,7 +20,7 @@ import {
 import { context, expectLogLine, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type Koa from "koa";
+import Koa from "koa";
 import { EveryStage, GreetingModule } from "../../support/every-stage.js";
 import { errorOf } from "../../support/error-of.js";
 import { listening } from "../../support/listening.js";
@@ -145,6 +145,36 @@ function mark(name: string): KoaMiddleware {
     return next();
   };
 }
+
+/** Koa's documentation calls the two methods private, and its types lack the option. */
+class WatchedKoa extends (Koa as new (options: object) => Koa) {
+  constructor() {
+    super({ compose: composeWatched });
+  }
+
+  override createContext(...created: unknown[]): never {
+    return untyped({ created });
+  }
+
+  handleRequest(...handled: unknown[]): unknown {
+    return { handled };
+  }
+}
+
+function composeWatched(this: unknown, functions: unknown): unknown {
+  return { composedOn: this, functions };
+}
+
+describe("Koa itself", () => {
+  it("calls its option compose on the application, then createContext, and handleRequest with both results", () => {
+    const koa = new WatchedKoa();
+
+    const result: unknown = koa.callback()(untyped("the request"), untyped("the response"));
+
+    const ctx = { created: ["the request", "the response"] };
+    expect(result).to.deep.equal({ handled: [ctx, { composedOn: koa, functions: koa.middleware }] });
+  });
+});
 
 describe("koa.use()", () => {
   @Injectable()

@@ -68,6 +68,8 @@ class Host {
 
 export class KoaHost extends Host {
   name = "koa";
+  /** A module that resolves `koa` to the copy of this host. */
+  module = import.meta.url;
   koa = Object.assign(new Koa(), { silent: true });
 
   use(...middleware) {
@@ -89,6 +91,7 @@ export class KoaHost extends Host {
 
 export class FrameworkHost extends Host {
   name = "framework";
+  module = new URL("../../../dist/lib/entries/main.js", import.meta.url);
   builder = Application.create();
   koa = this.builder.koa;
 

@@ -185,6 +185,35 @@ export const WATCHERS = [
     },
   },
   {
+    package: "@opentelemetry/instrumentation-koa",
+    use: "spans of `builder.koa.use(fn)` and of the routes of a @koa/router",
+    alone: true,
+    async run(host, _module, { KoaInstrumentation }) {
+      const { context, trace } = await import("@opentelemetry/api");
+      const { NodeTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } =
+        await import("@opentelemetry/sdk-trace-node");
+      const { default: Router } = await import("@koa/router-15");
+      const exporter = new InMemorySpanExporter();
+      const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+      provider.register();
+      new KoaInstrumentation().setTracerProvider(provider);
+      // The patch is applied when the module is required, here to the copy of the host.
+      createRequire(host.module)("koa");
+      const parent = provider.getTracer("parent").startSpan("request");
+      host.koa.use((_ctx, next) => context.with(trace.setSpan(context.active(), parent), next));
+      host.koa.use(async function counted(_ctx, next) {
+        await next();
+      });
+      const router = new Router().get("/routed/:id", (ctx) => (ctx.body = ctx.params.id));
+      host.koa.use(router.routes());
+      host.handle(HANDLER);
+      await host.start();
+      await host.get("/routed/7");
+      const spans = exporter.getFinishedSpans().map(({ name, attributes }) => ({ name, attributes }));
+      host.note("spans", spans);
+    },
+  },
+  {
     package: "@sentry/node",
     use: '`builder.koa.on("error", Sentry.captureException)`',
     alone: true,
