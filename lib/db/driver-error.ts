@@ -12,3 +12,9 @@ export class DriverError extends Error {
     this.name = "DriverError";
   }
 }
+
+/** @param holder the process or connection that holds the lock, if the engine knows it */
+export function migrationLockError(holder = "another process"): DriverError {
+  const text = `the lock of the migrations is held by ${holder}`;
+  return new DriverError({ kind: "busy", code: "MIGRATION_LOCK", text });
+}

@@ -12,7 +12,11 @@ import { setupError } from "./setup-error.js";
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
 
 /** @throws FrameworkError `E_OPTION` for the first unknown name. Values that are not objects are left to other checks. */
-export function checkOptionNames<T extends object>(given: T | undefined, names: OptionNames<T>, where: string): void {
+export function checkOptionNames<T extends object>(
+  given: T | undefined,
+  names: Readonly<Record<keyof T, unknown>>,
+  where: string,
+): void {
   if (typeof given !== "object" || given === null) return;
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name));
   if (unknown === undefined) return;

@@ -17,6 +17,8 @@ export interface ServerClient {
   readonly status: TransactionStatus;
   readonly isClosed: boolean;
   readonly isBusy: boolean;
+  /** Called once, when the server has closed the connection. */
+  onClosed: (() => void) | undefined;
   send(sql: string): Promise<unknown>;
   /** Closes with a message to the server, where that is possible. */
   close(): void;
@@ -29,11 +31,25 @@ export interface ServerConnectionReleaser<Connection> {
   discard(connection: Connection): void;
 }
 
-export abstract class ServerConnection implements PoolMember {
+export interface ServerConnectionParts<Client> {
+  readonly client: Client;
+  readonly releaser: ServerConnectionReleaser<ServerConnection>;
+  readonly clock: Clock;
+  /** For errors: the name of the database. */
+  readonly database: string;
+}
+
+export abstract class ServerConnection<
+  Client extends ServerClient = ServerClient,
+  Parts extends ServerConnectionParts<Client> = ServerConnectionParts<Client>,
+> implements PoolMember {
   lastStatement: string | undefined = undefined;
-  protected abstract readonly client: ServerClient;
-  protected abstract readonly releaser: ServerConnectionReleaser<this>;
-  protected abstract readonly clock: Clock;
+  protected readonly client: Client;
+
+  constructor(protected readonly parts: Parts) {
+    this.client = parts.client;
+    this.client.onClosed = () => parts.releaser.discard(this);
+  }
 
   get transactionStatus(): TransactionStatus {
     return this.client.status;
@@ -50,7 +66,7 @@ export abstract class ServerConnection implements PoolMember {
 
   /** A server that does not respond must not block the caller for ever. */
   async rollback(): Promise<void> {
-    if ((await within(this.clock, ROLLBACK_LIMIT_MS, this.client.send("rollback"))) !== OVERDUE) return;
+    if ((await within(this.parts.clock, ROLLBACK_LIMIT_MS, this.client.send("rollback"))) !== OVERDUE) return;
     throw new DriverError({
       kind: "connection",
       code: "ROLLBACK_TIMEOUT",
@@ -59,12 +75,12 @@ export abstract class ServerConnection implements PoolMember {
   }
 
   release(): void {
-    this.releaser.release(this);
+    this.parts.releaser.release(this);
   }
 
   destroy(): void {
     this.client.destroy();
-    this.releaser.discard(this);
+    this.parts.releaser.discard(this);
   }
 
   close(): void {
@@ -74,7 +90,7 @@ export abstract class ServerConnection implements PoolMember {
   /** Destroys the connection if the cancel is not settled within a second. The signal then closes the control connection. */
   protected async cancelInTime(cancel: (limit: AbortSignal) => Promise<void>): Promise<void> {
     const limit = new AbortController();
-    if ((await within(this.clock, CANCEL_LIMIT_MS, cancel(limit.signal))) !== OVERDUE) return;
+    if ((await within(this.parts.clock, CANCEL_LIMIT_MS, cancel(limit.signal))) !== OVERDUE) return;
     limit.abort(new DriverError({ kind: "connection", code: "CANCEL_TIMEOUT" }));
     this.destroy();
   }

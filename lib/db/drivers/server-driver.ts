@@ -10,8 +10,8 @@ import type { MaybePromise } from "../maybe-promise.js";
 import { type ConnectOptions, DatabaseDriver, type DriverConnection } from "../driver.js";
 import { DriverError } from "../driver-error.js";
 import { ConnectionPool } from "../pool/pool.js";
-import type { PoolLimits } from "../pool/pool-options.js";
 import type { ServerClient, ServerConnection, ServerConnectionReleaser } from "./server-connection.js";
+import type { ServerSettings, ServerTimeouts } from "./server-settings.js";
 import { formatAddress, type ServerUrl } from "./server-url.js";
 import { createStandaloneHost } from "../standalone-host.js";
 
@@ -27,12 +27,6 @@ const MAX_PAUSE_MS = 1000;
 /** The codes of Node, the drivers and the engines for a server that is unreachable, starts, stops, or closes the connection. */
 const TRANSIENT_CODES =
   /^(?:E(?:CONN\w+|PIPE|TIMEDOUT|HOST\w+|NET\w+|AI_AGAIN|NOTFOUND)|ENOENT|CONNECT(?:_TIMEOUT|ION_CLOSED)|57P0[123]|PROTOCOL_CONNECTION_LOST|ER_SERVER_SHUTDOWN)$/;
-
-export interface ServerSettings {
-  readonly server: ServerUrl;
-  readonly migrationServer: ServerUrl;
-  readonly pool: PoolLimits;
-}
 
 /** The use of a connection: a migration may have a separate address, and has no time limit for a statement. */
 export type ConnectionUse = "application" | "migration";
@@ -56,7 +50,7 @@ export abstract class ServerDriver<
   }
 
   /** Rejects when the signal aborts, and leaves no socket behind. */
-  protected abstract open(use: ConnectionUse, signal: AbortSignal): Promise<Client>;
+  protected abstract openClient(server: ServerUrl, timeouts: ServerTimeouts, signal: AbortSignal): Promise<Client>;
 
   protected abstract newConnection(
     use: ConnectionUse,
@@ -103,6 +97,12 @@ export abstract class ServerDriver<
   override connect(options: ConnectOptions): MaybePromise<Connection> {
     if (options.isMigration === true) return this.connectForMigration(options.signal);
     return this.pool.takeNow() ?? this.pool.take(options, this.canBatch ? options.batch : undefined);
+  }
+
+  protected open(use: ConnectionUse, signal: AbortSignal): Promise<Client> {
+    const { server, migrationServer, timeouts } = this.settings;
+    if (use === "application") return this.openClient(server, timeouts, signal);
+    return this.openClient(migrationServer, { ...timeouts, statement: 0, idleInTransaction: 0 }, signal);
   }
 
   /** A client outside of the pool, whose users may wait for this client. The time limit is that of the pool. */

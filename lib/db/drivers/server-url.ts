@@ -12,7 +12,7 @@ export interface ServerUrl {
   readonly database: string;
   readonly user: string;
   /** A function, so that a printed driver does not show it. */
-  readonly password: () => string;
+  readonly password: () => string | Promise<string>;
   /** `undefined` if the URL has no such parameter. */
   readonly tls: "off" | "verified" | "unverified" | undefined;
 }
@@ -59,27 +59,16 @@ export function parseServerUrl(text: string, rules: UrlRules): ServerUrl {
 }
 
 /**
- * The option `password` of a driver, or the password of its URL. A text would stand in a printed driver.
- *
- * @throws FrameworkError `E_DB_SETTING`, without the value
- */
-export function getPassword<T>(option: T | undefined, { password }: ServerUrl, { name }: UrlRules): T | (() => string) {
-  if (option === undefined || typeof option === "function") return option ?? password;
-  const what = `password of ${name}() is a function that returns it: password: () => readSecret()`;
-  throw setupError(new FrameworkError(what, { code: "E_DB_SETTING" }));
-}
-
-/**
  * The password for one connection. An error of the function may quote the password, so it is not the cause.
  *
  * @throws DriverError
  */
-export async function readPassword(source: () => string | Promise<string>, address: string): Promise<string> {
+export async function readPassword(server: ServerUrl): Promise<string> {
   const password: unknown = await Promise.resolve()
-    .then(source)
+    .then(server.password)
     .catch(() => undefined);
   if (typeof password === "string") return password;
-  const text = `cannot connect to ${address}: the function in the option password failed, or returned no text`;
+  const text = `cannot connect to ${formatAddress(server)}: the function in the option password failed, or returned no text`;
   throw new DriverError({ kind: "connection", code: "PASSWORD", text });
 }
 

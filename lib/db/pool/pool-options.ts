@@ -1,6 +1,6 @@
 /** The limits of a pool: the connections, the waiting callers, and the times. */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import { checkOptionNames } from "../../errors/option-names.js";
 import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
@@ -22,15 +22,6 @@ export interface PoolOptions {
 
 export type PoolLimits = Readonly<Required<PoolOptions>>;
 
-const NAMES: OptionNames<PoolOptions> = {
-  max: true,
-  maxWaiting: true,
-  waitMs: true,
-  connectMs: true,
-  idleMs: true,
-  maxAgeMs: true,
-};
-
 const DEFAULTS: PoolLimits = {
   max: 10,
   maxWaiting: 500,
@@ -45,7 +36,7 @@ const MAX_WAITING = 1_000_000;
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_SETTING` */
 export function toPoolLimits(options: PoolOptions | undefined, where: string): PoolLimits {
-  checkOptionNames(options, NAMES, where);
+  checkOptionNames(options, DEFAULTS, where);
   const limits = { ...DEFAULTS, ...options };
   checkNumber(where, "max", limits.max, 1, MAX_CONNECTIONS);
   checkNumber(where, "maxWaiting", limits.maxWaiting, 0, MAX_WAITING);

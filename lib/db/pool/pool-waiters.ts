@@ -90,7 +90,7 @@ export class PoolWaiters<M> {
     while (this.first !== undefined) this.leave(this.first, error);
   }
 
-  /** The timer stays when its waiter has left. The sockets of the pool keep the process alive. */
+  /** The timer stays when its waiter has left. The users of the connections keep the process alive. */
   private arm(delayMs: number): void {
     this.timer ??= this.clock.setTimeout(() => this.expire(), delayMs, { background: true });
   }

@@ -9,6 +9,7 @@ import type { Connection, ConnectionOptions } from "mysql2";
 import { checkText, refuseBind } from "../../bind.js";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
 import { JsonBind } from "../../json.js";
+import type { ServerTimeouts } from "../server-settings.js";
 import { formatAddress, readPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
 import {
@@ -19,7 +20,7 @@ import {
   lostMysqlConnectionError,
   mysqlConnectError,
 } from "./mysql-failure.js";
-import type { MysqlSettings, MysqlTimeouts } from "./mysql-options.js";
+import type { MysqlSettings } from "./mysql-options.js";
 import { mysql2 } from "./mysql-package.js";
 
 /** Prepared statements of one connection; the package removes the least recently used one. */
@@ -62,12 +63,11 @@ export class MysqlClient {
   static async open(
     settings: MysqlSettings,
     server: ServerUrl,
-    timeouts: MysqlTimeouts,
+    timeouts: ServerTimeouts,
     clock: Clock,
     signal: AbortSignal,
   ): Promise<MysqlClient> {
-    const passwordSource = server === settings.server ? settings.password : server.password;
-    const password = await readPassword(passwordSource, formatAddress(server));
+    const password = await readPassword(server);
     signal.throwIfAborted();
     const connection = mysql2.createConnection(toConfig(settings, server, password));
     const client = new MysqlClient(connection, formatAddress(server), clock);
@@ -161,7 +161,7 @@ export class MysqlClient {
     return readResult(await this.execute("do 0", [])).header?.serverStatus;
   }
 
-  private async setTimeouts({ statement, lock, idleInTransaction }: MysqlTimeouts): Promise<void> {
+  private async setTimeouts({ statement, lock, idleInTransaction }: ServerTimeouts): Promise<void> {
     const [{ version } = {}] = (await this.send("select version() as version")).rows;
     const lockSeconds = Math.ceil(lock / 1000);
     const limits = isMariadb(String(version))

@@ -7,37 +7,19 @@
 import { cancellable } from "../cancellable.js";
 import { UnknownOutcomeError } from "../../database-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../../driver.js";
-import { type ServerConnectionReleaser, ServerConnection } from "../server-connection.js";
+import { ServerConnection, type ServerConnectionParts, type ServerConnectionReleaser } from "../server-connection.js";
 import { throwIfAborted } from "../../../runtime/abortable.js";
-import type { Clock } from "../../../runtime/clock.js";
 import type { KillRequests } from "./kill-request.js";
 import type { MysqlClient } from "./mysql-client.js";
 import { mysqlFailure, statementError } from "./mysql-failure.js";
 
 export type MysqlReleaser = ServerConnectionReleaser<MysqlConnection>;
 
-export interface MysqlParts {
-  readonly client: MysqlClient;
-  readonly releaser: MysqlReleaser;
+export interface MysqlParts extends ServerConnectionParts<MysqlClient> {
   readonly kills: KillRequests;
-  readonly clock: Clock;
-  /** For errors: the name of the database. */
-  readonly database: string;
 }
 
-export class MysqlConnection extends ServerConnection implements DriverConnection {
-  protected readonly client: MysqlClient;
-  protected readonly releaser: MysqlReleaser;
-  protected readonly clock: Clock;
-
-  constructor(private readonly parts: MysqlParts) {
-    super();
-    this.client = parts.client;
-    this.releaser = parts.releaser;
-    this.clock = parts.clock;
-    this.client.onClosed = () => parts.releaser.discard(this);
-  }
-
+export class MysqlConnection extends ServerConnection<MysqlClient, MysqlParts> implements DriverConnection {
   query(statement: DriverStatement): Promise<DriverResult> {
     throwIfAborted(statement);
     const { sql, isRead, parameters } = statement;

@@ -10,6 +10,8 @@
 import { mysqlDialect } from "../../dialect.js";
 import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.js";
 import { type ConnectionUse, ServerDriver } from "../server-driver.js";
+import type { ServerTimeouts } from "../server-settings.js";
+import type { ServerUrl } from "../server-url.js";
 import { KillRequests } from "./kill-request.js";
 import { MysqlClient } from "./mysql-client.js";
 import { MysqlConnection, type MysqlReleaser } from "./mysql-connection.js";
@@ -39,12 +41,12 @@ class MysqlDriver extends ServerDriver<MysqlSettings, MysqlClient, MysqlConnecti
     return lockMysqlMigrations(client, this.settings.migrationServer.database, waitMs);
   }
 
-  protected override open(use: ConnectionUse, signal: AbortSignal): Promise<MysqlClient> {
-    const { settings, host } = this;
-    if (use === "application")
-      return MysqlClient.open(settings, settings.server, settings.timeouts, host.clock, signal);
-    const timeouts = { ...settings.timeouts, statement: 0, idleInTransaction: 0 };
-    return MysqlClient.open(settings, settings.migrationServer, timeouts, host.clock, signal);
+  protected override openClient(
+    server: ServerUrl,
+    timeouts: ServerTimeouts,
+    signal: AbortSignal,
+  ): Promise<MysqlClient> {
+    return MysqlClient.open(this.settings, server, timeouts, this.host.clock, signal);
   }
 
   protected override newConnection(use: ConnectionUse, client: MysqlClient, releaser: MysqlReleaser): MysqlConnection {

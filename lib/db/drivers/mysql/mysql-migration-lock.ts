@@ -3,7 +3,7 @@
  * whole server, so the name of the lock includes that of the database. The lock ends with the connection.
  */
 import { createHash } from "node:crypto";
-import { DriverError } from "../../driver-error.js";
+import { type DriverError, migrationLockError } from "../../driver-error.js";
 import type { MigrationLock } from "../../driver.js";
 import type { MysqlClient } from "./mysql-client.js";
 
@@ -42,15 +42,9 @@ async function release(client: MysqlClient, name: string): Promise<void> {
 
 async function createLockError(client: MysqlClient, name: string): Promise<DriverError> {
   const [holder] = (await client.send(HOLDER, [name])).rows;
-  const who =
-    holder === undefined
-      ? "another process"
-      : `connection ${String(holder["id"])} from ${String(holder["host"])}, in its state since ${String(holder["since"])}`;
-  return new DriverError({
-    kind: "busy",
-    code: "MIGRATION_LOCK",
-    text: `the lock of the migrations is held by ${who}`,
-  });
+  if (holder === undefined) return migrationLockError();
+  const { id, host, since } = holder;
+  return migrationLockError(`connection ${String(id)} from ${String(host)}, in its state since ${String(since)}`);
 }
 
 function toLockName(database: string): string {

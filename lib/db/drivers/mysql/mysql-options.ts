@@ -1,7 +1,8 @@
 /** The options of `mysql()`, read once into settings that cannot be wrong. */
 import type { SslOptions } from "mysql2";
-import { checkNumber, type PoolLimits, toPoolLimits, type PoolOptions } from "../../pool/pool-options.js";
-import { parseServerUrl, getPassword, type ServerUrl } from "../server-url.js";
+import type { PoolOptions } from "../../pool/pool-options.js";
+import { type ServerRules, type ServerSettings, toServerSettings } from "../server-settings.js";
+import type { ServerUrl } from "../server-url.js";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 
 export interface MysqlOptions {
@@ -31,21 +32,9 @@ export interface MysqlOptions {
 
 export type MysqlBigints = "large-as-string" | "string";
 
-export interface MysqlSettings {
-  readonly server: ServerUrl;
-  readonly migrationServer: ServerUrl;
-  readonly password: () => string | Promise<string>;
+export interface MysqlSettings extends ServerSettings {
   readonly tls: SslOptions | undefined;
-  readonly pool: PoolLimits;
-  readonly timeouts: MysqlTimeouts;
   readonly bigints: MysqlBigints;
-}
-
-/** In milliseconds; 0 means no limit. */
-export interface MysqlTimeouts {
-  readonly statement: number;
-  readonly lock: number;
-  readonly idleInTransaction: number;
 }
 
 const NAMES: OptionNames<MysqlOptions> = {
@@ -60,25 +49,22 @@ const NAMES: OptionNames<MysqlOptions> = {
   bigints: true,
 };
 
-const RULES = { name: "mysql", protocols: ["mysql:", "mariadb:"], port: 3306, tlsParameter: "ssl-mode" };
-
-/** A year, which is the maximum of MariaDB. */
-const MAX_TIMEOUT_MS = 31_536_000_000;
+const RULES: ServerRules = {
+  name: "mysql",
+  protocols: ["mysql:", "mariadb:"],
+  port: 3306,
+  tlsParameter: "ssl-mode",
+  minLockTimeoutMs: 1,
+  // A year, which is the maximum of MariaDB.
+  maxTimeoutMs: 31_536_000_000,
+};
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
 export function toMysqlSettings(given: string | MysqlOptions): MysqlSettings {
   const options = typeof given === "string" ? { url: given } : given;
   checkOptionNames(options, NAMES, "mysql");
-  const server = parseServerUrl(options.url, RULES);
-  return {
-    server,
-    migrationServer: options.migrationUrl === undefined ? server : parseServerUrl(options.migrationUrl, RULES),
-    password: getPassword(options.password, server, RULES),
-    tls: toTls(options.tls, server),
-    pool: toPoolLimits(options.pool, "pool of mysql"),
-    timeouts: readTimeouts(options),
-    bigints: options.bigints ?? "large-as-string",
-  };
+  const settings = toServerSettings(options, RULES);
+  return { ...settings, tls: toTls(options.tls, settings.server), bigints: options.bigints ?? "large-as-string" };
 }
 
 function toTls(tls: MysqlOptions["tls"], server: ServerUrl): MysqlSettings["tls"] {
@@ -87,12 +73,4 @@ function toTls(tls: MysqlOptions["tls"], server: ServerUrl): MysqlSettings["tls"
   if (tls === false) return undefined;
   if (tls === true || server.tls === "verified") return { verifyIdentity: true };
   return server.tls === "unverified" ? { rejectUnauthorized: false } : undefined;
-}
-
-function readTimeouts(options: MysqlOptions): MysqlTimeouts {
-  const { statementTimeoutMs = 30_000, lockTimeoutMs = 10_000, idleInTransactionTimeoutMs = 60_000 } = options;
-  checkNumber("mysql", "statementTimeoutMs", statementTimeoutMs, 0, MAX_TIMEOUT_MS);
-  checkNumber("mysql", "lockTimeoutMs", lockTimeoutMs, 1, MAX_TIMEOUT_MS);
-  checkNumber("mysql", "idleInTransactionTimeoutMs", idleInTransactionTimeoutMs, 0, MAX_TIMEOUT_MS);
-  return { statement: statementTimeoutMs, lock: lockTimeoutMs, idleInTransaction: idleInTransactionTimeoutMs };
 }

@@ -6,11 +6,12 @@
 import type { Client } from "pg";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
 import { connectError, isFromServer, lostConnectionError, withoutBinds } from "./postgres-failure.js";
-import type { PostgresSettings, PostgresTimeouts } from "./postgres-options.js";
+import type { PostgresSettings } from "./postgres-options.js";
 import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { DescribeQuery } from "./parameter-types.js";
 import { pg } from "./postgres-package.js";
 import { toBinds, createPostgresTypes } from "./postgres-types.js";
+import type { ServerTimeouts } from "../server-settings.js";
 import { formatAddress, readPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
 
@@ -64,7 +65,7 @@ export class PostgresClient {
   static async open(
     settings: PostgresSettings,
     server: ServerUrl,
-    timeouts: PostgresTimeouts,
+    timeouts: ServerTimeouts,
     clock: Clock,
     signal: AbortSignal,
   ): Promise<PostgresClient> {
@@ -218,7 +219,7 @@ export class PostgresClient {
   }
 }
 
-function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: PostgresTimeouts) {
+function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: ServerTimeouts) {
   const { host, port, database, user } = server;
   return {
     host,
@@ -226,8 +227,7 @@ function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
     database,
     user,
     // A function: without a password the package would read a file of passwords.
-    password: () =>
-      readPassword(server === settings.server ? settings.password : server.password, formatAddress(server)),
+    password: () => readPassword(server),
     ssl: settings.tls,
     sslnegotiation: "postgres" as const,
     keepAlive: true,
@@ -241,7 +241,7 @@ function toConfig(settings: PostgresSettings, server: ServerUrl, timeouts: Postg
 }
 
 /** The server enforces these limits. A limit of the client would leave the statement running. */
-function toSessionSettings({ statement, lock, idleInTransaction }: PostgresTimeouts) {
+function toSessionSettings({ statement, lock, idleInTransaction }: ServerTimeouts) {
   const limits = {
     statement_timeout: statement,
     lock_timeout: lock,

@@ -8,9 +8,8 @@
 import { cancellable } from "../cancellable.js";
 import { UnknownOutcomeError } from "../../database-error.js";
 import type { BeginOptions, DriverConnection, DriverResult, DriverStatement } from "../../driver.js";
-import { type ServerConnectionReleaser, ServerConnection } from "../server-connection.js";
+import { ServerConnection, type ServerConnectionParts, type ServerConnectionReleaser } from "../server-connection.js";
 import { type AbortListener, offAbort, onAbort, throwIfAborted } from "../../../runtime/abortable.js";
-import type { Clock } from "../../../runtime/clock.js";
 import type { CancelRequests } from "./cancel-request.js";
 import type { PostgresClient, StatementSender } from "./postgres-client.js";
 import { needsTypes, NO_JSON, type ParameterTypes } from "./parameter-types.js";
@@ -20,34 +19,17 @@ import type { StatementNames } from "./statement-names.js";
 
 export type PostgresReleaser = ServerConnectionReleaser<PostgresConnection>;
 
-export interface ConnectionParts {
-  readonly client: PostgresClient;
-  readonly releaser: PostgresReleaser;
+export interface ConnectionParts extends ServerConnectionParts<PostgresClient> {
   readonly cancels: CancelRequests;
-  readonly clock: Clock;
-  /** For errors: the name of the database. */
-  readonly database: string;
   /** `undefined` behind a pooler that changes the connection. */
   readonly names: StatementNames | undefined;
   readonly types: ParameterTypes;
 }
 
-export class PostgresConnection extends ServerConnection implements DriverConnection {
-  protected readonly client: PostgresClient;
-  protected readonly releaser: PostgresReleaser;
-  protected readonly clock: Clock;
+export class PostgresConnection extends ServerConnection<PostgresClient, ConnectionParts> implements DriverConnection {
   /** Set while the statements of an ended request are cancelled. */
   private cancelling: Promise<void> | undefined = undefined;
-  private readonly typesVersion: number;
-
-  constructor(private readonly parts: ConnectionParts) {
-    super();
-    this.client = parts.client;
-    this.releaser = parts.releaser;
-    this.clock = parts.clock;
-    this.typesVersion = parts.types.version;
-    this.client.onClosed = () => parts.releaser.discard(this);
-  }
+  private readonly typesVersion = this.parts.types.version;
 
   override get isReusable(): boolean {
     const { names, types } = this.parts;

@@ -12,6 +12,8 @@
 import { postgresDialect } from "../../dialect.js";
 import type { DatabaseDriver, DriverFailure, MigrationLock } from "../../driver.js";
 import { type ConnectionUse, ServerDriver } from "../server-driver.js";
+import type { ServerTimeouts } from "../server-settings.js";
+import type { ServerUrl } from "../server-url.js";
 import { CancelRequests } from "./cancel-request.js";
 import { ParameterTypes } from "./parameter-types.js";
 import { PostgresListener } from "./postgres-listener.js";
@@ -65,12 +67,12 @@ class PostgresDriver extends ServerDriver<PostgresSettings, PostgresClient, Post
     return () => listener.stop();
   }
 
-  protected override open(use: ConnectionUse, signal: AbortSignal): Promise<PostgresClient> {
-    const { settings, host } = this;
-    if (use === "application")
-      return PostgresClient.open(settings, settings.server, settings.timeouts, host.clock, signal);
-    const timeouts = { statement: 0, lock: settings.timeouts.lock, idleInTransaction: 0 };
-    return PostgresClient.open(settings, settings.migrationServer, timeouts, host.clock, signal);
+  protected override openClient(
+    server: ServerUrl,
+    timeouts: ServerTimeouts,
+    signal: AbortSignal,
+  ): Promise<PostgresClient> {
+    return PostgresClient.open(this.settings, server, timeouts, this.host.clock, signal);
   }
 
   protected override newConnection(

@@ -7,7 +7,7 @@
  * opens a transaction for each attempt.
  */
 import type { PostgresClient } from "./postgres-client.js";
-import { DriverError } from "../../driver-error.js";
+import { type DriverError, migrationLockError } from "../../driver-error.js";
 import type { MigrationLock } from "../../driver.js";
 import { type Clock, sleep } from "../../../runtime/clock.js";
 
@@ -61,12 +61,7 @@ async function release(client: PostgresClient): Promise<void> {
 
 async function createLockError(client: PostgresClient): Promise<DriverError> {
   const [holder] = (await client.send(HOLDER, LOCK)).rows;
-  const who = holder === undefined ? "another process" : formatHolder(holder);
-  return new DriverError({
-    kind: "busy",
-    code: "MIGRATION_LOCK",
-    text: `the lock of the migrations is held by ${who}`,
-  });
+  return migrationLockError(holder && formatHolder(holder));
 }
 
 function formatHolder({ application, client, pid, since }: Readonly<Record<string, unknown>>): string {

@@ -1,8 +1,9 @@
 /** The options of `postgres()`, read once into settings that cannot be wrong. */
 import type { ConnectionOptions as TlsOptions } from "node:tls";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
-import { checkNumber, type PoolLimits, toPoolLimits, type PoolOptions } from "../../pool/pool-options.js";
-import { parseServerUrl, getPassword, type ServerUrl } from "../server-url.js";
+import type { PoolOptions } from "../../pool/pool-options.js";
+import { type ServerRules, type ServerSettings, toServerSettings } from "../server-settings.js";
+import type { ServerUrl } from "../server-url.js";
 
 export interface PostgresOptions {
   /** `postgres://user:password@host[:5432]/database[?sslmode=require]` */
@@ -33,23 +34,11 @@ export interface PostgresOptions {
 
 export type PostgresBigints = "number" | "bigint" | "string";
 
-export interface PostgresSettings {
-  readonly server: ServerUrl;
-  readonly migrationServer: ServerUrl;
-  readonly password: () => string | Promise<string>;
+export interface PostgresSettings extends ServerSettings {
   readonly tls: false | TlsOptions;
-  readonly pool: PoolLimits;
-  readonly timeouts: PostgresTimeouts;
   readonly isPooled: boolean;
   readonly applicationName: string;
   readonly bigints: PostgresBigints;
-}
-
-/** In milliseconds; 0 means no limit. */
-export interface PostgresTimeouts {
-  readonly statement: number;
-  readonly lock: number;
-  readonly idleInTransaction: number;
 }
 
 const NAMES: OptionNames<PostgresOptions> = {
@@ -66,24 +55,24 @@ const NAMES: OptionNames<PostgresOptions> = {
   bigints: true,
 };
 
-const RULES = { name: "postgres", protocols: ["postgres:", "postgresql:"], port: 5432, tlsParameter: "sslmode" };
-
-/** The maximum of the server. */
-const MAX_TIMEOUT_MS = 2_147_483_647;
+const RULES: ServerRules = {
+  name: "postgres",
+  protocols: ["postgres:", "postgresql:"],
+  port: 5432,
+  tlsParameter: "sslmode",
+  minLockTimeoutMs: 0,
+  // The maximum of the server.
+  maxTimeoutMs: 2_147_483_647,
+};
 
 /** @throws FrameworkError `E_OPTION`, `E_DB_URL`, `E_DB_SETTING` */
 export function toPostgresSettings(given: string | PostgresOptions): PostgresSettings {
   const options = typeof given === "string" ? { url: given } : given;
   checkOptionNames(options, NAMES, "postgres");
-  const server = parseServerUrl(options.url, RULES);
-  const migrationServer = options.migrationUrl === undefined ? server : parseServerUrl(options.migrationUrl, RULES);
+  const settings = toServerSettings(options, RULES);
   return {
-    server,
-    migrationServer,
-    password: getPassword(options.password, server, RULES),
-    tls: toTls(options.tls, server),
-    pool: toPoolLimits(options.pool, "pool of postgres"),
-    timeouts: readTimeouts(options),
+    ...settings,
+    tls: toTls(options.tls, settings.server),
     isPooled: options.transactionPooler ?? false,
     applicationName: options.applicationName ?? "framework",
     bigints: options.bigints ?? "number",
@@ -95,11 +84,4 @@ function toTls(tls: PostgresOptions["tls"], server: ServerUrl): PostgresSettings
   if (tls === false) return false;
   if (tls === true || server.tls === "verified") return {};
   return server.tls === "unverified" ? { rejectUnauthorized: false } : false;
-}
-
-function readTimeouts(options: PostgresOptions): PostgresTimeouts {
-  const { statementTimeoutMs = 30_000, lockTimeoutMs = 10_000, idleInTransactionTimeoutMs = 60_000 } = options;
-  for (const [name, value] of Object.entries({ statementTimeoutMs, lockTimeoutMs, idleInTransactionTimeoutMs }))
-    checkNumber("postgres", name, value, 0, MAX_TIMEOUT_MS);
-  return { statement: statementTimeoutMs, lock: lockTimeoutMs, idleInTransaction: idleInTransactionTimeoutMs };
 }

@@ -2,17 +2,12 @@
  * A pool of handles of one file: one writer, or several readers. One caller uses a handle at a time. The wait for a free handle and the
  * number of waiting callers are bounded.
  */
+import { type Abortable, throwIfAborted } from "../../../runtime/abortable.js";
+import type { Clock } from "../../../runtime/clock.js";
+import { DriverError } from "../../driver-error.js";
 import type { MaybePromise } from "../../maybe-promise.js";
 import type { PoolFigures } from "../../pool/pool-report.js";
-import { type Clock, type Timer } from "../../../runtime/clock.js";
-
-/** The error of a wait that ended without a handle. */
-export class NoHandle extends Error {
-  constructor(readonly text: string) {
-    super(text);
-    this.name = "NoHandle";
-  }
-}
+import { PoolWaiters } from "../../pool/pool-waiters.js";
 
 export interface HandlePoolLimits {
   readonly size: number;
@@ -20,29 +15,29 @@ export interface HandlePoolLimits {
   readonly waitMs: number;
 }
 
-interface FileWaiter<T> {
-  resolve(handle: T): void;
-  readonly signal: AbortSignal | undefined;
-}
-
 export class HandlePool<T extends { close(): void }> {
   private readonly free: T[] = [];
-  private readonly waiting = new Set<FileWaiter<T>>();
+  private readonly waiters: PoolWaiters<T>;
   private open = 0;
   private isClosed = false;
 
   constructor(
     private readonly limits: HandlePoolLimits,
-    private readonly clock: Clock,
+    clock: Clock,
     private readonly make: () => T,
     /** Called when a figure may have changed. */
     private readonly changed: () => void,
-  ) {}
+  ) {
+    const { waitMs } = limits;
+    const overdue = (): DriverError =>
+      noHandleError(`another transaction of this process has used the database for ${waitMs} ms`);
+    this.waiters = new PoolWaiters(clock, waitMs, overdue, changed);
+  }
 
-  /** A free handle, or a promise of the next one. Fails with `NoHandle`, the reason of the signal, or the failure of `make`. */
-  take(options: { readonly signal?: AbortSignal | undefined }): MaybePromise<T> {
-    if (this.isClosed) throw new NoHandle("the database is stopped");
-    return this.takeNow() ?? this.wait(options.signal);
+  /** A free handle, or a promise of the next one. Fails with a `DriverError`, the reason of the signal, or the failure of `make`. */
+  take(work: Abortable): MaybePromise<T> {
+    if (this.isClosed) throw noHandleError("the database is stopped");
+    return this.takeNow() ?? this.wait(work);
   }
 
   /** A free handle, or a new one; `undefined` if all are in use. @throws the error of `make` */
@@ -53,9 +48,8 @@ export class HandlePool<T extends { close(): void }> {
 
   release(handle: T): void {
     this.changed();
-    const next = this.nextCaller;
-    if (next !== undefined) next.resolve(handle);
-    else if (this.isClosed) this.drop(handle);
+    if (this.waiters.resolveFirst(handle, 1) > 0) return;
+    if (this.isClosed) this.drop(handle);
     else this.free.push(handle);
   }
 
@@ -64,11 +58,10 @@ export class HandlePool<T extends { close(): void }> {
     this.changed();
     this.open--;
     handle.close();
-    const next = this.nextCaller;
-    if (next === undefined || this.isClosed) return;
+    if (this.waiters.size === 0 || this.isClosed) return;
     try {
       const replacement = this.openAnother();
-      if (replacement !== undefined) next.resolve(replacement);
+      if (replacement !== undefined) this.waiters.resolveFirst(replacement, 1);
     } catch {
       // The waiting callers fail at their time limit.
     }
@@ -79,18 +72,13 @@ export class HandlePool<T extends { close(): void }> {
   }
 
   get figures(): PoolFigures {
-    return { inUse: this.taken, idle: this.free.length, waiting: this.waiting.size };
+    return { inUse: this.taken, idle: this.free.length, waiting: this.waiters.size };
   }
 
   /** Closes the free handles now, and each taken one at its release. */
   close(): void {
     this.isClosed = true;
     for (let handle = this.free.pop(); handle !== undefined; handle = this.free.pop()) this.drop(handle);
-  }
-
-  private get nextCaller(): FileWaiter<T> | undefined {
-    // Nearly always no caller waits, and then an iterator would be a waste.
-    return this.waiting.size === 0 ? undefined : this.waiting.values().next().value;
   }
 
   private openAnother(): T | undefined {
@@ -100,34 +88,14 @@ export class HandlePool<T extends { close(): void }> {
     return handle;
   }
 
-  private wait(signal: AbortSignal | undefined): Promise<T> {
-    const { maxWaiting, waitMs } = this.limits;
-    signal?.throwIfAborted();
-    if (this.waiting.size >= maxWaiting) throw new NoHandle(`${maxWaiting} callers wait already`);
-    return new Promise((resolve, reject) => {
-      let timer: Timer | undefined = undefined;
-      const stopWaiting = (): void => {
-        timer?.cancel();
-        this.waiting.delete(entry);
-        signal?.removeEventListener("abort", aborted);
-      };
-      const aborted = (): void => {
-        stopWaiting();
-        reject(signal?.reason as Error);
-      };
-      const entry: FileWaiter<T> = {
-        signal,
-        resolve: (handle) => {
-          stopWaiting();
-          resolve(handle);
-        },
-      };
-      this.waiting.add(entry);
-      signal?.addEventListener("abort", aborted, { once: true });
-      timer = this.clock.setTimeout(() => {
-        stopWaiting();
-        reject(new NoHandle(`another transaction of this process has used the database for ${waitMs} ms`));
-      }, waitMs);
-    });
+  private wait(work: Abortable): Promise<T> {
+    const { maxWaiting } = this.limits;
+    throwIfAborted(work);
+    if (this.waiters.size >= maxWaiting) throw noHandleError(`${maxWaiting} callers wait already`);
+    return this.waiters.wait(work);
   }
+}
+
+export function noHandleError(text: string): DriverError {
+  return new DriverError({ kind: "overloaded", text });
 }

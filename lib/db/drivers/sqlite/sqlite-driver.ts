@@ -28,8 +28,8 @@ import { checkOptionNames, type OptionNames } from "../../../errors/option-names
 import { setupError } from "../../../errors/setup-error.js";
 import { valueText } from "../../../errors/value-text.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
-import { type Clock, MAX_TIMER_MS, SystemClock } from "../../../runtime/clock.js";
-import { HandlePool, NoHandle } from "./handle-pool.js";
+import { type Clock, MAX_TIMER_MS, sleep, SystemClock } from "../../../runtime/clock.js";
+import { HandlePool, noHandleError } from "./handle-pool.js";
 import { retryWhileLocked } from "./lock-wait.js";
 import { SqliteConnection } from "./sqlite-connection.js";
 import { sqliteFailure } from "./sqlite-failure.js";
@@ -131,8 +131,7 @@ class SqliteDriver extends DatabaseDriver {
     if (pools === undefined) return;
     const until = clock.monotonic() + STOP_GRACE_MS;
     const isInUse = (): boolean => pools.writer.taken + pools.readers.taken > 0;
-    while (isInUse() && clock.monotonic() < until)
-      await new Promise<void>((done) => clock.setTimeout(done, STOP_PAUSE_MS));
+    while (isInUse() && clock.monotonic() < until) await sleep(clock, STOP_PAUSE_MS);
     // The readers close first, because the writer moves the log into the file.
     pools.readers.close();
     pools.writer.close();
@@ -151,7 +150,7 @@ class SqliteDriver extends DatabaseDriver {
 
   override connect(options: ConnectOptions): MaybePromise<DriverConnection> {
     if (this.pools === undefined) {
-      if (options.isMigration !== true) throw new NoHandle("the database is not started");
+      if (options.isMigration !== true) throw noHandleError("the database is not started");
       // As with a server, a script may migrate a database that it has not started.
       return this.start().then(() => this.connect(options));
     }
@@ -159,7 +158,6 @@ class SqliteDriver extends DatabaseDriver {
   }
 
   override failure(error: unknown): DriverFailure {
-    if (error instanceof NoHandle) return { kind: "overloaded", text: error.text };
     // The folder could not be created.
     if (error instanceof Error && "syscall" in error) return { kind: "connection", text: error.message };
     return this.withFile(sqliteFailure(error));

@@ -7,8 +7,8 @@
  */
 import { chmodSync, chownSync, closeSync, openSync, realpathSync, statSync } from "node:fs";
 import { hostname } from "node:os";
-import { DriverError } from "../../driver-error.js";
-import type { DriverFailure, MigrationLock } from "../../driver.js";
+import { DriverError, migrationLockError } from "../../driver-error.js";
+import type { MigrationLock } from "../../driver.js";
 import type { Clock } from "../../../runtime/clock.js";
 import { retryWhileLocked } from "./lock-wait.js";
 import { openHandle, type SqliteHandle } from "./sqlite-engine.js";
@@ -25,11 +25,11 @@ export async function lockSqliteMigrations(file: string, clock: Clock, waitMs: n
   try {
     await retryWhileLocked(clock, waitMs, () => take(handle, clock));
   } catch (error) {
-    const failure = isBusy(error)
-      ? createLockFailure(handle)
-      : { ...sqliteFailure(error), text: `${lock} cannot be locked` };
+    const lockError = isBusy(error)
+      ? migrationLockError(findHolder(handle))
+      : new DriverError({ ...sqliteFailure(error), text: `${lock} cannot be locked` });
     handle.close();
-    throw new DriverError(failure);
+    throw lockError;
   }
   return { release: async () => release(handle) };
 }
@@ -73,11 +73,6 @@ function release(handle: SqliteHandle): void {
   } finally {
     handle.close();
   }
-}
-
-function createLockFailure(handle: SqliteHandle): DriverFailure {
-  const text = `the lock of the migrations is held by ${findHolder(handle) ?? "another process"}`;
-  return { kind: "busy", code: "MIGRATION_LOCK", text };
 }
 
 function findHolder(handle: SqliteHandle): string | undefined {
