@@ -1,5 +1,5 @@
 /**
- * The `Mailer` over a mail server (SMTP); the entry point `@stagecraft/framework/mail/smtp`. It needs the package `nodemailer`, version 10
+ * The `Mailer` over a mail server (SMTP); the entry point `@stagecraft/framework/mail/smtp`. It needs the package `nodemailer`, version 10.1
  * or newer.
  *
  * A mail is tried again only for recipients that the server has neither accepted nor refused for good, and whose outcome is known, with the

@@ -16,7 +16,7 @@ import { toOutcome, type SmtpOutcome } from "./smtp-outcome.js";
 const PEER = {
   entry: "@stagecraft/framework/mail/smtp",
   name: "nodemailer",
-  from: "10.0.0",
+  from: "10.1.0",
   install: "nodemailer@10",
   module: "nodemailer/lib/smtp-connection",
 };

@@ -7,7 +7,7 @@
  */
 import { type Cache } from "../../cache/cache.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { createFailure, describeValue } from "../failure.js";
+import { checkPromises, type ContractPromise, getCode } from "./contract.js";
 
 export interface CacheContractOptions {
   /** Lets `ms` milliseconds pass: advances the clock of the test, or waits. */
@@ -35,24 +35,10 @@ export async function obeysCache(cache: Cache, options: CacheContractOptions): P
   checkOptionNames(options, NAMES, "obeysCache");
   const { pass, other = cache } = options;
   const run = Math.random().toString(36).slice(2);
-  const faults: string[] = [];
-  for (const [promise, check] of PROMISES) {
-    const equal = (actual: unknown, expected: unknown, what: string): void => {
-      if (JSON.stringify(actual) !== JSON.stringify(expected))
-        faults.push(`${promise}: ${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
-    };
+  const verdict = `${cache.constructor.name} does not obey the contract of a cache`;
+  await checkPromises(verdict, PROMISES, (keeps, { promise, equal }) => {
     const key = (name = "key"): string => `contract:${run}:${promise}:${name}`;
-    try {
-      await check({ cache, other, pass, key, equal });
-    } catch (error) {
-      faults.push(`${promise}: ${String(error)}`);
-    }
-  }
-  if (faults.length === 0) return;
-  const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw createFailure(`${cache.constructor.name} does not obey the contract of a cache:${list}`, {
-    expected: [],
-    actual: faults,
+    return keeps({ cache, other, pass, key, equal });
   });
 }
 
@@ -78,13 +64,7 @@ const STRANGE_NAMES: readonly string[] = [
   "1000",
 ];
 
-const getCode = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => "no error",
-    (error: unknown) => (error as { readonly code?: unknown }).code,
-  );
-
-const PROMISES: readonly (readonly [promise: string, keeps: (trial: CacheTrial) => Promise<void>])[] = [
+const PROMISES: readonly ContractPromise<CacheTrial>[] = [
   [
     "a value is read as it was written",
     async ({ cache, key, equal }) => {

@@ -10,7 +10,7 @@
 import { inWorkScope } from "../../lifecycle/work-scope.js";
 import { OVERDUE, SystemClock, within } from "../../runtime/clock.js";
 import { markHandled } from "../../runtime/mark-handled.js";
-import { createFailure, describeValue } from "../failure.js";
+import { checkPromises, type ContractPromise, getCode } from "./contract.js";
 
 /** The part of a `DatabaseDriver` that the contract needs. */
 export interface ContractDriver {
@@ -49,26 +49,16 @@ const CANARY = "canary4711secret";
 /** @throws AssertionError listing every promise that the database breaks. The database is started, and stays so. */
 export async function obeysDatabase(db: ContractDatabase): Promise<void> {
   await createTable(db);
-  const faults: string[] = [];
+  const verdict = `${db.constructor.name} does not obey the contract of a database`;
   try {
-    for (const [promise, check] of PROMISES) {
+    await checkPromises(verdict, PROMISES, async (keeps, { equal }) => {
       await db.run(`delete from ${TABLE} where parent is not null`);
       await db.run(`delete from ${TABLE}`);
-      try {
-        await check(createTrial(db, promise, faults));
-      } catch (error) {
-        faults.push(`${promise}: ${String(error)}`);
-      }
-    }
+      await keeps(createTrial(db, equal));
+    });
   } finally {
     await db.run(`drop table ${TABLE}`);
   }
-  if (faults.length === 0) return;
-  const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw createFailure(`${db.constructor.name} does not obey the contract of a database:${list}`, {
-    expected: [],
-    actual: faults,
-  });
 }
 
 async function createTable(db: ContractDatabase): Promise<void> {
@@ -79,30 +69,18 @@ async function createTable(db: ContractDatabase): Promise<void> {
   );
 }
 
-function createTrial(db: ContractDatabase, promise: string, faults: string[]): DatabaseTrial {
+function createTrial(db: ContractDatabase, equal: DatabaseTrial["equal"]): DatabaseTrial {
   const binds = db.driver.dialect.family === "postgres" ? "$1, $2, $3" : "?, ?, ?";
   return {
     db,
     add: (id, name = `row ${id}`, parent) =>
       db.run(`insert into ${TABLE} (id, name, parent) values (${binds})`, [id, name, parent ?? null]),
     ids: async () => (await db.run(`select id from ${TABLE} order by id`)).map(({ id }) => Number(id)),
-    equal: (actual, expected, what) => {
-      if (JSON.stringify(actual) !== JSON.stringify(expected))
-        faults.push(`${promise}: ${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
-    },
+    equal,
   };
 }
 
 const failed = new Error("the function failed");
-
-async function getCode(work: Promise<unknown>): Promise<unknown> {
-  try {
-    await work;
-    return "no error";
-  } catch (error) {
-    return error instanceof Error && "code" in error ? error.code : error;
-  }
-}
 
 function fail(): never {
   throw failed;
@@ -118,7 +96,7 @@ async function findLockFailure(driver: ContractDriver): Promise<string> {
   return kind === OVERDUE ? `none within ${LOCK_LIMIT_MS} ms` : kind;
 }
 
-const PROMISES: readonly (readonly [promise: string, keeps: (trial: DatabaseTrial) => Promise<void>])[] = [
+const PROMISES: readonly ContractPromise<DatabaseTrial>[] = [
   [
     "a value of any text is stored unchanged",
     async ({ db, add, equal }) => {

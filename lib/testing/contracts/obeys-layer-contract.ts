@@ -14,7 +14,8 @@ import type { Context } from "../../http/request/context.js";
 import type { Run } from "../../http/middleware.js";
 import { respondWith } from "../../http/response/returned-value.js";
 import { tracing } from "../../tracing/tracing.js";
-import { createFailure, describeValue } from "../failure.js";
+import { describeValue } from "../failure.js";
+import { createContractError } from "./contract.js";
 import {
   LayerTrial,
   type LayerUnderTest,
@@ -69,14 +70,9 @@ async function tryAllRules(layer: LayerUnderTest, options: LayerContractOptions)
     if (trial.returnedEarly) break;
   }
   if (trial.passed === 0) faults.push("it never called next: give a `request` that it lets through");
-  if (faults.length > 0) throw createContractError(layer, faults);
-}
-
-function createContractError(layer: LayerUnderTest, faults: readonly string[]): Error {
+  if (faults.length === 0) return;
   const name = typeof layer === "function" ? layer.name : layer.constructor.name;
-  const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  const message = `${name === "" ? "the layer" : name} does not obey the layer contract:${list}`;
-  return createFailure(message, { expected: [], actual: faults });
+  throw createContractError(`${name === "" ? "the layer" : name} does not obey the layer contract`, faults);
 }
 
 interface RuleInput {

@@ -9,7 +9,7 @@ import { checkOptionNames, type OptionNames } from "../../errors/option-names.js
 import { html } from "../../mail/html.js";
 import { Mail } from "../../mail/mail.js";
 import type { Mailer } from "../../mail/mailer.js";
-import { createFailure, describeValue } from "../failure.js";
+import { checkPromises, type ContractPromise, getCode } from "./contract.js";
 
 export interface MailerContractOptions {
   /** The messages that have arrived, the oldest first: the bytes as text. */
@@ -59,29 +59,13 @@ const FROM = "sender@example.org";
 /** @throws AssertionError listing every promise that the mailer breaks. The mailer is started, and stays so. */
 export async function obeysMailer(mailer: Mailer, options: MailerContractOptions): Promise<void> {
   checkOptionNames(options, NAMES, "obeysMailer");
-  const faults: string[] = [];
-  for (const [promise, check] of PROMISES) {
-    const equal = (actual: unknown, expected: unknown, what: string): void => {
-      if (JSON.stringify(actual) !== JSON.stringify(expected))
-        faults.push(`${promise}: ${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
-    };
-    const last = async (): Promise<string> => (await options.arrived()).at(-1) ?? "";
-    const count = async (): Promise<number> => (await options.arrived()).length;
-    try {
-      await check({ mailer, last, count, equal });
-    } catch (error) {
-      faults.push(`${promise}: ${String(error)}`);
-    }
-  }
-  if (faults.length === 0) return;
-  const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw createFailure(`${mailer.constructor.name} does not obey the contract of a mailer:${list}`, {
-    expected: [],
-    actual: faults,
-  });
+  const verdict = `${mailer.constructor.name} does not obey the contract of a mailer`;
+  const last = async (): Promise<string> => (await options.arrived()).at(-1) ?? "";
+  const count = async (): Promise<number> => (await options.arrived()).length;
+  await checkPromises(verdict, PROMISES, (keeps, { equal }) => keeps({ mailer, last, count, equal }));
 }
 
-const PROMISES: readonly (readonly [promise: string, keeps: (trial: MailTrial) => Promise<void>])[] = [
+const PROMISES: readonly ContractPromise<MailTrial>[] = [
   [
     "a mail arrives once, with its Message-ID",
     async ({ mailer, last, count, equal }) => {
@@ -166,15 +150,6 @@ const PROMISES: readonly (readonly [promise: string, keeps: (trial: MailTrial) =
     },
   ],
 ];
-
-async function getCode(work: () => Promise<unknown>): Promise<unknown> {
-  try {
-    await work();
-    return "no error";
-  } catch (error) {
-    return (error as { readonly code?: unknown }).code;
-  }
-}
 
 /** The value of a header, unfolded. */
 function readHeader(message: string, name: string): string {

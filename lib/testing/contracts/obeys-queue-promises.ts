@@ -6,9 +6,10 @@ import { FinalJobError } from "../../jobs/job-context.js";
 import type { Schema } from "../../http/body/schema.js";
 import { RequestId } from "../../observe/request-id.js";
 import { TraceContext } from "../../observe/trace-context.js";
+import type { ContractPromise } from "./contract.js";
 import { createHandler, type QueueTrial } from "./queue-trial.js";
 
-export type QueuePromise = readonly [promise: string, keeps: (trial: QueueTrial) => Promise<void>];
+export type QueuePromise = ContractPromise<QueueTrial>;
 
 const MANY = 60;
 /** The store may round its times, and measure them with another clock. */

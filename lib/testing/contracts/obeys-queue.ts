@@ -10,7 +10,7 @@
  * });
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { createFailure } from "../failure.js";
+import { checkPromises } from "./contract.js";
 import { claimPromises } from "./obeys-job-claims.js";
 import { keyPromises } from "./obeys-job-keys.js";
 import { controlPromises } from "./obeys-queue-control.js";
@@ -29,19 +29,14 @@ export async function obeysQueue(make: MakeJobs, options: QueueContractOptions):
     ...controlPromises,
     ...(store === undefined ? [] : claimPromises(store)),
   ];
-  const faults: string[] = [];
-  for (const [number, [promise, check]] of promises.entries()) {
-    const trial = new QueueTrial(number, make, options);
+  await checkPromises("the store does not obey the contract of a queue", promises, async (keeps, { index, equal }) => {
+    const trial = new QueueTrial(index, make, options, equal);
     try {
-      await check(trial);
-      await trial.stopAll();
+      await keeps(trial);
     } catch (error) {
-      trial.faults.push(String(error));
       await trial.stopAll().catch(() => {});
+      throw error;
     }
-    for (const fault of trial.faults) faults.push(`${promise}: ${fault}`);
-  }
-  if (faults.length === 0) return;
-  const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw createFailure(`the store does not obey the contract of a queue:${list}`, { expected: [], actual: faults });
+    await trial.stopAll();
+  });
 }

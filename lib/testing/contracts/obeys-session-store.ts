@@ -15,7 +15,8 @@ import {
   type SessionStore,
   type SessionTimes,
 } from "../../stages/session/stores/session-store.js";
-import { createFailure, describeValue } from "../failure.js";
+import { describeValue } from "../failure.js";
+import { checkPromises, type ContractPromise } from "./contract.js";
 
 const HOUR_MS = 3_600_000;
 const IDLE_MS = HOUR_MS;
@@ -31,33 +32,26 @@ const TRIAL_MS = 24 * HOUR_MS;
  * @throws AssertionError with every promise that the store breaks
  */
 export async function obeysSessionStore(store: SessionStore): Promise<void> {
-  const faults: string[] = [];
   const startedAt = Date.now();
-  for (const [index, [promise, rule]] of RULES.entries()) {
-    const trial = new Trial(store, startedAt + index * TRIAL_MS);
-    try {
-      await rule(trial);
-    } catch (error) {
-      trial.faults.push(`it fails with ${describeValue(error)}`);
-    }
-    for (const fault of trial.faults) faults.push(`${promise}: ${fault}`);
-  }
-  if (faults.length === 0) return;
-  const list = faults.map((fault) => `\n  - ${fault}`).join("");
-  throw createFailure(`${store.constructor.name || "the store"} does not obey the contract of session stores:${list}`, {
-    expected: [],
-    actual: faults,
-  });
+  const verdict = `${store.constructor.name || "the store"} does not obey the contract of session stores`;
+  await checkPromises(verdict, RULES, (rule, { index, report }) =>
+    rule(new Trial(store, startedAt + index * TRIAL_MS, report)),
+  );
 }
 
 class Trial {
-  readonly faults: string[] = [];
   readonly key = createKey();
 
   constructor(
     readonly store: SessionStore,
     readonly start: number,
+    private readonly report: (fault: string) => void,
   ) {}
+
+  /** Another record of the same store. */
+  createOther(): Trial {
+    return new Trial(this.store, this.start, this.report);
+  }
 
   /** @param since the start of the request; the default is `at` */
   timesAt(ms: number, since = ms): SessionTimes {
@@ -72,7 +66,7 @@ class Trial {
 
   expect(what: string, actual: unknown, expected: unknown): void {
     if (!isDeepStrictEqual(actual, expected))
-      this.faults.push(`${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
+      this.report(`${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
   }
 
   create(values: Readonly<Record<string, string>> = { name: '"Ada"' }) {
@@ -88,9 +82,7 @@ class Trial {
   }
 }
 
-type Rule = (trial: Trial) => Promise<void>;
-
-const RULES: readonly (readonly [string, Rule])[] = [
+const RULES: readonly ContractPromise<Trial>[] = [
   [
     "a created record is loaded, with the values as they were",
     async (trial) => {
@@ -117,9 +109,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
       await trial.create();
       trial.expect("the second create", await trial.create({ name: '"Eve"' }), false);
       trial.expect("the record", await trial.values(0), { name: '"Ada"' });
-      const tries = await Promise.all(
-        Array.from({ length: PARALLEL }, () => new Trial(trial.store, trial.start)).map(tryTwice),
-      );
+      const tries = await Promise.all(Array.from({ length: PARALLEL }, () => trial.createOther()).map(tryTwice));
       trial.expect("the creations of one key at the same time", [...new Set(tries)], [1]);
     },
   ],
@@ -236,7 +226,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
     "a move takes no key that is in use",
     async (trial) => {
       await trial.create();
-      const other = new Trial(trial.store, trial.start);
+      const other = trial.createOther();
       await other.create({ name: '"Eve"' });
       trial.expect("the move", await trial.store.move(trial.key, other.key, NO_CHANGES, trial.timesAt(1)), "taken");
       trial.expect("the record", await trial.values(1), { name: '"Ada"' });
@@ -272,7 +262,7 @@ const RULES: readonly (readonly [string, Rule])[] = [
 ];
 
 /** A request that started before the end has no effect. A request that started after the end finds no session. */
-function endsFor(end: (trial: Trial) => unknown): Rule {
+function endsFor(end: (trial: Trial) => unknown): (trial: Trial) => Promise<void> {
   return async (trial) => {
     await trial.create();
     await end(trial);

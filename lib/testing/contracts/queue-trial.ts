@@ -8,7 +8,7 @@ import type { Jobs } from "../../jobs/jobs.js";
 import type { JobsOptions } from "../../jobs/jobs-options.js";
 import { Metrics } from "../../observe/metrics/metrics.js";
 import type { Clock } from "../../runtime/clock.js";
-import { describeValue } from "../failure.js";
+import type { PromiseRun } from "./contract.js";
 
 export interface QueueContractOptions {
   /** The clock of the application. */
@@ -28,13 +28,13 @@ const LIMIT_MS = 30_000;
 export class QueueTrial {
   readonly run = randomUUID().slice(0, 8);
   readonly queue: string;
-  readonly faults: string[] = [];
   private readonly running: Jobs[] = [];
 
   constructor(
     number: number,
     private readonly make: MakeJobs,
     readonly options: QueueContractOptions,
+    readonly equal: PromiseRun["equal"],
   ) {
     this.queue = `contract-${this.run}-${number}`;
   }
@@ -74,12 +74,6 @@ export class QueueTrial {
     for (let passed = 0; !(await condition()); passed += STEP_MS) {
       if (passed > LIMIT_MS) throw new Error(`${what} did not happen within ${LIMIT_MS} ms`);
       await this.options.pass(STEP_MS);
-    }
-  }
-
-  equal(actual: unknown, expected: unknown, what: string): void {
-    if (JSON.stringify(actual) !== JSON.stringify(expected)) {
-      this.faults.push(`${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
     }
   }
 

@@ -5,6 +5,7 @@
 import { Readable } from "node:stream";
 import type { Storage } from "../../storage/storage.js";
 import { describeValue } from "../failure.js";
+import { type ContractPromise, getCode } from "./contract.js";
 import {
   createEndlessSource,
   createFailingSource,
@@ -20,12 +21,6 @@ interface StorageTrial {
   readonly equal: (actual: unknown, expected: unknown, what: string) => void;
 }
 
-const getCode = (work: Promise<unknown>): Promise<unknown> =>
-  work.then(
-    () => "no error",
-    (error: unknown) => (error as { readonly code?: unknown }).code,
-  );
-
 const readText = async (storage: Storage, key: string): Promise<string> =>
   (await storage.bytes(key, 1_048_576)).toString();
 
@@ -34,9 +29,7 @@ const sorted = (metadata: Readonly<Record<string, string>> = {}): readonly strin
     .map((pair) => pair.join("="))
     .toSorted();
 
-type StoragePromise = readonly [promise: string, keeps: (trial: StorageTrial) => Promise<void>];
-
-export const STORAGE_PROMISES: readonly StoragePromise[] = [
+export const STORAGE_PROMISES: readonly ContractPromise<StorageTrial>[] = [
   [
     "a file is read as it was stored, with its description",
     async ({ storage, key, equal }) => {
