@@ -18,3 +18,14 @@ export function migrationLockError(holder = "another process"): DriverError {
   const text = `the lock of the migrations is held by ${holder}`;
   return new DriverError({ kind: "busy", code: "MIGRATION_LOCK", text });
 }
+
+export function lostConnectionError(address: string, error: unknown): DriverError {
+  const text = `the connection to ${address} was lost`;
+  return new DriverError({ kind: "connection", code: findErrorCode(error), text });
+}
+
+/** The code of an error of Node or of the package of an engine. */
+export function findErrorCode(error: unknown): string | undefined {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
+}

@@ -7,19 +7,13 @@
  */
 import type { Connection, ConnectionOptions } from "mysql2";
 import { checkText, refuseBind } from "../../bind.js";
+import { lostConnectionError } from "../../driver-error.js";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
 import { JsonBind } from "../../json.js";
 import type { ServerTimeouts } from "../server-settings.js";
 import { formatAddress, readPassword, type ServerUrl } from "../server-url.js";
 import type { Clock } from "../../../runtime/clock.js";
-import {
-  closesConnection,
-  endsTransaction,
-  isFatal,
-  isMariadb,
-  lostMysqlConnectionError,
-  mysqlConnectError,
-} from "./mysql-failure.js";
+import { closesConnection, endsTransaction, isFatal, isMariadb, mysqlConnectError } from "./mysql-failure.js";
 import type { MysqlSettings } from "./mysql-options.js";
 import { mysql2 } from "./mysql-package.js";
 
@@ -95,7 +89,7 @@ export class MysqlClient {
 
   async send(sql: string, parameters: readonly unknown[] = []): Promise<DriverResult> {
     const binds = toBinds(parameters);
-    if (this.isClosed) throw lostMysqlConnectionError(this.address, undefined);
+    if (this.isClosed) throw lostConnectionError(this.address, undefined);
     this.isBusy = true;
     try {
       const result = readResult(await this.execute(sql, binds));
@@ -104,7 +98,7 @@ export class MysqlClient {
     } catch (error) {
       // The package reports a reset connection only to the running statement.
       if (isFatal(error)) this.destroy();
-      if (this.isClosed) throw lostMysqlConnectionError(this.address, error);
+      if (this.isClosed) throw lostConnectionError(this.address, error);
       if (closesConnection(error)) this.destroy();
       else if (endsTransaction(error)) await this.ensureRolledBack();
       else if (this.status === "open") await this.refreshStatus();

@@ -6,7 +6,7 @@
  * also where it is compared. The numbers of these errors stand for faults of the schema too, such as a join of two columns with different
  * collations.
  */
-import { DriverError } from "../../driver-error.js";
+import { DriverError, findErrorCode } from "../../driver-error.js";
 import type { DriverFailure, FailureKind } from "../../driver.js";
 
 const MAX_MESSAGE_LENGTH = 300;
@@ -62,7 +62,7 @@ const ENDS_TRANSACTION: ReadonlySet<number> = new Set([1020, 1213, 1614]);
 export function mysqlFailure(error: unknown): DriverFailure {
   if (error instanceof DriverError) return error.failure;
   const number = findNumber(error);
-  const code = number === CHECK_FAILED ? "ER_CONSTRAINT_FAILED" : findCode(error);
+  const code = number === CHECK_FAILED ? "ER_CONSTRAINT_FAILED" : findErrorCode(error);
   if (number === undefined || !(error instanceof Error))
     return { kind: isLostCode(code) ? "connection" : "other", code };
   const { message } = error;
@@ -84,21 +84,17 @@ export function mysqlFailure(error: unknown): DriverFailure {
  */
 export function statementError(error: unknown, parameters: readonly unknown[]): unknown {
   const isUnclear = findNumber(error) === MIX_OF_MANY && parameters.some(isBeyondAscii);
-  return isUnclear ? new DriverError({ kind: "text", code: findCode(error), text: LACKING_CHARACTER }) : error;
+  return isUnclear ? new DriverError({ kind: "text", code: findErrorCode(error), text: LACKING_CHARACTER }) : error;
 }
 
 /** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
 export function mysqlConnectError(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
   const number = findNumber(error);
-  const code = findCode(error);
+  const code = findErrorCode(error);
   const reason = (number === undefined ? undefined : TEXTS.get(number)) ?? code ?? "the connection failed";
   const kind = number !== undefined && KINDS.get(number) === "overloaded" ? "overloaded" : "connection";
   return new DriverError({ kind, code, text: `cannot connect to ${address}: ${reason}` });
-}
-
-export function lostMysqlConnectionError(address: string, error: unknown): DriverError {
-  return new DriverError({ kind: "connection", code: findCode(error), text: `the connection to ${address} was lost` });
 }
 
 export function endsTransaction(error: unknown): boolean {
@@ -157,11 +153,6 @@ function findNumber(error: unknown): number | undefined {
   const number: unknown = error instanceof Error && "errno" in error ? error.errno : undefined;
   // The errors of Node have negative numbers.
   return typeof number === "number" && number > 0 ? number : undefined;
-}
-
-function findCode(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
 }
 
 function isLostCode(code: string | undefined): boolean {

@@ -4,8 +4,9 @@
  * known. The package does not wait for this.
  */
 import type { Client } from "pg";
+import { lostConnectionError } from "../../driver-error.js";
 import type { DriverResult, TransactionStatus } from "../../driver.js";
-import { connectError, isFromServer, lostConnectionError, withoutBinds } from "./postgres-failure.js";
+import { connectError, isFromServer, withoutBinds } from "./postgres-failure.js";
 import type { PostgresSettings } from "./postgres-options.js";
 import { type KnownColumns, NamedQuery } from "./named-query.js";
 import { DescribeQuery } from "./parameter-types.js";

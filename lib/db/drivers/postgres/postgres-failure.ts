@@ -2,7 +2,7 @@
  * The meaning of an error of PostgreSQL. Its message may quote a value, and its detail does, so the texts are written here. Only for wrong
  * SQL the message of the server is used, which quotes names and SQL, and never a bind.
  */
-import { DriverError } from "../../driver-error.js";
+import { DriverError, findErrorCode } from "../../driver-error.js";
 import type { DriverFailure, FailureKind } from "../../driver.js";
 import { pg } from "./postgres-package.js";
 
@@ -74,16 +74,11 @@ export function postgresFailure(error: unknown): DriverFailure {
 /** The failure of an attempt to connect. Only codes, never the text of the error: it may hold parts of the URL. */
 export function connectError(error: unknown, address: string): DriverError {
   if (error instanceof DriverError) return error;
-  const code = findCode(error) ?? findClosedCode(error);
+  const code = findErrorCode(error) ?? findClosedCode(error);
   const known = (code === undefined ? undefined : TEXTS[code]) ?? findTlsReason(error) ?? findPoolerReason(error);
   const reason = known ?? code ?? "the connection failed";
   const kind = code === "53300" ? "overloaded" : "connection";
   return new DriverError({ kind, code, text: `cannot connect to ${address}: ${reason}` });
-}
-
-export function lostConnectionError(address: string, error: unknown): DriverError {
-  const code = findCode(error);
-  return new DriverError({ kind: "connection", code, text: `the connection to ${address} was lost` });
 }
 
 /** True if the plan of a prepared statement is out of date. The statement was not executed. */
@@ -139,11 +134,6 @@ function findText(error: ServerError, code: string): string | undefined {
     return "the statement has more or fewer placeholders than binds";
   if (constraint !== undefined) return `constraint ${constraint}${table === undefined ? "" : ` of ${table}`}`;
   return TEXTS[code] ?? (code.startsWith("42") && message !== "" ? message.slice(0, MAX_MESSAGE_LENGTH) : undefined);
-}
-
-function findCode(error: unknown): string | undefined {
-  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" && /^\w+$/.test(code) ? code : undefined;
 }
 
 /** The package gives this error no code. */
