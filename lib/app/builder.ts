@@ -41,7 +41,7 @@ import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
-import { createLayerFromFactory, checkInstance, checkOptions, Plan } from "./plan.js";
+import { createLayerFromFactory, checkInstance, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
 import { addDevProxy, addPages } from "./front-end.js";
@@ -166,7 +166,7 @@ export class ApplicationBuilder {
 
   /** Compresses response bodies if the client accepts it. */
   compression(options?: CompressionOptions): this {
-    this.plan.addStage("compression", ".compression(…)", () => new CompressionLayer(checkOptions(options)));
+    this.plan.addStage("compression", ".compression(…)", () => new CompressionLayer(options));
     return this;
   }
 
@@ -229,7 +229,7 @@ export class ApplicationBuilder {
 
   /** The maximum size of a request body, in bytes. A route may set a lower limit, or a higher one up to `cap`. */
   bodyLimit(bytes: number, options?: BodyLimitOptions): this {
-    this.plan.addStage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, checkOptions(options)));
+    this.plan.addStage("bodyLimit", ".bodyLimit(…)", () => new BodyLimitLayer(bytes, options));
     return this;
   }
 
@@ -309,7 +309,7 @@ export class ApplicationBuilder {
 
   /** Serves the files of a directory for requests that match no route. */
   staticFiles(options?: StaticFilesOptions): this {
-    this.plan.addStage("staticFiles", ".staticFiles(…)", () => new StaticFiles(checkOptions(options)));
+    this.plan.addStage("staticFiles", ".staticFiles(…)", () => new StaticFiles(options));
     return this;
   }
 

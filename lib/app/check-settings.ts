@@ -27,11 +27,8 @@ export function checkSettings(plan: Plan): CheckedSettings {
   const single = [
     plan.port === undefined ? undefined : checkPort(plan.port, ".port(n)"),
     checkHost(plan.host),
-    checkSwitch(plan.health, ".health(on)"),
     wrongPrefix,
     plan.uagPath === undefined ? undefined : checkUagPath(plan.uagPath, healthPaths),
-    checkSwitch(plan.redirectMapper, ".redirectMapper(on)"),
-    ...plan.attachments.map(checkAttachment),
     checkKoa(plan.koa),
   ];
   const diagnostics = [
@@ -67,22 +64,6 @@ function checkHost(host: unknown): Diagnostic | undefined {
     where: ".bind(host)",
     fix: 'give an address or a host name, without scheme, brackets and port; "0.0.0.0" is all of them',
   };
-}
-
-function checkSwitch(given: unknown, where: string): Diagnostic | undefined {
-  if (typeof given === "boolean") return undefined;
-  return {
-    code: "E_STAGE",
-    what: `${describeToken(given)} is neither true nor false`,
-    where,
-    fix: "give true or false",
-  };
-}
-
-function checkAttachment(given: unknown): Diagnostic | undefined {
-  if (typeof given === "function") return undefined;
-  const what = `${describeToken(given)} is not a function`;
-  return { code: "E_STAGE", what, where: ".attach(…)", fix: "give a function of the server: (server, draining) => …" };
 }
 
 function checkKoa({ isServing }: KoaApplication): Diagnostic | undefined {

@@ -9,7 +9,7 @@ import { DevProxyLayer, readDevProxyState, type DevProxyOptions } from "../stage
 import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
 import type { Pages } from "../stages/pages/pages.js";
 import { AppConfig } from "./config.js";
-import { checkOptions, type Plan } from "./plan.js";
+import type { Plan } from "./plan.js";
 
 export function addPages(plan: Plan, pages: Pages): void {
   plan.addStage(
@@ -32,7 +32,7 @@ function checkPages(given: Pages): Pages {
 export function addDevProxy(plan: Plan, options: DevProxyOptions | undefined): void {
   const call = ".devProxy(…)";
   try {
-    const state = readDevProxyState(checkOptions(options), { profile, environment: process.env });
+    const state = readDevProxyState(options, { profile, environment: process.env });
     plan.devProxy = state;
     if (typeof state === "string") return;
     plan.addStage("devProxy", call, () => new DevProxyLayer(state, plan.pages));

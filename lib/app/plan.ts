@@ -2,8 +2,8 @@
  * The plan of an application: the values that the builder was given. A call of the builder only writes here. `build()` reads the plan, so
  * the order of the calls cannot matter.
  *
- * Values from callers without types are checked here if a wrong value would go unnoticed later: a number has none of the names of an
- * options object, and the text "false" counts as true. A wrong value becomes a diagnostic of `build()` that names the call.
+ * Values from callers without types are checked here if a wrong value would go unnoticed later. A wrong value becomes a diagnostic of
+ * `build()` that names the call.
  */
 import { describeToken, type InjectionToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
@@ -144,12 +144,6 @@ type ClassOf<T> = Function & { readonly prototype: T };
 export function checkInstance<T>(kind: ClassOf<T>, given: T): T {
   if (given instanceof kind) return given;
   throw new TypeError(`${describeToken(given)} is not ${/^[AEIOU]/.test(kind.name) ? "an" : "a"} ${kind.name}`);
-}
-
-/** @throws TypeError if `given` is neither an object of options nor `undefined` */
-export function checkOptions<T extends object>(given: T | undefined): T | undefined {
-  if (given === undefined || isOptions(given)) return given;
-  throw new TypeError(`${describeToken(given)} is not an object of options`);
 }
 
 /**

@@ -9,7 +9,6 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import { Cache, type CacheScript } from "./cache.js";
 import type { CacheEntries, CacheLookup, Claim } from "./cache-entries.js";
@@ -31,8 +30,6 @@ export interface MemoryCacheOptions {
   readonly clock?: Clock;
 }
 
-const NAMES: OptionNames<MemoryCacheOptions> = { maxEntries: true, maxBytes: true, name: true, clock: true };
-
 const DEFAULT_ENTRIES = 10_000;
 const DEFAULT_BYTES = 67_108_864;
 /** The approximate cost of an entry beside its key, its value and its tags. */
@@ -45,7 +42,6 @@ export class MemoryCache extends Cache {
 
   /** @throws FrameworkError `E_CACHE_LIMIT` for a limit that is not a whole number above 0 */
   constructor(options: MemoryCacheOptions = {}) {
-    checkOptionNames(options, NAMES, "new MemoryCache");
     const clock = options.clock ?? new SystemClock();
     super(clock);
     this.name = options.name ?? "MemoryCache";

@@ -1,9 +1,10 @@
 /**
- * The check of an object of options: an unknown name is refused, because a misspelt option would have no effect. The compiler does not see
- * such names in plain JavaScript, or in an object that is built before the call. Only for settings, never for each request.
+ * The check of an object of options: an unknown name is refused. The compiler does not see such names in plain JavaScript, or in an object
+ * that is built before the call. Only where a misspelt option would drop a protection, a limit or a promise in silence, and never for each
+ * request.
  *
  * @example
- * checkOptionNames(options, { root: true, prefix: true }, ".staticFiles({ … })");
+ * checkOptionNames(options, { secure: true, idleMs: true }, "new SessionConfig");
  */
 import { FrameworkError } from "./framework-error.js";
 import { setupError } from "./setup-error.js";

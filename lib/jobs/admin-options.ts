@@ -1,7 +1,6 @@
 /** The options of the methods by which operators read and limit queues, and the checks of these options. */
 import { hostname } from "node:os";
 import { FrameworkError } from "../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { JobList, JobState } from "./job-admin.js";
 import { checkQueue, checkWholeNumber } from "./job.js";
@@ -16,14 +15,12 @@ export interface ListOptions {
   readonly limit?: number;
 }
 
-const LIST_NAMES: OptionNames<ListOptions> = { queue: true, state: true, name: true, limit: true };
 const STATES: readonly JobState[] = ["running", "waiting", "dead"];
 const MAX_LISTED = 1000;
 const MAX_ACTOR_CHARACTERS = 200;
 
-/** @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME`, `E_OPTION` */
+/** @throws FrameworkError `E_JOB_OPTION`, `E_JOB_NAME` */
 export function checkList(options: ListOptions): JobList {
-  checkOptionNames(options, LIST_NAMES, "jobs.list");
   const { queue, state, name, limit = 100 } = options;
   if (state !== undefined && !STATES.includes(state))
     throw invalid(`state is "waiting", "running" or "dead", not ${valueText(state)}`);

@@ -11,12 +11,11 @@ import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { FrameworkError } from "../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import { MailUnavailableError } from "./mail-error.js";
 import type { MailMessage } from "./mail-message.js";
 import { toAcceptedResult, type MailResult } from "./mail-result.js";
-import { Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
+import { Mailer, type MailerOptions } from "./mailer.js";
 
 export interface FileMailerOptions extends MailerOptions {
   /** The mailer creates it if it is missing, readable only by the user of the process. Files that end in `.eml` belong to the mailer. */
@@ -25,7 +24,6 @@ export interface FileMailerOptions extends MailerOptions {
   readonly maxFiles?: number;
 }
 
-const NAMES: OptionNames<FileMailerOptions> = { ...MAILER_OPTIONS, folder: true, maxFiles: true };
 const DEFAULT_MAX_FILES = 1000;
 const MAIL_FILE = /^\d{8}T\d{9}Z-[\w-]+\.eml$/;
 
@@ -35,7 +33,6 @@ export class FileMailer extends Mailer {
 
   /** @throws as `Mailer`; FrameworkError `E_MAIL_OPTION` for `maxFiles` and for an empty folder */
   constructor(options: FileMailerOptions) {
-    checkOptionNames(options, NAMES, "new FileMailer");
     super(options);
     this.folder = options.folder;
     this.maxFiles = options.maxFiles ?? DEFAULT_MAX_FILES;

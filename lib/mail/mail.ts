@@ -14,7 +14,6 @@
  * await mailer.send(new Welcome({ name, link }).to(user.email));
  */
 import { randomBytes } from "node:crypto";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { readMailbox, type MailAddress, type Mailbox } from "./address.js";
 import type { MailAttachment } from "./attachment.js";
 import type { MailHtml } from "./html.js";
@@ -54,7 +53,6 @@ export abstract class Mail<D = void> {
    * @throws MailContentError `E_MAIL_ADDRESS` for an invalid address, for none, and for more than 100
    */
   to(recipients: MailAddress | readonly MailAddress[], options: MailOptions = {}): OutgoingMail<this> {
-    checkOptionNames(options, NAMES, "mail.to");
     return new OutgoingMail(this, { ...options, to: recipients }, randomBytes(18).toString("base64url"));
   }
 }
@@ -66,8 +64,6 @@ export interface MailOptions {
   readonly replyTo?: MailAddress;
   readonly from?: MailAddress;
 }
-
-const NAMES: OptionNames<MailOptions> = { cc: true, bcc: true, replyTo: true, from: true };
 
 /** The recipients as the application gave them. A queue stores this form. */
 export interface MailAddresses extends MailOptions {

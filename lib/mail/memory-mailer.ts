@@ -11,20 +11,18 @@
  */
 import { AssertionError } from "node:assert";
 import { FrameworkError } from "../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { setupError } from "../errors/setup-error.js";
 import type { MailMessage } from "./mail-message.js";
 import type { MailRecord, MailRecords } from "./mail-records.js";
 import { toAcceptedResult, type MailResult } from "./mail-result.js";
 import type { Mail, MailClass, OutgoingMail } from "./mail.js";
-import { afterCommit, Mailer, MAILER_OPTIONS, type MailerOptions } from "./mailer.js";
+import { afterCommit, Mailer, type MailerOptions } from "./mailer.js";
 
 export interface MemoryMailerOptions extends MailerOptions {
   /** The maximum number of mails in memory; 100 unless set. */
   readonly maxMails?: number;
 }
 
-const NAMES: OptionNames<MemoryMailerOptions> = { ...MAILER_OPTIONS, maxMails: true };
 const DEFAULT_MAX_MAILS = 100;
 
 /** The mail that a test expects. */
@@ -38,7 +36,6 @@ export class MemoryMailer extends Mailer {
 
   /** @throws as `Mailer`; FrameworkError `E_MAIL_OPTION` for `maxMails` */
   constructor(options: MemoryMailerOptions = {}) {
-    checkOptionNames(options, NAMES, "new MemoryMailer");
     super(options);
     const { maxMails = DEFAULT_MAX_MAILS } = options;
     if (!Number.isSafeInteger(maxMails) || maxMails < 1) throw invalidMaxMails(maxMails);

@@ -10,7 +10,6 @@
  * builder.bodyLimit(2_097_152, { cap: 52_428_800 });
  * Route.post("/photos", upload).middleware(new BodyLimitLayer(20_971_520));
  */
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { IncomingMessage } from "node:http";
 import { PayloadTooLargeError, FrameworkError } from "../errors/framework-error.js";
@@ -29,8 +28,6 @@ export interface BodyLimitOptions {
   readonly cap?: number;
 }
 
-const NAMES: OptionNames<BodyLimitOptions> = { cap: true };
-
 const REFUSED = Object.freeze({ status: 413 });
 
 /** The cap of a request, if it is above the limit. */
@@ -45,7 +42,6 @@ export class BodyLimitLayer extends StageLayer {
     options: BodyLimitOptions = {},
   ) {
     super();
-    checkOptionNames(options, NAMES, "bodyLimit");
     const { cap = bytes } = options;
     this.cap = cap;
     if (Number.isSafeInteger(bytes) && bytes >= 0 && Number.isSafeInteger(cap) && cap >= bytes) return;

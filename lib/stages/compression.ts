@@ -8,7 +8,6 @@
  * @example
  * builder.compression({ threshold: 2048 });
  */
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type CompressCallback } from "node:zlib";
 import { pipeline, Readable } from "node:stream";
@@ -35,8 +34,6 @@ export interface CompressionOptions {
   /** 1 to 9; 6 unless set. */
   readonly gzipLevel?: number;
 }
-
-const NAMES: OptionNames<CompressionOptions> = { threshold: true, brotliQuality: true, gzipLevel: true };
 
 type CompressionSettings = Required<CompressionOptions>;
 
@@ -207,7 +204,6 @@ function getWindowBits(length: number, from: number, to: number): number {
 }
 
 function toCompressionSettings(options: CompressionOptions): CompressionSettings {
-  checkOptionNames(options, NAMES, "compression");
   const { threshold = 1024, brotliQuality = 4, gzipLevel = 6 } = options;
   checkRange("threshold", threshold, 0, Number.MAX_SAFE_INTEGER);
   checkRange("brotliQuality", brotliQuality, constants.BROTLI_MIN_QUALITY, constants.BROTLI_MAX_QUALITY);

@@ -8,7 +8,6 @@
  * builder.metrics(undefined, { route: true });                    // with a label for the template of the route
  * Route.get("/links/{id}", show).middleware(MetricsLayer.labelled(metrics, "/links/{id}"));
  */
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
@@ -29,8 +28,6 @@ export interface MetricsLayerOptions {
   readonly route?: boolean;
 }
 
-const NAMES: OptionNames<MetricsLayerOptions> = { route: true };
-
 /** The label of a request that no route matched. No template has this text, because templates start with a slash. */
 const NO_ROUTE = "none";
 
@@ -45,7 +42,6 @@ export class MetricsLayer extends StageLayer {
   private readonly routes = new Map<string | undefined, Map<string, MethodSeries>>();
 
   /**
-   * @throws FrameworkError `E_OPTION` for an unknown option
    * @throws MetricsError `E_METRIC_LABEL` for a template that does not start with a slash
    */
   constructor(
@@ -55,7 +51,6 @@ export class MetricsLayer extends StageLayer {
   ) {
     super();
     if (!(metrics instanceof Metrics)) throw new TypeError(`${valueText(metrics)} is not a Metrics registry`);
-    checkOptionNames(options, NAMES, "metrics");
     if (template !== undefined && !template.startsWith("/")) throw createRouteError(template);
     metrics.describeCounter(HTTP_REQUESTS_TOTAL, "Total HTTP requests handled.");
     metrics.describeHistogram(HTTP_REQUEST_DURATION, "HTTP request duration in seconds.");

@@ -5,7 +5,6 @@
  * @example
  * builder.proxy(({ url }) => (url.startsWith("/old/") ? ProxyAction.rewrite(url.slice(4)) : ProxyAction.continue()));
  */
-import { checkOptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { IncomingHttpHeaders } from "node:http";
 import { applyReply } from "../http/response/returned-value.js";
@@ -41,7 +40,6 @@ export abstract class ProxyAction {
    * or an absolute http(s) URL. Any other location is a 400 problem.
    */
   static redirect(location: string, options: { readonly permanent?: boolean } = {}): ProxyAction {
-    checkOptionNames(options, { permanent: true }, "ProxyAction.redirect");
     return new RedirectAction(location, options.permanent === true);
   }
 

@@ -19,7 +19,6 @@
 import { valueText } from "../errors/value-text.js";
 import { type Clock, type Timer, MAX_TIMER_MS } from "../runtime/clock.js";
 import { DeadlineError, FrameworkError, SlowHandlerError } from "../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { Context } from "../http/request/context.js";
 import type { HeadSnapshot } from "../http/response/response-state.js";
 import { StageLayer, type Run } from "../http/middleware.js";
@@ -102,8 +101,6 @@ export interface TimeoutOptions {
   readonly status?: 408 | 503;
 }
 
-const NAMES: OptionNames<TimeoutOptions> = { status: true };
-
 export class TimeoutLayer extends StageLayer {
   /** @internal */
   readonly status: 408 | 503 | undefined;
@@ -114,7 +111,6 @@ export class TimeoutLayer extends StageLayer {
     options: TimeoutOptions = {},
   ) {
     super();
-    checkOptionNames(options, NAMES, "timeout");
     this.status = options.status;
     if (!Number.isInteger(ms) || ms < 1 || ms > MAX_TIMER_MS)
       throw createSettingError(`a timeout of ${valueText(ms)} ms: use a whole number from 1 to ${MAX_TIMER_MS}`);

@@ -9,7 +9,6 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
@@ -43,8 +42,6 @@ export interface MemoryStorageOptions {
   readonly clock?: Clock;
 }
 
-const OPTIONS: OptionNames<MemoryStorageOptions> = { maxBytes: true, name: true, urls: true, clock: true };
-
 const DEFAULT_BYTES = 67_108_864;
 const TEST_BASE = "http://storage.test/files";
 const CHUNK_BYTES = 65_536;
@@ -55,7 +52,6 @@ export class MemoryStorage extends Storage {
 
   /** @throws FrameworkError `E_STORAGE_LIMIT` for a bound that is not a whole number above 0 */
   constructor(options: MemoryStorageOptions = {}) {
-    checkOptionNames(options, OPTIONS, "new MemoryStorage");
     const clock = options.clock ?? new SystemClock();
     super(clock);
     this.name = options.name ?? "MemoryStorage";

@@ -7,7 +7,6 @@
  * const ctx = context({ method: "POST", url: "/links", json: { target: "https://example.com/" } });
  * const reply = await new LinksController(store).create(ctx);
  */
-import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
@@ -37,22 +36,8 @@ export interface ContextOptions<Names extends string = never> extends FakeReques
   readonly clock?: Clock;
 }
 
-const NAMES: OptionNames<ContextOptions> = {
-  method: true,
-  url: true,
-  headers: true,
-  ip: true,
-  params: true,
-  trustedProxies: true,
-  clock: true,
-  json: true,
-  form: true,
-  body: true,
-};
-
 /** @throws TypeError for more than one of `json`, `form` and `body`, and for a request that the server would refuse */
 export function context<Names extends string = never>(options: ContextOptions<Names> = {}): Context<Names> {
-  checkOptionNames(options, NAMES, "context");
   const { params, clock = new SystemClock(), trustedProxies, ...request } = options;
   const proxies = TrustedProxies.parse(trustedProxies);
   const koa = new KoaApplication();

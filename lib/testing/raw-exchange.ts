@@ -2,7 +2,6 @@
  * Sends bytes on a new connection and collects the bytes of the response: for tests of the protocol itself, such as malformed requests,
  * which an HTTP client does not send. For other requests use `TestClient`.
  */
-import { checkOptionNames } from "../errors/option-names.js";
 import net from "node:net";
 
 /** A pause of the process counts as one step, however long it was. The process reads the bytes that have arrived before the next step. */
@@ -18,7 +17,6 @@ export interface RawOptions {
 
 /** Ends when the server closes the connection, after a silence, or at the limit. Rejects if the connection fails before the first byte. */
 export function rawExchange(port: number, bytes: string | Uint8Array, options: RawOptions = {}): Promise<Buffer> {
-  checkOptionNames<RawOptions>(options, { quietMs: true, limitMs: true }, "raw");
   const { quietMs = 100, limitMs = 2000 } = options;
   const socket = net.connect(port, "127.0.0.1");
   const chunks: Buffer[] = [];

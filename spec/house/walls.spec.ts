@@ -76,7 +76,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
   // Of the cache the one whose connection it uses.
-  "stages/session/stores/redis": ["errors", "lifecycle", "stages", "cache"],
+  "stages/session/stores/redis": ["lifecycle", "stages", "cache"],
   "stages/session/stores/db": ["errors", "tracing", "lifecycle", "stages", "db"],
 };
 

@@ -24,10 +24,10 @@ import { FakeClock } from "../../lib/testing/fake-clock.js";
 import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
 import { Conversation } from "../support/conversation.js";
 import { errorOf } from "../support/error-of.js";
-import { startupErrorOf } from "../support/startup-error-of.js";
 import { Gate } from "../support/gate.js";
 import { Stack } from "../support/stack.js";
 import { until } from "../support/until.js";
+import { startupErrorOf } from "../support/startup-error-of.js";
 
 const HANDLER_RESULTS: readonly (readonly [string, number, (ctx: Context) => unknown])[] = [
   ["a text", 200, () => "hello"],
@@ -232,14 +232,6 @@ describe("MetricsLayer", () => {
       await app.get("/admin/users/secret");
 
       expect(metrics.render()).to.contain('route="/admin/users/{name}"').and.not.contain("secret");
-    });
-
-    it("refuses an unknown option when the application is built", () => {
-      // As a program without types would write it.
-      const options = { routes: true } as object;
-      const error = startupErrorOf(() => Application.create().metrics(new Metrics(), options).build());
-
-      expect(error.message).to.contain("routes");
     });
   });
 

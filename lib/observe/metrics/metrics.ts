@@ -12,7 +12,6 @@
  * metrics.render(); // # HELP orders_total Orders placed.\n# TYPE orders_total counter\norders_total{kind="gift"} 1\n
  */
 import { setupError } from "../../errors/setup-error.js";
-import { checkOptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
 import { Reply } from "../../http/response/reply.js";
 import type { Labels } from "./labels.js";
@@ -55,7 +54,6 @@ export class Metrics {
 
   /** @throws MetricsError `E_METRIC_VALUE` if `maxSeries` is not valid. */
   constructor(options: MetricsOptions = {}, bounds: readonly number[] = DEFAULT_BUCKETS) {
-    checkOptionNames<MetricsOptions>(options, { maxSeries: true }, "new Metrics");
     const { maxSeries = DEFAULT_MAX_SERIES } = options;
     if (!Number.isInteger(maxSeries) || maxSeries < 1) {
       const rule = `maxSeries is an integer of at least 1, not ${valueText(maxSeries)}`;

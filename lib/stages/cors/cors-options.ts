@@ -2,7 +2,6 @@
  * The options of CORS and their check. A policy that no browser accepts, or that allows more than its author expects, is refused when the
  * application is built.
  */
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { valueText } from "../../errors/value-text.js";
 import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
@@ -28,21 +27,10 @@ export interface CorsOptions {
   readonly privateNetwork?: boolean;
 }
 
-const NAMES: OptionNames<CorsOptions> = {
-  origins: true,
-  methods: true,
-  allowHeaders: true,
-  exposeHeaders: true,
-  credentials: true,
-  maxAge: true,
-  privateNetwork: true,
-};
-
 export const DEFAULT_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** @throws FrameworkError with a code `E_CORS_…` for the first fault of `options` */
 export function checkCorsOptions(options: CorsOptions): void {
-  checkOptionNames(options, NAMES, "cors");
   checkOrigins(options);
   checkTokens("methods", options.methods, "E_CORS_METHOD");
   checkTokens("allowHeaders", options.allowHeaders, "E_CORS_HEADER");

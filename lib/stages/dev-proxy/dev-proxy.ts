@@ -9,8 +9,6 @@
  * @example
  * Application.create(LinksModule).devProxy().pages(new Pages({ entry: "pages/main.tsx" }));
  */
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { FrameworkError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import type { Profile } from "../../runtime/profile.js";
@@ -25,8 +23,6 @@ export interface DevProxyOptions {
    */
   readonly prefixes?: readonly string[];
 }
-
-const NAMES: OptionNames<DevProxyOptions> = { endpoint: true, prefixes: true };
 
 export interface DevProxySurroundings {
   readonly profile: Profile;
@@ -54,30 +50,21 @@ export type DevProxyState = DevProxySettings | "off" | "ignored";
 
 const DEFAULT_PREFIXES = ["/resources/", "/src/"];
 
-/** @throws FrameworkError `E_OPTION` for an unknown option, `E_DEV_PROXY` for one of a wrong type */
 export function readDevProxyState(
   options: DevProxyOptions = {},
   { profile, environment }: DevProxySurroundings,
 ): DevProxyState {
-  checkOptionNames(options, NAMES, ".devProxy({ … })");
   const { endpoint = environment["FRAMEWORK_VITE_IPC"] ?? "", prefixes = [] } = options;
-  if (typeof endpoint !== "string") throw createOptionError("endpoint is the path of a socket or pipe");
-  if (!Array.isArray(prefixes) || prefixes.some((prefix) => typeof prefix !== "string"))
-    throw createOptionError('prefixes is a list of paths: ["/src/"]');
   if (endpoint.trim() === "") return "off";
   if (profile === "release") return "ignored";
   const named = cleanPrefixes((environment["FRAMEWORK_VITE_PREFIXES"] ?? "").split(","));
-  const given = cleanPrefixes(prefixes as readonly string[]);
+  const given = cleanPrefixes(prefixes);
   const chosen = named.length > 0 ? named : given.length > 0 ? given : DEFAULT_PREFIXES;
   return { endpoint: endpoint.trim(), prefixes: chosen };
 }
 
 function cleanPrefixes(prefixes: readonly string[]): readonly string[] {
   return prefixes.map((prefix) => prefix.trim()).filter((prefix) => /[^/]/.test(prefix));
-}
-
-function createOptionError(what: string): FrameworkError {
-  return new FrameworkError(`.devProxy({ … }): ${what}`, { code: "E_DEV_PROXY" });
 }
 
 export class DevProxyLayer extends StageLayer {

@@ -8,7 +8,6 @@
 import { createHash } from "node:crypto";
 import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
-import { checkOptionNames } from "../../errors/option-names.js";
 import { ADDRESS_BITS, getClientNetwork } from "./client-network.js";
 import { setupError } from "../../errors/setup-error.js";
 
@@ -30,7 +29,7 @@ const UNIDENTIFIED = "unidentified";
 const MAX_KEY_LENGTH = 128;
 const DEFAULT_IPV6_PREFIX = 64;
 
-/** @throws FrameworkError `E_RATE_LIMIT_KEY` unless `key` is one of the five forms of a `RateLimitKey`; `E_OPTION` for an unknown name */
+/** @throws FrameworkError `E_RATE_LIMIT_KEY` unless `key` is one of the five forms of a `RateLimitKey` */
 export function readRateLimitKey(key: RateLimitKey): KeyReader {
   if (key === "ip") return createAddressReader(DEFAULT_IPV6_PREFIX);
   if (key === "global") return () => "global";
@@ -46,7 +45,6 @@ function createAddressReader(prefix: number): KeyReader {
 function createOptionReader(
   key: { readonly header?: unknown; readonly ipv6Prefix?: unknown } | null | undefined,
 ): KeyReader {
-  checkOptionNames(key ?? {}, { header: true, ipv6Prefix: true }, "RateLimit.by");
   const { header, ipv6Prefix } = key ?? {};
   if (header === undefined && isPrefix(ipv6Prefix)) return createAddressReader(ipv6Prefix);
   if (ipv6Prefix !== undefined || typeof header !== "string" || !/^[\w!#$%&'*+.^`|~-]+$/.test(header))

@@ -2,7 +2,6 @@
  * The options of the static files: the directory that is served, the build of the front end, and the path below which the build is
  * served. They are checked once, when the application is built.
  */
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { resolve } from "node:path";
 import { describeToken } from "../../di/token.js";
 import { FrameworkError } from "../../errors/framework-error.js";
@@ -20,8 +19,6 @@ export interface StaticFilesOptions {
   readonly manifest?: string;
 }
 
-const NAMES: OptionNames<StaticFilesOptions> = { root: true, buildDirectory: true, prefix: true, manifest: true };
-
 export interface StaticSettings {
   readonly root: string;
   readonly buildDirectory: string;
@@ -35,7 +32,6 @@ export interface StaticSettings {
  * is empty or not a string
  */
 export function readStaticSettings(options: StaticFilesOptions): StaticSettings {
-  checkOptionNames(options, NAMES, "staticFiles");
   const { root = "public", prefix = "/build" } = options;
   const buildDirectory = options.buildDirectory ?? `${root}/build`;
   checkDirectory(root);

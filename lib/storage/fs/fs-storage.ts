@@ -12,7 +12,6 @@ import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { FrameworkError } from "../../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { setupError } from "../../errors/setup-error.js";
 import { Storage } from "../storage.js";
 import { driverFault, StorageUnavailableError } from "../storage-errors.js";
@@ -35,8 +34,6 @@ export interface FsStorageOptions {
   readonly clock?: Clock;
 }
 
-const OPTIONS: OptionNames<FsStorageOptions> = { root: true, urls: true, staleMs: true, name: true, clock: true };
-
 const STALE_MS = 3_600_000;
 
 const log = tracing.target("framework::storage::fs");
@@ -51,7 +48,6 @@ export class FsStorage extends Storage {
 
   /** Touches no file. @throws FrameworkError `E_STORAGE_ROOT`, `E_STORAGE_URLS` */
   constructor(options: FsStorageOptions) {
-    checkOptionNames(options, OPTIONS, "new FsStorage");
     super(options.clock ?? new SystemClock());
     this.name = options.name ?? "FsStorage";
     this.root = readRoot(options.root);

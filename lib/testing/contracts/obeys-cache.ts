@@ -6,7 +6,6 @@
  * it("obeys the contract of a cache", () => obeysCache(cache, { pass: (ms) => clock.advance(ms) }));
  */
 import { type Cache } from "../../cache/cache.js";
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { checkPromises, type ContractPromise, getCode } from "./contract.js";
 
 export interface CacheContractOptions {
@@ -15,8 +14,6 @@ export interface CacheContractOptions {
   /** A second cache over the same store, as another instance of the application has it. */
   readonly other?: Cache;
 }
-
-const NAMES: OptionNames<CacheContractOptions> = { pass: true, other: true };
 
 const HOUR_MS = 3_600_000;
 const SHORT_MS = 300;
@@ -32,7 +29,6 @@ interface CacheTrial {
 
 /** @throws AssertionError listing every promise that the cache breaks. The cache is started, and stays so. */
 export async function obeysCache(cache: Cache, options: CacheContractOptions): Promise<void> {
-  checkOptionNames(options, NAMES, "obeysCache");
   const { pass, other = cache } = options;
   const run = Math.random().toString(36).slice(2);
   const verdict = `${cache.constructor.name} does not obey the contract of a cache`;

@@ -7,7 +7,6 @@
  * @example
  * it("obeys the layer contract", () => obeysLayerContract(new RequestIdLayer()));
  */
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { Readable } from "node:stream";
 import { UnavailableError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
@@ -35,16 +34,6 @@ export interface LayerContractOptions extends TrialOptions {
   readonly limitMs?: number;
 }
 
-const NAMES: OptionNames<LayerContractOptions> = {
-  within: true,
-  koa: true,
-  clock: true,
-  request: true,
-  refused: true,
-  respondsToErrors: true,
-  limitMs: true,
-};
-
 /** @throws AssertionError listing every fault. A layer that never calls next fails too, because most rules need a call of next. */
 export function obeysLayerContract(layer: LayerUnderTest, options: LayerContractOptions = {}): Promise<void> {
   // The rules provoke errors on purpose. An empty registry keeps them out of the log.
@@ -52,7 +41,6 @@ export function obeysLayerContract(layer: LayerUnderTest, options: LayerContract
 }
 
 async function tryAllRules(layer: LayerUnderTest, options: LayerContractOptions): Promise<void> {
-  checkOptionNames(options, NAMES, "obeysLayerContract");
   const { request = {}, refused, respondsToErrors = false, limitMs = 2000 } = options;
   await using trial = await LayerTrial.start(layer, options);
   const faults: string[] = [];

@@ -5,7 +5,6 @@
  * @example
  * it("obeys the contract of a mailer", () => obeysMailer(mailer, { arrived: () => server.messages }));
  */
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { html } from "../../mail/html.js";
 import { Mail } from "../../mail/mail.js";
 import type { Mailer } from "../../mail/mailer.js";
@@ -15,8 +14,6 @@ export interface MailerContractOptions {
   /** The messages that have arrived, the oldest first: the bytes as text. */
   readonly arrived: () => readonly string[] | Promise<readonly string[]>;
 }
-
-const NAMES: OptionNames<MailerContractOptions> = { arrived: true };
 
 interface MailTrial {
   readonly mailer: Mailer;
@@ -58,7 +55,6 @@ const FROM = "sender@example.org";
 
 /** @throws AssertionError listing every promise that the mailer breaks. The mailer is started, and stays so. */
 export async function obeysMailer(mailer: Mailer, options: MailerContractOptions): Promise<void> {
-  checkOptionNames(options, NAMES, "obeysMailer");
   const verdict = `${mailer.constructor.name} does not obey the contract of a mailer`;
   const last = async (): Promise<string> => (await options.arrived()).at(-1) ?? "";
   const count = async (): Promise<number> => (await options.arrived()).length;

@@ -9,7 +9,6 @@
  *   return obeysQueue((options) => new Jobs({ ...options, store }), { clock, store, pass: (ms) => clock.advanceAsync(ms) });
  * });
  */
-import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import { checkPromises } from "./contract.js";
 import { claimPromises } from "./obeys-job-claims.js";
 import { keyPromises } from "./obeys-job-keys.js";
@@ -17,11 +16,8 @@ import { controlPromises } from "./obeys-queue-control.js";
 import { queuePromises } from "./obeys-queue-promises.js";
 import { type MakeJobs, type QueueContractOptions, QueueTrial } from "./queue-trial.js";
 
-const NAMES: OptionNames<QueueContractOptions> = { clock: true, pass: true, store: true };
-
 /** @throws AssertionError with every promise that the store breaks */
 export async function obeysQueue(make: MakeJobs, options: QueueContractOptions): Promise<void> {
-  checkOptionNames(options, NAMES, "obeysQueue");
   const { store } = options;
   const promises = [
     ...queuePromises,

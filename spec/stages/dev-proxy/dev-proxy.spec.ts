@@ -20,10 +20,8 @@ import {
 } from "../../../lib/stages/dev-proxy/dev-proxy.js";
 import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
 import { testApp } from "../../../lib/testing/test-app.js";
-import { errorOf } from "../../support/error-of.js";
 import { listeningOn } from "../../support/listening-on.js";
 import { PATIENT } from "../../support/patient.js";
-import { startupErrorOf } from "../../support/startup-error-of.js";
 
 function isOn(options: DevProxyOptions): boolean | undefined {
   const rows = Application.create().devProxy(options).build().pipeline();
@@ -84,19 +82,6 @@ describe("the state of the development proxy", () => {
   for (const [what, options, environment, profile, expected] of rows) {
     it(`is ${what}`, () => expect(readDevProxyState(options, { profile, environment })).to.deep.equal(expected));
   }
-
-  it("is refused with options of a wrong type", () => {
-    for (const options of [{ endpoint: 5 }, { prefixes: "/a/" }, { prefixes: [1] }]) {
-      const thrown = errorOf(() => readDevProxyState(options as never, { profile: "debug", environment: {} }));
-      expect(thrown).to.have.property("code", "E_DEV_PROXY");
-    }
-    const { diagnostics } = startupErrorOf(() =>
-      Application.create()
-        .devProxy({ endpoints: "/v" } as never)
-        .build(),
-    );
-    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPTION"]);
-  });
 
   it("is shown in the pipeline", () => {
     expect([isOn({ endpoint: "/v" }), isOn({ endpoint: " " })]).to.deep.equal([true, false]);

@@ -7,7 +7,6 @@
  * @example
  * provide(Jobs).useFactory((resolve) => new Jobs({ store: new DatabaseJobs(resolve(ShopDatabase)), concurrency: 20 }));
  */
-import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 import { currentCommitScope } from "../../../lifecycle/commit-scope.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
 import { SystemClock } from "../../../runtime/clock.js";
@@ -56,8 +55,6 @@ export interface DatabaseJobsOptions {
   readonly notify?: boolean;
 }
 
-const NAMES: OptionNames<DatabaseJobsOptions> = { notify: true };
-
 export class DatabaseJobs implements JobStore {
   readonly admin: JobAdmin;
   private readonly sql: JobSql;
@@ -65,12 +62,10 @@ export class DatabaseJobs implements JobStore {
   private readonly notifies: boolean;
   private announcements: Announcements | undefined;
 
-  /** @throws FrameworkError `E_OPTION` */
   constructor(
     private readonly database: JobDatabase,
     options: DatabaseJobsOptions = {},
   ) {
-    checkOptionNames(options, NAMES, "new DatabaseJobs");
     this.sql = new JobSql(database);
     this.slots = new ConcurrencySlots(this.sql, (work) => this.withRetries(work));
     this.admin = new DatabaseAdmin(this.sql, (work) => this.withRetries(work));

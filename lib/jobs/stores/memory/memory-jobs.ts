@@ -8,7 +8,6 @@
  * provide(Jobs).useFactory(() => new Jobs({ store: new MemoryJobs() }));
  */
 import { UnavailableError } from "../../../errors/framework-error.js";
-import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../../../runtime/clock.js";
 import { MAX_AHEAD_MS } from "../database/job-ticks.js";
@@ -43,7 +42,6 @@ export interface MemoryJobsOptions {
   readonly maxJobs?: number;
 }
 
-const NAMES: OptionNames<MemoryJobsOptions> = { clock: true, maxJobs: true };
 const DEFAULT_JOBS = 100_000;
 const MAX_UNHANDLED_MS = 86_400_000;
 
@@ -62,7 +60,6 @@ export class MemoryJobs implements JobStore {
 
   /** @throws FrameworkError `E_JOB_OPTION` */
   constructor(options: MemoryJobsOptions = {}) {
-    checkOptionNames(options, NAMES, "new MemoryJobs");
     this.fixedClock = options.clock;
     this.clock = options.clock ?? new SystemClock();
     this.memoryAdmin = new MemoryAdmin(this.jobs, this.waiting, this.clock);

@@ -8,7 +8,6 @@
  *   document: (body) => `<!DOCTYPE html><html lang="de"><head>${body.head}${body.assets}</head><body>${body.app}</body></html>`,
  * });
  */
-import { checkOptionNames } from "../../../errors/option-names.js";
 import { escapeHtml, scriptJson } from "./html.js";
 
 /** The id of the element that the front end mounts, and the name of the script with the page object. */
@@ -78,7 +77,6 @@ export class RootDocument {
   private readonly middle: string;
 
   constructor(options: RootDocumentOptions = {}) {
-    checkOptionNames(options, { lang: true, head: true, bodyClass: true }, "new RootDocument({ … })");
     const { lang = "en", head = "", bodyClass } = options;
     this.start = `<!DOCTYPE html><html lang="${escapeHtml(lang)}"><head>`;
     this.middle = `${head}</head><body${bodyClass === undefined ? "" : ` class="${escapeHtml(bodyClass)}"`}>`;

@@ -10,7 +10,6 @@
  *   countries: once(() => this.countries.all()).until(3600),
  * });
  */
-import { checkOptionNames } from "../../../errors/option-names.js";
 import type { Context } from "../../../http/request/context.js";
 
 /** A value, a promise of one, or a function that returns one when the page needs it. */
@@ -145,7 +144,6 @@ export interface DeferredOptions {
 
 /** Not part of the page: the browser asks for it as soon as the page is shown. */
 export function deferred<T>(source: PropSource<T>, options: DeferredOptions = {}): Prop<T, "late"> {
-  checkOptionNames(options, { group: true, rescue: true }, "deferred(…)");
   const { group = "default", rescue = false } = options;
   return new Prop(source, { ...DEFAULTS, timing: "deferred", group, isRescued: rescue });
 }
@@ -192,7 +190,6 @@ export function scroll<P extends ScrollPage<unknown>>(
 ): Prop<P, "present">;
 export function scroll<P extends ScrollPage<unknown>>(source: PropSource<P>, options: ScrollOptions): Prop<P, "late">;
 export function scroll<P extends ScrollPage<unknown>>(source: PropSource<P>, options: ScrollOptions = {}): Prop<P> {
-  checkOptionNames(options, { pageName: true, defer: true }, "scroll(…)");
   const { pageName = "page", defer = false } = options;
   const scrolled: PropSettings = { ...DEFAULTS, scroll: { pageName, list: "data" } };
   if (defer === false) return new Prop(source, scrolled);

@@ -14,7 +14,6 @@ import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { FrameworkError } from "../../../errors/framework-error.js";
 import { setupError } from "../../../errors/setup-error.js";
-import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 import { SystemClock, type Clock, type Timer } from "../../../runtime/clock.js";
 import { PageRenderer, parseRenderedPage, type RenderedPage } from "./page-renderer.js";
 import type { RenderOrder, RenderOutcome } from "./render-thread.js";
@@ -29,13 +28,6 @@ export interface WorkerPageRendererOptions {
   /** How many pages may wait for the thread; 32 unless set. The browser renders those beyond it. */
   readonly maxWaiting?: number;
 }
-
-const NAMES: OptionNames<WorkerPageRendererOptions> = {
-  bundle: true,
-  timeoutMs: true,
-  memoryMib: true,
-  maxWaiting: true,
-};
 
 /** How long a bundle may take to load, in milliseconds. The first pages wait for it. */
 const LOAD_MS = 5000;
@@ -69,7 +61,6 @@ export class WorkerPageRenderer extends PageRenderer {
     private readonly clock: Clock = new SystemClock(),
   ) {
     super();
-    checkOptionNames(options, NAMES, "new WorkerPageRenderer({ … })");
     const { bundle, timeoutMs = 1000, memoryMib = 256, maxWaiting = 32 } = options;
     if (typeof bundle !== "string" || bundle === "") throw wrong("bundle is the path of a module");
     for (const [name, value] of Object.entries({ timeoutMs, memoryMib, maxWaiting }))

@@ -10,7 +10,6 @@
  */
 import { FrameworkError } from "../../../errors/framework-error.js";
 import { setupError } from "../../../errors/setup-error.js";
-import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
 import { valueText } from "../../../errors/value-text.js";
 import {
   FLASH_ONLY_MS,
@@ -33,8 +32,6 @@ export interface MemorySessionStoreOptions {
    */
   readonly maxBytes?: number;
 }
-
-const NAMES: OptionNames<MemorySessionStoreOptions> = { maxSessions: true, maxBytes: true };
 
 const DEFAULT_MAX_SESSIONS = 100_000;
 const DEFAULT_MAX_BYTES = 268_435_456;
@@ -66,7 +63,6 @@ export class MemorySessionStore extends SessionStore {
   /** @throws FrameworkError `E_SESSION_STORE` for a limit that is not a whole number above 0 */
   constructor(options: MemorySessionStoreOptions = {}) {
     super();
-    checkOptionNames(options, NAMES, "new MemorySessionStore");
     this.maxSessions = checkLimit("maxSessions", options.maxSessions ?? DEFAULT_MAX_SESSIONS);
     this.maxBytes = checkLimit("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES);
   }

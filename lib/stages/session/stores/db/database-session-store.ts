@@ -18,9 +18,6 @@
 import type { Kysely } from "kysely";
 import { Database } from "../../../../db/database.js";
 import { UniqueViolationError } from "../../../../db/database-error.js";
-import { FrameworkError } from "../../../../errors/framework-error.js";
-import { setupError } from "../../../../errors/setup-error.js";
-import { valueText } from "../../../../errors/value-text.js";
 import { inCommitScope } from "../../../../lifecycle/commit-scope.js";
 import type { Subsystem } from "../../../../lifecycle/subsystem.js";
 import { inWorkScope } from "../../../../lifecycle/work-scope.js";
@@ -42,17 +39,8 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
   private readonly table: SessionTable;
   private readonly sweep: SessionSweep;
 
-  /** @throws FrameworkError `E_SESSION_DATABASE` unless `db` is a Database */
   constructor(private readonly db: Database<Tables>) {
     super();
-    // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
-    if (!(db instanceof Database)) {
-      throw setupError(
-        new FrameworkError(`${valueText(db)} is not a Database: new DatabaseSessionStore(new ShopDatabase(…))`, {
-          code: "E_SESSION_DATABASE",
-        }),
-      );
-    }
     db.requireTable({
       table: "framework_sessions",
       migrations: "sessionMigrations of @stagecraft/framework/session/db",

@@ -9,9 +9,6 @@
  * const cache = new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" });
  * builder.session(new SessionConfig(key), new RedisSessionStore(cache));
  */
-import { FrameworkError } from "../../../../errors/framework-error.js";
-import { setupError } from "../../../../errors/setup-error.js";
-import { valueText } from "../../../../errors/value-text.js";
 import { Cache, type CacheScript } from "../../../../cache/cache.js";
 import type { Subsystem } from "../../../../lifecycle/subsystem.js";
 import {
@@ -106,17 +103,8 @@ const NO_TIME = { startedAt: 0, idleMs: 0, absoluteMs: 0, renew: false };
 export class RedisSessionStore extends SessionStore {
   private readonly script: CacheScript;
 
-  /** @throws FrameworkError `E_SESSION_CACHE` unless `cache` is a Cache */
   constructor(private readonly cache: Cache) {
     super();
-    // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
-    if (!(cache instanceof Cache)) {
-      throw setupError(
-        new FrameworkError(`${valueText(cache)} is not a Cache: new RedisSessionStore(new RedisCache({ url }))`, {
-          code: "E_SESSION_CACHE",
-        }),
-      );
-    }
     this.script = cache.script(SCRIPT);
   }
 

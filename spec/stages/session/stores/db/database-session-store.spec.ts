@@ -13,7 +13,6 @@ import { CamelCasePlugin } from "kysely";
 import { createHash, randomBytes } from "node:crypto";
 import { retryUntilDecided } from "../../../../../lib/stages/session/stores/db/session-table.js";
 import { temporaryFolder } from "../../../../db/shop-database.js";
-import { errorOf } from "../../../../support/error-of.js";
 import { Gate } from "../../../../support/gate.js";
 import { needs } from "../../../../support/machine.js";
 import { MariadbServer } from "../../../../support/mariadb-server.js";
@@ -433,7 +432,7 @@ describe("sessions in a database in memory", function () {
     const sessions = await storeInMemory();
 
     // @ts-expect-error a file is not a Database
-    expect(errorOf(() => new DatabaseSessionStore("shop.db"))).to.include({ code: "E_SESSION_DATABASE" });
+    expect(() => new DatabaseSessionStore("shop.db")).to.throw(TypeError);
     for (const key of ["", "x", `${newKey()}=`, newKey().slice(1)])
       expect(await rejectionOf(sessions.load(key, 0))).to.be.instanceOf(TypeError);
   });
