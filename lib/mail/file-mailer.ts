@@ -15,7 +15,7 @@ import { setupError } from "../errors/setup-error.js";
 import { MailUnavailableError } from "./mail-error.js";
 import type { MailMessage } from "./mail-message.js";
 import { toAcceptedResult, type MailResult } from "./mail-result.js";
-import { Mailer, type MailerOptions } from "./mailer.js";
+import { checkWholeNumber, Mailer, type MailerOptions } from "./mailer.js";
 
 export interface FileMailerOptions extends MailerOptions {
   /** The mailer creates it if it is missing, readable only by the user of the process. Files that end in `.eml` belong to the mailer. */
@@ -35,10 +35,8 @@ export class FileMailer extends Mailer {
   constructor(options: FileMailerOptions) {
     super(options);
     this.folder = options.folder;
-    this.maxFiles = options.maxFiles ?? DEFAULT_MAX_FILES;
-    if (typeof this.folder !== "string" || this.folder === "") throw invalidOption("folder", "a path");
-    if (!Number.isSafeInteger(this.maxFiles) || this.maxFiles < 1)
-      throw invalidOption("maxFiles", "a whole number above 0");
+    this.maxFiles = checkWholeNumber("maxFiles", options.maxFiles ?? DEFAULT_MAX_FILES, Number.MAX_SAFE_INTEGER);
+    if (typeof this.folder !== "string" || this.folder === "") throw invalidFolder();
   }
 
   override async start(): Promise<void> {
@@ -90,6 +88,6 @@ function getCode(error: unknown): string {
   return error instanceof Error && "code" in error ? String(error.code) : "unknown error";
 }
 
-function invalidOption(name: string, form: string): FrameworkError {
-  return setupError(new FrameworkError(`${name} of a file mailer is ${form}`, { code: "E_MAIL_OPTION" }));
+function invalidFolder(): FrameworkError {
+  return setupError(new FrameworkError("folder of a file mailer is a path", { code: "E_MAIL_OPTION" }));
 }

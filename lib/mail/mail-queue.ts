@@ -3,6 +3,7 @@
  * the class, the data and the addresses; the process that sends the mail creates its content. So the data of a queued mail must be JSON.
  */
 import { FrameworkError } from "../errors/framework-error.js";
+import { findJsonLoss } from "../runtime/json-loss.js";
 import type { MailAddress, Mailbox } from "./address.js";
 import { getMailName, OutgoingMail, type Mail, type MailClass, type QueuedMailState } from "./mail.js";
 
@@ -74,27 +75,22 @@ function toMailAddress({ name, address }: Mailbox): MailAddress {
 
 /** JSON converts a `Date` to a text and drops a function, so the mail of the worker would get other data than its type says. */
 function toJson(mail: Mail<unknown>): unknown {
-  const fault = findFault(mail.data, 0);
-  if (fault === undefined) return JSON.parse(JSON.stringify(mail.data)) as unknown;
-  throw queueError(`the data of ${getMailName(mail)} cannot be queued: it holds ${fault}, which JSON does not keep`);
+  const text = stringify(mail);
+  const loss = findJsonLoss(mail.data, "data");
+  if (loss !== undefined) throw invalidData(mail, `${loss.path} is ${loss.kind}, which JSON does not keep`);
+  return JSON.parse(text) as unknown;
 }
 
-const MAX_DEPTH = 50;
-
-function findFault(value: unknown, depth: number): string | undefined {
-  if (depth > MAX_DEPTH) return "a value in itself, or too deep";
-  if (value === null || typeof value === "string" || typeof value === "boolean" || value === undefined)
-    return undefined;
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : "a number that is not finite";
-  if (typeof value !== "object") return `a ${typeof value}`;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null)
-    return `an object of the class ${value.constructor.name}`;
-  for (const each of Object.values(value)) {
-    const fault = findFault(each, depth + 1);
-    if (fault !== undefined) return fault;
+function stringify(mail: Mail<unknown>): string {
+  try {
+    return JSON.stringify(mail.data);
+  } catch {
+    throw invalidData(mail, "JSON does not take it: it holds itself or a BigInt, or is too deep");
   }
-  return undefined;
+}
+
+function invalidData(mail: Mail<unknown>, fault: string): FrameworkError {
+  return queueError(`the data of ${getMailName(mail)} cannot be queued: ${fault}`);
 }
 
 function queueError(message: string): FrameworkError {

@@ -245,7 +245,8 @@ function readSender(from: MailAddress): Mailbox {
   }
 }
 
-function checkWholeNumber(name: string, value: number, max: number): number {
+/** @throws FrameworkError `E_MAIL_OPTION` */
+export function checkWholeNumber(name: string, value: number, max: number): number {
   if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
   throw setupError(
     new FrameworkError(`${name} of a mailer is a whole number from 1 to ${max}, not ${valueText(value)}`, {

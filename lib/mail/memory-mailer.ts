@@ -10,13 +10,11 @@
  * expect(mail.subject).to.equal("Welcome, Ada");
  */
 import { AssertionError } from "node:assert";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
 import type { MailMessage } from "./mail-message.js";
 import type { MailRecord, MailRecords } from "./mail-records.js";
 import { toAcceptedResult, type MailResult } from "./mail-result.js";
 import type { Mail, MailClass, OutgoingMail } from "./mail.js";
-import { afterCommit, Mailer, type MailerOptions } from "./mailer.js";
+import { afterCommit, checkWholeNumber, Mailer, type MailerOptions } from "./mailer.js";
 
 export interface MemoryMailerOptions extends MailerOptions {
   /** The maximum number of mails in memory; 100 unless set. */
@@ -38,8 +36,7 @@ export class MemoryMailer extends Mailer {
   constructor(options: MemoryMailerOptions = {}) {
     super(options);
     const { maxMails = DEFAULT_MAX_MAILS } = options;
-    if (!Number.isSafeInteger(maxMails) || maxMails < 1) throw invalidMaxMails(maxMails);
-    this.mails = this.record(maxMails);
+    this.mails = this.record(checkWholeNumber("maxMails", maxMails, Number.MAX_SAFE_INTEGER));
   }
 
   /** The mails that were sent, the oldest first. */
@@ -111,12 +108,4 @@ function isExpected<M extends Mail<unknown>>(record: MailRecord, kind: MailClass
 function describeRecords(records: readonly MailRecord[]): string {
   if (records.length === 0) return "no mail";
   return records.map(({ name, state, recipients }) => `${name} to ${recipients.join(", ")} (${state})`).join("; ");
-}
-
-function invalidMaxMails(value: unknown): FrameworkError {
-  return setupError(
-    new FrameworkError(`maxMails of a mailer is a whole number above 0, not ${String(value)}`, {
-      code: "E_MAIL_OPTION",
-    }),
-  );
 }

@@ -295,7 +295,7 @@ describe("a queued mail", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
 
-    for (const value of [new Date(0), new Map(), 1n, Number.NaN, () => 1, { deep: [new Date(0)] }, cycle])
+    for (const value of [new Date(0), new Map(), 1n, Number.NaN, () => 1, { deep: [new Date(0)] }, [undefined], cycle])
       expect(await rejectionOf(mailer.queue(new Dated({ value }).to(TO)))).to.have.property("code", "E_MAIL_QUEUE");
     expect(queued).to.deep.equal([]);
   });

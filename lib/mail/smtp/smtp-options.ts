@@ -8,7 +8,7 @@ import { checkOptionNames, type OptionNames } from "../../errors/option-names.js
 import { setupError } from "../../errors/setup-error.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
 import { hasForbiddenCharacter } from "../header-text.js";
-import { MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
+import { checkWholeNumber, MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
 
 /**
  * `tls`: TLS from the first byte (RFC 8314). `starttls`: the connection becomes TLS before any other data is sent, or it fails. `plain`: no
@@ -116,11 +116,6 @@ function readLogin({ user, password }: SmtpMailerOptions, security: SmtpSecurity
   if (security === "plain")
     throw wrongOption('a password is not sent without TLS: set security to "starttls" or "tls"');
   return { user, password };
-}
-
-function checkWholeNumber(name: string, value: number, max: number): number {
-  if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
-  throw wrongOption(`${name} is a whole number from 1 to ${max}`);
 }
 
 function wrongOption(rule: string): FrameworkError {
