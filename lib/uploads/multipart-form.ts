@@ -16,7 +16,7 @@ import { keepConnectionOpen } from "../http/connection/unread-body.js";
 import { createUnsupportedTypeError } from "../http/body/unsupported-type.js";
 import type { UploadFields, UploadValue } from "../http/body/uploads.js";
 import { markHandled } from "../runtime/mark-handled.js";
-import { createParser, ParserFeed } from "./multipart-parser.js";
+import { createParser, parseBoundary, ParserFeed } from "./multipart-parser.js";
 import { FormTimeouts } from "./form-timeouts.js";
 import type { RequestFiles } from "./received-file.js";
 import type { CompleteUploadLimits } from "./upload-limits.js";
@@ -38,6 +38,7 @@ export class MultipartForm {
   private readonly parts: FormPart[] = [];
   private readonly receiving: Promise<void>[] = [];
   private readonly stop = new AbortController();
+  private readonly boundary: string;
   private readonly parser: Busboy;
   private reading: Promise<void> | undefined = undefined;
   private failure: { readonly error: unknown } | undefined = undefined;
@@ -51,7 +52,8 @@ export class MultipartForm {
     const { incoming } = exchange;
     // Each file that is being written adds a listener.
     setMaxListeners(0, this.stop.signal);
-    this.parser = createParser(incoming.headers, limits);
+    this.boundary = parseBoundary(incoming.headers);
+    this.parser = createParser(this.boundary, limits);
     if (Number(incoming.headers["content-length"] ?? 0) > this.maxBytes) throw createTooLargeError(this.maxBytes);
     if (incoming.readableEnded || incoming.destroyed || incoming.readableFlowing !== null) throw wasRead();
   }
@@ -103,7 +105,7 @@ export class MultipartForm {
     };
     // The response to a failure needs the connection.
     keepConnectionOpen(incoming);
-    const feed = new ParserFeed(this.parser);
+    const feed = new ParserFeed(this.parser, this.boundary);
     if (abortSignal.aborted) aborted();
     abortSignal.addEventListener("abort", aborted);
     incoming.on("data", take);

@@ -22,9 +22,38 @@ const TYPE = /^multipart\/form-data\s*(?:;|$)/i;
 const BOUNDARY = /;\s*boundary=(?:"([\w'()+,./:=? -]{0,69}[\w'()+,./:=?-])"|([\w'+.-]{1,70}))\s*(?:;|$)/i;
 const MAX_NAME_BYTES = 400;
 
-/** A field of the parser that is not in its types: its search for the boundary, which counts what it finds. */
-interface SearchingParser {
-  readonly _bparser?: { readonly matches?: number };
+const DASH = 0x2d;
+
+/** Counts the boundaries of a body, the last one included, which ends with two dashes. What follows it is no part of the form. */
+class BoundaryCounter {
+  count = 0;
+  private hasEnded = false;
+  private readonly boundary: Buffer;
+  /** The end of the bytes so far, in which a boundary may have begun. The first boundary has no line before it. */
+  private rest = Buffer.from("\r\n");
+
+  constructor(boundary: string) {
+    this.boundary = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  push(chunk: Buffer): void {
+    // A boundary counts with the two bytes after it.
+    const overlap = this.boundary.length + 1;
+    const edge = Buffer.concat([this.rest, chunk.subarray(0, overlap)]);
+    this.countIn(edge);
+    this.countIn(chunk);
+    this.rest = Buffer.from((chunk.length < overlap ? edge : chunk).subarray(-overlap));
+  }
+
+  private countIn(bytes: Buffer): void {
+    const { boundary } = this;
+    for (let at = bytes.indexOf(boundary); at >= 0 && !this.hasEnded; at = bytes.indexOf(boundary, at + 1)) {
+      const end = at + boundary.length;
+      if (end + 2 > bytes.length) return;
+      this.count += 1;
+      this.hasEnded = bytes[end] === DASH && bytes[end + 1] === DASH;
+    }
+  }
 }
 
 /**
@@ -34,16 +63,19 @@ interface SearchingParser {
 export class ParserFeed extends Writable {
   /** The parts of the body, those included that the parser drops without an event. 0 until the body has ended. */
   parts = 0;
-  private readonly search: SearchingParser["_bparser"];
+  private readonly boundaries: BoundaryCounter;
 
-  constructor(private readonly parser: Busboy) {
+  constructor(
+    private readonly parser: Busboy,
+    boundary: string,
+  ) {
     super();
-    // At the end of the body the parser replaces this object.
-    this.search = (parser as SearchingParser)._bparser;
+    this.boundaries = new BoundaryCounter(boundary);
     parser.on("error", (error: Error) => process.nextTick(() => this.destroy(error)));
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error) => void): void {
+    this.boundaries.push(chunk);
     try {
       if (this.parser.write(chunk)) done();
       else this.parser.once("drain", done);
@@ -54,7 +86,7 @@ export class ParserFeed extends Writable {
 
   override _final(done: (error?: Error | null) => void): void {
     // The last boundary ends the last part.
-    this.parts = (this.search?.matches ?? 1) - 1;
+    this.parts = this.boundaries.count - 1;
     finished(this.parser, { readable: false }, done);
     this.parser.end();
   }
@@ -66,7 +98,7 @@ export class ParserFeed extends Writable {
 }
 
 /** @throws UnsupportedMediaTypeError for another media type or a coded body; BadRequestError `E_UPLOAD_MALFORMED` for the boundary */
-export function createParser(headers: IncomingHttpHeaders, limits: CompleteUploadLimits): Busboy {
+export function parseBoundary(headers: IncomingHttpHeaders): string {
   const type = headers["content-type"] ?? "";
   const coding = (headers["content-encoding"] ?? "identity").trim().toLowerCase();
   if (!TYPE.test(type)) throw createUnsupportedTypeError(headers["content-type"], EXPECTED, `Expected ${EXPECTED}.`);
@@ -77,7 +109,10 @@ export function createParser(headers: IncomingHttpHeaders, limits: CompleteUploa
       code: "E_UPLOAD_MALFORMED",
     });
   }
-  const { parts, fileBytes, fieldBytes } = limits;
+  return boundary;
+}
+
+export function createParser(boundary: string, { parts, fileBytes, fieldBytes }: CompleteUploadLimits): Busboy {
   return busboy({
     headers: { "content-type": `multipart/form-data; boundary="${boundary}"` },
     defParamCharset: "utf8",

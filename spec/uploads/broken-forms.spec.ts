@@ -283,6 +283,28 @@ describe("random forms", () => {
     await until(() => uploads.files().length === 0);
   });
 
+  for (const [what, form, status] of [
+    ["refused with 400 if a part between two others has no disposition", [PART, DROPPED, formBytes(fileOf(10))], 400],
+    [
+      "read although a boundary follows the last one",
+      [PART, formBytes(fileOf(10)), DROPPED, formBytes(fileOf(10))],
+      200,
+    ],
+  ] as const) {
+    it(`are ${what}, with chunks cut at any byte`, async () => {
+      await using uploads = await UploadApp.start();
+      const body = Buffer.concat(form);
+
+      for (let length = 1; length < BOUNDARY.length + 10; length += 1) {
+        const answer = await uploads.postCut(body, [length]);
+        expect(answer.status, `in chunks of ${length} bytes`).to.equal(status);
+        await answer.text();
+      }
+
+      expect((await uploads.postCut(body, [body.length])).status).to.equal(status);
+    });
+  }
+
   it("are refused with 400 if they end anywhere, store nothing, and end no process", async function () {
     this.timeout(120_000);
     await using uploads = await UploadApp.start();
