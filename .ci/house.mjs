@@ -16,6 +16,7 @@ const USUAL_ORDER =
 
 const checkout = process.argv[2] ?? process.cwd();
 const files = readFiles(join(checkout, "lib"));
+const chosen = readChosen();
 const functions = files.flatMap(functionsOf).toSorted((a, b) => a.lines - b.lines);
 const importers = importersOf(files);
 const imported = files.filter(({ path }) => importers.get(path).size === 1);
@@ -81,8 +82,15 @@ function nameOf({ name, value, property }) {
 function importsOf({ path, tree }) {
   const sources = tree.body.flatMap(({ source }) => source?.value ?? []);
   return sources
-    .filter((from) => from.startsWith("."))
-    .map((from) => posix.join(dirname(path), from).replace(/\.(c?)js$/, ".$1ts"));
+    .filter((from) => /^[.#]/.test(from))
+    .map((from) => (from.startsWith("#") ? chosen[from] : posix.join(dirname(path), from)))
+    .map((file) => file.replace(/\.(c?)js$/, ".$1ts"));
+}
+
+/** The files of the library that `imports` of package.json chooses by default. */
+function readChosen() {
+  const { imports = {} } = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8"));
+  return Object.fromEntries(Object.entries(imports).map(([name, to]) => [name, posix.relative("dist", to.default)]));
 }
 
 function importersOf(all) {

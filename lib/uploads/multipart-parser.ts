@@ -40,12 +40,12 @@ class BoundaryCounter {
     // A boundary counts with the two bytes after it.
     const overlap = this.boundary.length + 1;
     const edge = Buffer.concat([this.rest, chunk.subarray(0, overlap)]);
-    this.countIn(edge);
-    this.countIn(chunk);
+    this.search(edge);
+    this.search(chunk);
     this.rest = Buffer.from((chunk.length < overlap ? edge : chunk).subarray(-overlap));
   }
 
-  private countIn(bytes: Buffer): void {
+  private search(bytes: Buffer): void {
     const { boundary } = this;
     for (let at = bytes.indexOf(boundary); at >= 0 && !this.hasEnded; at = bytes.indexOf(boundary, at + 1)) {
       const end = at + boundary.length;

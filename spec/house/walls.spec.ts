@@ -5,7 +5,16 @@
 
 import { expect } from "chai";
 import { STAGES, type Slot } from "../../lib/pipeline/table.js";
-import { breaches, filesBelow, manifest, packageOf, type Source, sourcesBelow, textOf } from "../support/sources.js";
+import {
+  breaches,
+  filesBelow,
+  manifest,
+  packageOf,
+  type Source,
+  sourcesBelow,
+  textOf,
+  toSource,
+} from "../support/sources.js";
 
 /** The row: each room imports only rooms to its left. */
 const ROW = [
@@ -353,7 +362,7 @@ describe("the entry points", () => {
 
   it("are the files of lib/entries, one for each entry of package.json", () => {
     const named = Object.values(manifest().exports).flatMap((entry) =>
-      typeof entry === "string" ? [] : [entry.default.replace("./dist/", "").replace(/\.js$/, ".ts")],
+      typeof entry === "string" ? [] : [toSource(entry.default)],
     );
 
     expect(entries.map(({ path }) => path)).to.have.members(named);

@@ -79,8 +79,14 @@ export function withoutComments(text: string): string {
 }
 
 function fileOf(importer: string, from: string): string | undefined {
+  if (from.startsWith("#")) return toSource(manifest().imports[from]?.default ?? from);
   if (!from.startsWith(".")) return undefined;
   return posix.join(dirname(importer), from).replace(/\.(c?)js$/, ".$1ts");
+}
+
+/** `./dist/lib/x.js` → `lib/x.ts` */
+export function toSource(built: string): string {
+  return built.replace("./dist/", "").replace(/\.js$/, ".ts");
 }
 
 /** `@koa/router/lib/x` → `@koa/router`, `koa` → `koa`. */
@@ -95,6 +101,7 @@ export interface Manifest {
   readonly name: string;
   /** The files and folders of the package, beside those that npm always packs. */
   readonly files: readonly string[];
+  readonly imports: Readonly<Record<string, { readonly default: string }>>;
   readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@
  * One client connection, and the requests in flight on it. The connection listens to its socket's `close` once, so that no request pays for
  * a separate listener. `Connections` contains all connections of one server.
  */
+import { endUnobserved } from "#node-internals";
 import { IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
@@ -236,16 +237,6 @@ export class Connection {
 }
 
 /**
- * Node's fields of a request that was read to its end; they have no public names. From version 24.12 on Node sets them itself for requests
- * without a body, on servers with `optimizeEmptyRequests`. If Node has no such fields, the request ends as Node ends it by default.
- */
-interface RequestInternals {
-  _dumped: boolean;
-  readonly _readableState:
-    Record<"ended" | "endEmitted" | "destroyed" | "closed" | "closeEmitted", boolean> | undefined;
-}
-
-/**
  * A request of a server of the framework. After the response, Node reads the request to its end and notifies its listeners. For a request
  * without a body and without listeners these are eight callbacks without effect, a tenth of the cost of a small response. `endUnobserved`
  * skips them. Not for requests of a server of the caller, whose code may use the requests too.
@@ -253,16 +244,6 @@ interface RequestInternals {
 export class FrameworkRequest extends IncomingMessage {
   /** Ends a request that has no body and that the application never accessed. Call it after the response is decided. */
   endUnobserved(): void {
-    if (this.listenerCount("end") > 0 || this.listenerCount("close") > 0) return;
-    // Node's types declare the public fields only.
-    const internals = this as unknown as RequestInternals;
-    const { _readableState: state } = internals;
-    if (state === undefined) return;
-    internals._dumped = true;
-    state.ended = true;
-    state.endEmitted = true;
-    state.destroyed = true;
-    state.closed = true;
-    state.closeEmitted = true;
+    if (this.listenerCount("end") === 0 && this.listenerCount("close") === 0) endUnobserved(this);
   }
 }

@@ -3,8 +3,8 @@
  * status and its message.
  */
 import { channel } from "node:diagnostics_channel";
+import { getHeaderTable, getHeadText, mayHaveNonAsciiHead, setHeaderTable, setHeadText } from "#node-internals";
 import {
-  OutgoingMessage,
   ServerResponse,
   type IncomingMessage,
   type OutgoingHttpHeader,
@@ -31,19 +31,6 @@ const [nodeWriteHead, nodeWrite, nodeEnd] = ["writeHead", "write", "end"].map((n
   Reflect.get(ServerResponse.prototype, name),
 );
 
-/** `_header` is Node's private name for a composed head; it is `null` before. Without it, Node writes every head. */
-interface Composed {
-  _header?: unknown;
-}
-
-/**
- * The key of Node's private table of the headers that were set; the table is `null` before the first. Without the key, Node writes the
- * headers.
- */
-const HEADERS_SYMBOL = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
-  ({ description }) => description === "kOutHeaders",
-);
-
 /** Headers that Node acts on, or encodes in a special way. */
 const NODE_HEADERS = new Set(
   "connection content-disposition content-length date expect keep-alive trailer transfer-encoding upgrade".split(" "),
@@ -65,8 +52,6 @@ Object.setPrototypeOf(HeaderTable.prototype, null);
 
 /** The response class of the framework's servers. Its getters also see the headers of a head that is written as text. */
 export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** The getter of Node's class. */
-  declare readonly _header?: unknown;
   /** The headers of the application that the text contains. */
   given: GivenHeaders | undefined = undefined;
 
@@ -94,12 +79,12 @@ export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage
 
   /** Whether the head is written, and no header was set on the response. */
   private get isHeadText(): boolean {
-    return typeof this._header === "string" && super.getHeaderNames().length === 0;
+    return typeof getHeadText(this) === "string" && super.getHeaderNames().length === 0;
   }
 
   /** Returns the fields of the head, with those that Node has added. No name occurs twice. */
   private parseHead(): OutgoingHttpHeaders {
-    const text = String(this._header);
+    const text = String(getHeadText(this));
     // Without a prototype, as in Node, so that `constructor` is not a header.
     const headers = Object.create(null) as OutgoingHttpHeaders;
     for (const line of text.slice(0, text.indexOf("\r\n\r\n")).split("\r\n").slice(1)) {
@@ -121,8 +106,8 @@ export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage
 export function acceptsTextHead(raw: ServerResponse): boolean {
   return (
     isUnpatched(raw) &&
-    raw._header === null &&
-    replaceHead(raw, null) &&
+    getHeadText(raw) === null &&
+    setHeadText(raw, null) &&
     (raw instanceof FrameworkResponse || !isWatched(raw))
   );
 }
@@ -152,19 +137,10 @@ function areJoinable(headers: unknown): headers is GivenHeaders {
   return true;
 }
 
-function getHeaderTable(raw: object): unknown {
-  return HEADERS_SYMBOL === undefined ? undefined : (raw as Record<symbol, unknown>)[HEADERS_SYMBOL];
-}
-
-function setHeaderTable(raw: object, table: object | null): void {
-  if (HEADERS_SYMBOL !== undefined) (raw as Record<symbol, unknown>)[HEADERS_SYMBOL] = table;
-}
-
 /** Writes the head of a response that `acceptsTextHead`: `pairs` through Node, which acts on some of them, and `lines` behind them. */
-export function writeHead(raw: ServerResponse & Composed, pairs: OutgoingHttpHeader[], lines: string): void {
+export function writeHead(raw: ServerResponse, pairs: OutgoingHttpHeader[], lines: string): void {
   raw.writeHead(raw.statusCode, pairs);
-  const composed = raw._header;
-  if (lines !== "" && typeof composed === "string") raw._header = `${composed.slice(0, -2)}${lines}\r\n`;
+  if (lines !== "") setHeadText(raw, `${String(getHeadText(raw)).slice(0, -2)}${lines}\r\n`);
 }
 
 /** Ends a response whose head is written. @param length of the body, in bytes */
@@ -174,48 +150,32 @@ export function endResponse(raw: ServerResponse, body: string | Uint8Array | und
   else endWithBody(raw, body);
 }
 
+// Node writes a head with characters beyond ASCII in UTF-8 if the head is flushed alone or sent with a text, because Node joins the two.
+// Before bytes Node writes the head in Latin-1.
+
 /** Sends a head that is written, before the first chunk of its body. */
 export function flushHead(raw: ServerResponse): void {
-  if (hasNonAsciiHead(raw)) raw.write(Buffer.alloc(0));
+  if (mayHaveNonAsciiHead(raw)) raw.write(Buffer.alloc(0));
   else raw.flushHeaders();
 }
 
 /** Ends a response whose head is written, and perhaps sent. */
 export function endWithBody(raw: ServerResponse, body: string | Uint8Array): void {
-  raw.end(typeof body === "string" && hasNonAsciiHead(raw) ? Buffer.from(body) : body);
-}
-
-const NOT_ASCII = /[\u0080-\uffff]/;
-
-/**
- * Whether a composed head has characters beyond ASCII. Node writes such a head in UTF-8 if the head is flushed alone or sent with a text,
- * because Node joins the two. Before bytes Node writes the head in Latin-1.
- */
-function hasNonAsciiHead({ _header: head }: ServerResponse & Composed): boolean {
-  return typeof head === "string" && NOT_ASCII.test(head);
+  raw.end(typeof body === "string" && mayHaveNonAsciiHead(raw) ? Buffer.from(body) : body);
 }
 
 function appendToHead(raw: ServerResponse, body: string, length: number): boolean {
-  if (!isUnpatched(raw) || raw.chunkedEncoding || typeof raw._header !== "string") return false;
-  if (length === body.length) return replaceHead(raw, raw._header + body);
-  if (hasNonAsciiHead(raw) || !replaceHead(raw, raw._header + body)) return false;
+  const head = getHeadText(raw);
+  if (!isUnpatched(raw) || raw.chunkedEncoding || typeof head !== "string") return false;
+  if (length === body.length) return setHeadText(raw, head + body);
+  if (mayHaveNonAsciiHead(raw) || !setHeadText(raw, head + body)) return false;
   // At the end Node would write the text in Latin-1.
   raw.flushHeaders();
   return true;
 }
 
-/** Returns false if this version of Node allows no other text. */
-function replaceHead(raw: Composed, text: string | null): boolean {
-  try {
-    raw._header = text;
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Whether a response has Node's class and methods. Other methods may treat head and body differently. */
-function isUnpatched(raw: ServerResponse): raw is ServerResponse & Composed {
+function isUnpatched(raw: ServerResponse): boolean {
   const prototype: unknown = Object.getPrototypeOf(raw);
   return (
     (prototype === FrameworkResponse.prototype || prototype === ServerResponse.prototype) &&

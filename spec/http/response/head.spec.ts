@@ -7,7 +7,11 @@ import { Application, NotFoundError, Route, Routes, SecurityHeaders, type Contex
 import { FrameworkResponse } from "../../../lib/http/response/head.js";
 import { Conversation } from "../../support/conversation.js";
 import { listening } from "../../support/listening.js";
+import { usesPrivateNames } from "../../support/node-names.js";
 import { Stack } from "../../support/stack.js";
+
+/** Node itself writes an empty piece behind head and body. */
+const PIECES = usesPrivateNames ? 1 : 2;
 
 const OF_STAGES = [
   "access-control-allow-origin",
@@ -216,7 +220,7 @@ describe("the end of a small response", () => {
       expect(text).to.match(/^HTTP\/1\.1 200 OK\r\n/);
       expect(text).to.contain(`Content-Length: ${sent.length}\r\n`);
       expect(text.slice(text.indexOf("\r\n\r\n") + 4)).to.equal(sent);
-      expect(pieces.counts).to.deep.equal([1]);
+      expect(pieces.counts).to.deep.equal([PIECES]);
     });
 
   it("is sent whole for text beyond ASCII behind a header beyond ASCII", async () => {
@@ -390,7 +394,7 @@ describe("a header of the application", () => {
 
     await pieces.ask();
 
-    expect(pieces.counts).to.deep.equal([1]);
+    expect(pieces.counts).to.deep.equal([PIECES]);
   });
 });
 
