@@ -2,7 +2,7 @@
  * The steps of `build()`: check the plan, build the container, check its instances, build the stages, fill the pipeline. Opens no
  * connection and starts no timer.
  */
-import type { ComposeFunctions, KoaApplication } from "../http/koa/koa-application.js";
+import type { KoaApplication } from "../http/koa/koa-application.js";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
@@ -80,20 +80,8 @@ export function buildParts(plan: Plan): ApplicationParts {
   throwIfAny(events.check());
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
-  const booting = new BootingLayer();
-  const { compose, ...parts } = createPipelineParts(plan, {
-    checked,
-    container,
-    config,
-    log,
-    subsystems,
-    events,
-    booting,
-  });
   plan.koa.share({ clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT, uploadReader });
-  plan.koa.serveWith(parts.pipeline.toFunctions(), compose);
   return {
-    ...parts,
     config,
     clock,
     host: plan.host,
@@ -103,7 +91,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     log,
     routes: checked.routeCollection.all,
     koa: plan.koa,
-    booting,
+    ...createPipelineParts(plan, { checked, container, config, log, subsystems, events }),
     attachments: plan.attachments,
     lifecycle,
     readiness: container.get(Readiness),
@@ -121,24 +109,17 @@ interface PipelineInput {
   readonly log: ApplicationLog;
   readonly subsystems: SubsystemRegistry;
   readonly events: Events;
-  readonly booting: BootingLayer;
-}
-
-interface PipelineOutput extends Pick<
-  ApplicationParts,
-  "pipeline" | "graph" | "csrfExempt" | "warnings" | "processWarnings"
-> {
-  readonly compose: ComposeFunctions;
 }
 
 function createPipelineParts(
   plan: Plan,
-  { checked, container, config, log, subsystems, events, booting }: PipelineInput,
-): PipelineOutput {
+  { checked, container, config, log, subsystems, events }: PipelineInput,
+): Pick<ApplicationParts, "pipeline" | "booting" | "graph" | "csrfExempt" | "warnings" | "processWarnings"> {
   const { inspected, routeCollection } = checked;
   const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
   const stages = buildAllStages(checked, container);
+  const booting = new BootingLayer();
   const pipeline = fillPipeline(plan, { stages, container, routeCollection, site, booting });
   const graph = describeGraph({
     modules: inspected.modules,
@@ -149,8 +130,15 @@ function createPipelineParts(
     getInstance: (module, provided) => container.in(module).get(provided),
   });
   for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.setGraph(graph);
+  const composer = createComposer(pipeline, {
+    lastFallback: createDevFallback(plan),
+    log,
+    entersWorkScope: entersWorkScope(subsystems, events),
+  });
+  plan.koa.serveWith(pipeline.toFunctions(), composer);
   return {
     pipeline,
+    booting,
     graph,
     csrfExempt: pipeline.isEnabled("csrf") ? routeCollection.csrfExempt() : [],
     warnings: () => [
@@ -158,11 +146,6 @@ function createPipelineParts(
       ...listPageWarnings(plan),
     ],
     processWarnings: () => listProcessWarnings(routeCollection, listShutdownLast(container)),
-    compose: createComposer(pipeline, {
-      lastFallback: createDevFallback(plan),
-      log,
-      entersWorkScope: entersWorkScope(subsystems, events),
-    }),
   };
 }
 
