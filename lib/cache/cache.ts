@@ -13,6 +13,7 @@
  */
 import { UnavailableError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { untilAborted } from "../runtime/abortable.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import type { CacheEntries } from "./cache-entries.js";
@@ -212,13 +213,4 @@ export class CacheUnavailableError extends UnavailableError {
 
 function getName(key: string | TypedCacheKey<unknown>): string {
   return typeof key === "string" ? key : key.name;
-}
-
-/** Settles as `value` does, or rejects with the reason of the signal. */
-function untilAborted(value: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const aborted = (): void => reject(signal.reason as Error);
-    signal.addEventListener("abort", aborted, { once: true });
-    value.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
-  });
 }

@@ -18,6 +18,7 @@ import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import { currentWorkScope } from "../lifecycle/work-scope.js";
+import { untilAborted } from "../runtime/abortable.js";
 import { type Clock, MAX_TIMER_MS, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { tracing } from "../tracing/tracing.js";
@@ -168,7 +169,7 @@ export abstract class Mailer extends Subsystem {
     const signal = request === undefined ? limit.signal : AbortSignal.any([request, limit.signal]);
     try {
       signal.throwIfAborted();
-      const message = await raceAbort(signal, this.make(mail, signal));
+      const message = await untilAborted(this.make(mail, signal), signal);
       const result = await this.deliver(message, signal);
       this.records?.add({ ...message, mail: mail.mail, state: "sent", result });
       logResult(message.name, result);
@@ -218,19 +219,6 @@ function logResult(mail: string, { messageId, accepted, rejected, unknown }: Mai
     mail,
     ...counts,
   });
-}
-
-/** Settles as `work` does, or rejects with the reason of the signal. */
-async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_resolve, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { signal: settled.signal });
-  });
-  try {
-    return await Promise.race([work, aborted]);
-  } finally {
-    settled.abort();
-  }
 }
 
 function tooLate(timeoutMs: number): MailUnavailableError {

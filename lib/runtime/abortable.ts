@@ -36,3 +36,12 @@ export function offAbort(work: Abortable, listener: AbortListener): void {
   if (work.offAbort === undefined) work.signal?.removeEventListener("abort", listener);
   else work.offAbort(listener);
 }
+
+/** Settles as `work` does, or rejects with the reason when the signal aborts. It does not stop the work, and its later result is ignored. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = (): void => reject(signal.reason as Error);
+    signal.addEventListener("abort", aborted, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", aborted));
+  });
+}
