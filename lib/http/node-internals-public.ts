@@ -21,12 +21,5 @@ export function mayHaveNonAsciiHead(raw: ServerResponse): boolean {
   return values.length === 0 || [raw.statusMessage, ...values].some((value) => NOT_ASCII.test(String(value)));
 }
 
-/** Node has no public name for the table. */
-export function getHeaderTable(_raw: object): unknown {
-  return undefined;
-}
-
-export function setHeaderTable(_raw: object, _table: object | null): void {}
-
 /** Node ends the request after the response. */
 export function endUnobserved(_incoming: IncomingMessage): void {}

@@ -3,7 +3,7 @@
  * the same functions on Node's documented API alone, and `docs/decisions/node-private-names.md` has the figures. `#node-internals` in
  * `package.json` chooses: `node --conditions=stagecraft-public-node` takes the other file. Not for names that a behaviour depends on.
  */
-import { OutgoingMessage, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** `_header` is the composed head until it is sent; `null` before. */
 interface Composed {
@@ -31,21 +31,6 @@ const NOT_ASCII = /[\u0080-\uffff]/;
 export function mayHaveNonAsciiHead(raw: ServerResponse): boolean {
   const head = getHeadText(raw);
   return typeof head === "string" && NOT_ASCII.test(head);
-}
-
-/** The key of the table of the headers that were set; the table is `null` before the first. */
-const HEADERS_SYMBOL = Object.getOwnPropertySymbols(new OutgoingMessage()).find(
-  ({ description }) => description === "kOutHeaders",
-);
-
-/** The headers that were set on a response; `null` if there are none; `undefined` if this version of Node has no such table. */
-export function getHeaderTable(raw: object): unknown {
-  return HEADERS_SYMBOL === undefined ? undefined : (raw as Record<symbol, unknown>)[HEADERS_SYMBOL];
-}
-
-/** Replaces a table that `getHeaderTable` has returned. */
-export function setHeaderTable(raw: object, table: object | null): void {
-  if (HEADERS_SYMBOL !== undefined) (raw as Record<symbol, unknown>)[HEADERS_SYMBOL] = table;
 }
 
 /** The fields of a request that was read to its end. */

@@ -3,7 +3,7 @@
  * status and its message.
  */
 import { channel } from "node:diagnostics_channel";
-import { getHeaderTable, getHeadText, mayHaveNonAsciiHead, setHeaderTable, setHeadText } from "#node-internals";
+import { getHeadText, mayHaveNonAsciiHead, setHeadText } from "#node-internals";
 import {
   ServerResponse,
   type IncomingMessage,
@@ -11,7 +11,6 @@ import {
   type OutgoingHttpHeaders,
   validateHeaderValue,
 } from "node:http";
-import type { GivenHeaders } from "./response-head.js";
 
 // Node stores a composed head as text until it sends it, and more text can be appended. That is cheaper than the calls of Node:
 // - Node checks each character of every header line. Lines that consist of checked pieces need no check.
@@ -31,11 +30,6 @@ const [nodeWriteHead, nodeWrite, nodeEnd] = ["writeHead", "write", "end"].map((n
   Reflect.get(ServerResponse.prototype, name),
 );
 
-/** Headers that Node acts on, or encodes in a special way. */
-const NODE_HEADERS = new Set(
-  "connection content-disposition content-length date expect keep-alive trailer transfer-encoding upgrade".split(" "),
-);
-
 /** Publishes each response that is sent; observers read its headers. */
 const finishChannel = channel("http.server.response.finish");
 
@@ -45,22 +39,8 @@ export function isWatched(raw: ServerResponse): boolean {
   return finishChannel.hasSubscribers || raw.listenerCount("finish") > 1 || raw.listenerCount("close") > 0;
 }
 
-/** Inherits nothing, so that `constructor` is not a header. */
-const HeaderTable = class {};
-Reflect.deleteProperty(HeaderTable.prototype, "constructor");
-Object.setPrototypeOf(HeaderTable.prototype, null);
-
 /** The response class of the framework's servers. Its getters also see the headers of a head that is written as text. */
 export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
-  /** The headers of the application that the text contains. */
-  given: GivenHeaders | undefined = undefined;
-
-  /** The table of Node is a dictionary, which is slower to create and to read. */
-  override setHeader(name: string, value: number | string | readonly string[]): this {
-    if (getHeaderTable(this) === null) setHeaderTable(this, new HeaderTable());
-    return super.setHeader(name, value);
-  }
-
   override getHeader(name: string): number | string | string[] | undefined {
     return this.isHeadText ? this.parseHead()[name.toLowerCase()] : super.getHeader(name);
   }
@@ -94,7 +74,6 @@ export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage
     // Numbers stay numbers, as in headers that are set on the response.
     const length = headers["content-length"];
     if (length !== undefined) headers["content-length"] = Number(length);
-    for (const key in this.given) headers[key] = this.given[key]?.[1];
     return headers;
   }
 }
@@ -108,33 +87,9 @@ export function acceptsTextHead(raw: ServerResponse): boolean {
     isUnpatched(raw) &&
     getHeadText(raw) === null &&
     setHeadText(raw, null) &&
+    raw.getHeaderNames().length === 0 &&
     (raw instanceof FrameworkResponse || !isWatched(raw))
   );
-}
-
-/**
- * Removes the headers that were set from a response that `acceptsTextHead`, and returns them. Returns `undefined` if none was set, and
- * `null` if Node has to write them.
- */
-export function takeSetHeaders(raw: ServerResponse): GivenHeaders | undefined | null {
-  const given = getHeaderTable(raw);
-  if (given === null) return undefined;
-  if (!(raw instanceof FrameworkResponse) || !areJoinable(given)) return null;
-  setHeaderTable(raw, null);
-  raw.given = given;
-  return given;
-}
-
-/** Whether the headers have Node's form, and Node would only join them. */
-function areJoinable(headers: unknown): headers is GivenHeaders {
-  if (typeof headers !== "object") return false;
-  const given = headers as Readonly<Record<string, unknown>>;
-  for (const key in given) {
-    const entry = given[key];
-    if (NODE_HEADERS.has(key) || !Array.isArray(entry) || typeof entry[0] !== "string") return false;
-    if (typeof entry[1] !== "string" && typeof entry[1] !== "number") return false;
-  }
-  return true;
 }
 
 /** Writes the head of a response that `acceptsTextHead`: `pairs` through Node, which acts on some of them, and `lines` behind them. */

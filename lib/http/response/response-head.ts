@@ -20,9 +20,6 @@ export interface ResponseHead {
   removeByPrefix(prefix: string): void;
 }
 
-/** The headers that were set on a response, by their names in lower case, each with its name as it was given. */
-export type GivenHeaders = Record<string, readonly [name: string, value: string | number]>;
-
 /**
  * The head of a response as text: the headers of the application, which Node has checked, and those that stages add. The names that stages
  * use are constants with one spelling. Their values are constants, numbers, or checked by parsers. So the text needs no check.
@@ -30,23 +27,18 @@ export type GivenHeaders = Record<string, readonly [name: string, value: string 
 export class TextHead implements ResponseHead {
   readonly pairs: string[] = [];
 
-  constructor(private readonly given: GivenHeaders | undefined) {}
-
   has(name: string): boolean {
-    return this.findPairIndex(name) >= 0 || this.isGiven(name);
+    return this.findPairIndex(name) >= 0;
   }
 
   get(name: string): string | undefined {
     const at = this.findPairIndex(name);
-    if (at >= 0) return this.pairs[at + 1];
-    const value = this.given?.[name.toLowerCase()]?.[1];
-    return value === undefined ? undefined : String(value);
+    return at >= 0 ? this.pairs[at + 1] : undefined;
   }
 
   set(name: string, value: string): void {
     const at = this.findPairIndex(name);
     if (at >= 0) this.pairs[at + 1] = value;
-    else if (this.given !== undefined && this.isGiven(name)) this.given[name.toLowerCase()] = [name, value];
     else this.pairs.push(name, value);
   }
 
@@ -58,23 +50,17 @@ export class TextHead implements ResponseHead {
   }
 
   removeByPrefix(prefix: string): void {
-    const { pairs, given } = this;
-    for (const key in given) if (key.startsWith(prefix)) delete given[key];
+    const { pairs } = this;
     for (let at = pairs.length - 2; at >= 0; at -= 2)
       if (pairs[at]?.toLowerCase().startsWith(prefix)) pairs.splice(at, 2);
   }
 
   /** The header lines, each with its line end. */
   lines(): string {
-    const { pairs, given } = this;
+    const { pairs } = this;
     let lines = "";
-    for (const key in given) lines = lines + given[key]?.[0] + ": " + given[key]?.[1] + "\r\n";
     for (let at = 0; at < pairs.length; at += 2) lines = lines + pairs[at] + ": " + pairs[at + 1] + "\r\n";
     return lines;
-  }
-
-  private isGiven(name: string): boolean {
-    return this.given !== undefined && name.toLowerCase() in this.given;
   }
 
   private findPairIndex(name: string): number {

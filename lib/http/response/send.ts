@@ -6,16 +6,7 @@
 import type { IncomingMessage, OutgoingHttpHeader, ServerResponse } from "node:http";
 import { finished, pipeline, type Readable } from "node:stream";
 import { getAnnouncedLength, checkLength, findLengthError, type LengthBounds } from "./announced-length.js";
-import {
-  endResponse,
-  endWithBody,
-  flushHead,
-  isWatched,
-  takeSetHeaders,
-  acceptsTextHead,
-  writeHead,
-  isEmptyStatus,
-} from "./head.js";
+import { endResponse, endWithBody, flushHead, isWatched, acceptsTextHead, writeHead, isEmptyStatus } from "./head.js";
 import { TextHead, NodeHead } from "./response-head.js";
 import type { Context } from "../request/context.js";
 import { halfClose } from "../connection/half-close.js";
@@ -163,22 +154,19 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const closes =
     lingers || (connection.registry.isDraining && connection.stream === undefined && connection.isLastRequest(ctx));
   if (closes) connection.isClosing = true;
-  const given = ctx.isExposed || !acceptsTextHead(raw) ? null : takeSetHeaders(raw);
-  if (given === null) {
+  if (ctx.isExposed || !acceptsTextHead(raw)) {
     writeNodeHead(ctx, length, closes);
     return;
   }
   const pairs: OutgoingHttpHeader[] = [];
-  if (ctx.inferredType !== undefined && given?.["content-type"] === undefined)
-    pairs.push("Content-Type", ctx.inferredType);
+  if (ctx.inferredType !== undefined) pairs.push("Content-Type", ctx.inferredType);
   if (length !== undefined) pairs.push("Content-Length", String(length));
   if (closes) pairs.push("Connection", "close");
   if (ctx.hasCompleters) {
-    const head = new TextHead(given);
+    const head = new TextHead();
     ctx.completeHead(head);
     writeHead(raw, pairs, head.lines());
   } else {
-    for (const key in given) pairs.push(...(given[key] ?? []));
     writeHead(raw, pairs, "");
   }
 }
