@@ -10,7 +10,7 @@ import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
 import type { TracingLayer } from "../../tracing/registry.js";
 import { FieldWriter } from "./json-fields.js";
 import type { LogSink } from "./sink.js";
-import { formatTimestamp } from "./json-text.js";
+import { formatTimestamp } from "./json-log.js";
 
 const STACK = "stack";
 const BARE_WORD = /^[^\s"'=\\]+$/;

@@ -10,22 +10,23 @@
 import type { TracingLayer } from "../../tracing/registry.js";
 import type { Fields, LogEvent, SpanData } from "../../tracing/subscriber.js";
 import { ObserveError } from "../errors.js";
-import { FieldWriter } from "./json-fields.js";
-import { LineEnd } from "./json-line-end.js";
-import { SpanFields, SpanPath } from "./json-spans.js";
+import { FieldWriter, type WrittenMember, toJsonString } from "./json-fields.js";
 import { isSensitive, RedactionPatterns } from "./redaction.js";
 import type { LogSink } from "./sink.js";
 import { setupError } from "../../errors/setup-error.js";
 
 const NO_FIELDS: Fields = Object.freeze({});
+const NOTHING_INHERITED: readonly WrittenMember[] = [];
+/** The last moment that a `Date` can hold, in milliseconds since the Unix epoch. */
+const MAX_DATE_MS = 8.64e15;
 
 export class JsonLog implements TracingLayer<SpanFields> {
   readonly #sink: LogSink;
-  readonly #writer = new FieldWriter((name) => this.#isSensitive(name));
-  readonly #rootPath = SpanPath.root();
-  readonly #lineEnd = new LineEnd();
+  #writer = new FieldWriter((name) => this.#isSensitive(name));
   #extraPatterns: RedactionPatterns | undefined;
   #hasSpanFields = true;
+  #second = Number.NaN;
+  #startOfTime = "";
 
   constructor(sink: LogSink) {
     this.#sink = sink;
@@ -52,17 +53,17 @@ export class JsonLog implements TracingLayer<SpanFields> {
       );
     }
     this.#extraPatterns = new RedactionPatterns([...(this.#extraPatterns?.patterns ?? []), ...patterns]);
-    this.#writer.keyCache.clear();
+    // A writer remembers which names are sensitive.
+    this.#writer = new FieldWriter((name) => this.#isSensitive(name));
     return this;
   }
 
   onNewSpan(span: SpanData, parent: SpanFields | undefined): SpanFields {
-    const path = (parent?.path ?? this.#rootPath).child(span.name);
-    return new SpanFields(this.#writer, parent, path, span.fields);
+    return new SpanFields(this.#writer, span, parent);
   }
 
   onRecord(span: SpanData, _fields: Fields, state: SpanFields | undefined): void {
-    state?.record(span.fields);
+    state?.record(this.#writer, span.fields);
   }
 
   onEvent(event: LogEvent, state: SpanFields | undefined): void {
@@ -84,8 +85,22 @@ export class JsonLog implements TracingLayer<SpanFields> {
 
   #line(event: LogEvent, state: SpanFields | undefined): string {
     const { message, fields } = typeof event.message === "string" ? event : this.#withTextMessage(event);
-    const line = this.#writer.line(fields ?? NO_FIELDS, this.#hasSpanFields ? state?.fold() : undefined);
-    return this.#lineEnd.append(line, event, message, state?.path);
+    const inherited = state === undefined || !this.#hasSpanFields ? NOTHING_INHERITED : state.members(this.#writer);
+    const object = this.#writer.fields(fields ?? NO_FIELDS, inherited);
+    const start = object === "" ? "{" : `{"fields":${object},`;
+    const text = message === undefined ? "" : `,"message":${toJsonString(message)}`;
+    const spans = state === undefined ? "" : `,"spans":[${state.names}]`;
+    const time = this.#formatTime(event.timestamp);
+    return `${start}"level":"${event.level}"${text}${spans},"target":${toJsonString(event.target)},"timestamp":"${time}"}`;
+  }
+
+  /** Most lines are of the same second as the line before. */
+  #formatTime(timestamp: number): string {
+    const time = floorMilliseconds(timestamp);
+    const second = Math.floor(time / 1000);
+    if (second !== this.#second) this.#startOfTime = formatTimestamp(second * 1000).slice(0, -"000Z".length);
+    this.#second = second;
+    return `${this.#startOfTime}${String(time - second * 1000).padStart(3, "0")}Z`;
   }
 
   /**
@@ -106,4 +121,54 @@ export class JsonLog implements TracingLayer<SpanFields> {
       // The line is lost, and logging continues.
     }
   }
+}
+
+/** The state that the log keeps for a span: its fields as they were when they were recorded, and the names of the spans around it. */
+class SpanFields {
+  /** The names of the spans, outermost first, as JSON. */
+  readonly names: string;
+  private fields: Fields;
+  private written: readonly WrittenMember[] | undefined;
+  // `written` is computed again when one of these two changes.
+  private writer: FieldWriter | undefined;
+  private outer: readonly WrittenMember[] | undefined;
+
+  constructor(
+    writer: FieldWriter,
+    { name, fields }: SpanData,
+    private readonly parent: SpanFields | undefined,
+  ) {
+    this.names = parent === undefined ? toJsonString(name) : `${parent.names},${toJsonString(name)}`;
+    this.fields = freezeFields(writer, fields);
+  }
+
+  /** @param fields All fields of the span, not only the added ones. */
+  record(writer: FieldWriter, fields: Fields): void {
+    this.fields = freezeFields(writer, fields);
+    this.written = undefined;
+  }
+
+  /** The fields that an event inside the span inherits. A field replaces one of the same name of a span around it. */
+  members(writer: FieldWriter): readonly WrittenMember[] {
+    const outer = this.parent === undefined ? NOTHING_INHERITED : this.parent.members(writer);
+    if (this.written !== undefined && this.outer === outer && this.writer === writer) return this.written;
+    [this.outer, this.writer] = [outer, writer];
+    return (this.written = writer.inherit(this.fields, outer));
+  }
+}
+
+// Objects are written now, so that later changes to them do not show. The fields object itself is a copy that only the span uses.
+function freezeFields(writer: FieldWriter, fields: Fields): Fields {
+  if (!Object.values(fields).some((value) => typeof value === "object" && value !== null)) return fields;
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, writer.freeze(name, value)]));
+}
+
+/** RFC 3339, in UTC with milliseconds and `Z`. */
+export function formatTimestamp(milliseconds: number): string {
+  return new Date(floorMilliseconds(milliseconds)).toISOString();
+}
+
+/** Rounds down to whole milliseconds. A time outside the range of `Date` becomes the Unix epoch. */
+function floorMilliseconds(milliseconds: number): number {
+  return Math.abs(milliseconds) <= MAX_DATE_MS ? Math.floor(milliseconds) : 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Objects that a log does not show by their members: errors, dates, URLs, bytes and boxed primitives become one primitive; an
- * HTTP message becomes its method, its path and its status.
+ * Objects that a log does not show by their members: errors, dates, URLs, bytes and boxed primitives become one primitive, an HTTP message
+ * becomes its method, its path and its status, and maps and sets become their elements.
  */
 import { types } from "node:util";
 import { getPath } from "../../http/request/request-target.js";
@@ -48,6 +48,28 @@ export function findHttpMessageFields(value: object): object | undefined {
     path: target === undefined ? undefined : getPath(target),
     status: asNumber(value.status) ?? asNumber(value.statusCode),
   };
+}
+
+/** The entries of a map as members. A later entry replaces an earlier one of the same name. */
+export function toRecord(map: ReadonlyMap<unknown, unknown>): object {
+  // The method of the class itself, because a subclass may override it. So below.
+  const record = Object.create(null) as Record<string, unknown>;
+  Map.prototype.forEach.call(map, (value: unknown, key: unknown) => (record[toMemberName(key)] = value));
+  return record;
+}
+
+export function listElements(set: ReadonlySet<unknown>): unknown[] {
+  const elements: unknown[] = [];
+  Set.prototype.forEach.call(set, (element: unknown) => elements.push(element));
+  return elements;
+}
+
+function toMemberName(key: unknown): string {
+  try {
+    return String(key);
+  } catch {
+    return UNREADABLE;
+  }
 }
 
 /** Checks which members exist and reads none: some getters of Koa's context give access to Node's objects, which has side effects. */

@@ -3,7 +3,6 @@ import * as fc from "fast-check";
 import type { Fields, LogEvent } from "../../../lib/tracing/subscriber.js";
 import { tracing } from "../../../lib/tracing/tracing.js";
 import { CaptureSink, LogSink } from "../../../lib/observe/logging/sink.js";
-import { FieldWriter } from "../../../lib/observe/logging/json-fields.js";
 import { JsonLog } from "../../../lib/observe/logging/json-log.js";
 import { DENY_LIST, isSensitive } from "../../../lib/observe/logging/redaction.js";
 import { anyText } from "../../support/any-text.js";
@@ -409,7 +408,7 @@ describe("the JSON log", () => {
       expect(fieldsOf(Object.fromEntries(entries))).to.have.property("k4999", 4999);
     });
 
-    it("is inherited from a span, also by fields that the key cache does not remember", () => {
+    it("is inherited from a span, also by fields that are many, have inherited members or are unreadable", () => {
       const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, index]));
       const heir = Object.assign(Object.create({ above: 1 }) as Record<string, number>, { own: 2, kept: 3 });
       const unreadable = Object.defineProperty({ own: 2 }, "bad", { enumerable: true, get: fail });
@@ -427,17 +426,6 @@ describe("the JSON log", () => {
         { own: 2, kept: 3, secret: "[redacted]" },
         { own: 2, bad: "[unreadable]", kept: 1, secret: "[redacted]" },
       ]);
-    });
-
-    it("does not clear the key cache if it is a large dictionary", () => {
-      const writer = new FieldWriter(() => false);
-      const { root } = writer.keyCache;
-
-      for (let round = 0; round < 200; round++) {
-        writer.line({ dictionary: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${round}-${at}`, at])) });
-      }
-
-      expect(writer.keyCache.root).to.equal(root);
     });
 
     it("leaves the memory bounded if its keys are always different", async () => {
