@@ -44,7 +44,8 @@ interface KoaOptions extends Pick<NonNullable<ConstructorParameters<typeof Koa>[
 export class KoaApplication extends ErrorEvents {
   /** The connections of all listeners that `callback()` made. @internal */
   readonly connections = new Connections();
-  private readonly ContextClass = createContextClass(this);
+  // A property that is `private` would be printed with the prototype of the contexts, whose getters throw.
+  readonly #ContextClass = createContextClass(this);
   /** @internal */
   composeFunctions: ComposeFunctions = refuseToServe;
 
@@ -90,7 +91,7 @@ export class KoaApplication extends ErrorEvents {
     incoming: IncomingMessage,
     response = new ServerResponse(incoming),
   ): Context & Koa.ParameterizedContext {
-    const ctx = new this.ContextClass(incoming, response, Connection.of(incoming, this.connections));
+    const ctx = new this.#ContextClass(incoming, response, Connection.of(incoming, this.connections));
     // Koa's members come through the prototype, which the compiler does not see.
     return ctx as Context & Koa.ParameterizedContext;
   }
@@ -128,11 +129,11 @@ function createContextClass(koa: Koa): typeof Context {
   class RequestFace extends KoaRequestFace {}
   class ResponseFace extends KoaResponseFace {}
   Object.assign(ApplicationContext.prototype, { app: koa, RequestFace, ResponseFace });
-  // The prototypes inherit the members of Koa's objects, which the compiler does not see.
-  Object.assign(koa, {
-    context: ApplicationContext.prototype,
-    request: RequestFace.prototype,
-    response: ResponseFace.prototype,
+  // Accessors, because a print of the application reads the values of properties: the getters of these prototypes throw without a request.
+  Object.defineProperties(koa, {
+    context: { get: () => ApplicationContext.prototype },
+    request: { get: () => RequestFace.prototype },
+    response: { get: () => ResponseFace.prototype },
   });
   return ApplicationContext;
 }
