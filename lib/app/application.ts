@@ -10,7 +10,6 @@ import type { Server as HttpsServer } from "node:https";
 import type { AddressInfo, Server as NetServer } from "node:net";
 import type { InjectionToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
-import { FrameworkError } from "../errors/framework-error.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
 import type { Routes } from "../routing/routes.js";
@@ -22,7 +21,7 @@ import { RequestHandler } from "../server/request-handler.js";
 import type { ApplicationGraph } from "./graph.js";
 import { runProcess, workProcess } from "./run.js";
 import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { nodeEnv } from "../runtime/profile.js";
 
 /** An application that serves requests. */
@@ -155,7 +154,7 @@ export class Application {
     if (call !== "start()") refuseUnknownNodeEnv();
     if (this.usedBy !== undefined) {
       const why = `${call} was called on an application that was used by ${this.usedBy}: its subsystems start and stop once; build another`;
-      throw setupError(new FrameworkError(why, { code: "E_APPLICATION_USED" }));
+      throw createSetupError("E_APPLICATION_USED", why);
     }
     this.usedBy = call;
     this.parts.booting.isBooting = true;
@@ -169,7 +168,7 @@ function refuseUnknownNodeEnv(): void {
   if (nodeEnv === undefined || NODE_ENVS.includes(nodeEnv)) return;
   const what = `NODE_ENV is ${JSON.stringify(nodeEnv)}, which is none of ${NODE_ENVS.join(", ")}: this would be a debug build`;
   const fix = "set NODE_ENV=production for a release build, and a name such as staging in APP_ENV";
-  throw setupError(new FrameworkError(`${what}; fix: ${fix}`, { code: "E_NODE_ENV" }));
+  throw createSetupError("E_NODE_ENV", `${what}; fix: ${fix}`);
 }
 
 function toRunning(parts: ApplicationParts, run: ApplicationRun): RunningApplication {

@@ -8,7 +8,7 @@
  * provide(Cache).useFactory((resolve) => new MemoryCache({ maxBytes: 16_777_216, clock: resolve(Clock) }));
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { Cache, type CacheScript } from "./cache.js";
 import type { CacheEntries, CacheLookup, Claim } from "./cache-entries.js";
@@ -275,9 +275,5 @@ function hasTags(entry: StoredValue, tags: readonly string[]): boolean {
 
 function checkLimit(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw setupError(
-    new FrameworkError(`${name} of a cache is a whole number above 0, not ${valueText(value)}`, {
-      code: "E_CACHE_LIMIT",
-    }),
-  );
+  throw createSetupError("E_CACHE_LIMIT", `${name} of a cache is a whole number above 0, not ${valueText(value)}`);
 }

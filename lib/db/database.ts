@@ -22,9 +22,9 @@
  */
 import type { Compilable, Kysely, KyselyPlugin, QueryResult } from "kysely";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { unchanged, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import type { MaybePromise } from "./maybe-promise.js";
@@ -263,12 +263,8 @@ export abstract class Database<Tables> extends Subsystem {
 }
 
 function missingDriverError(name: string): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      `${name} has no driver: new ${name}(sqlite("shop.db")), with sqlite of @stagecraft/framework/db/sqlite`,
-      {
-        code: "E_DB_DRIVER",
-      },
-    ),
+  return createSetupError(
+    "E_DB_DRIVER",
+    `${name} has no driver: new ${name}(sqlite("shop.db")), with sqlite of @stagecraft/framework/db/sqlite`,
   );
 }

@@ -7,7 +7,7 @@
 import type * as KyselyPackage from "kysely";
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, Kysely, KyselyPlugin, QueryResult } from "kysely";
 import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { expectPeer, requirePeer } from "../errors/optional-package.js";
 import { type MaybePromise, toPromise } from "./maybe-promise.js";
@@ -89,11 +89,7 @@ const PARTS: Readonly<Record<SqlFamily, Parts>> = {
 function getParts({ family }: Partial<DatabaseDialect>): Parts {
   if (family !== undefined && Object.hasOwn(PARTS, family)) return PARTS[family];
   const known = Object.keys(PARTS).join(", ");
-  throw setupError(
-    new FrameworkError(`dialect.family of the driver is ${valueText(family)}: use one of ${known}`, {
-      code: "E_DB_DIALECT",
-    }),
-  );
+  throw createSetupError("E_DB_DIALECT", `dialect.family of the driver is ${valueText(family)}: use one of ${known}`);
 }
 
 /** Stands for every connection: the sink chooses the real one at each statement. */

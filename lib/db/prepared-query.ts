@@ -3,8 +3,8 @@
  * a query, which is about twice the time of a query by key. Not for a query whose parts depend on its values.
  */
 import type { Compilable, CompiledQuery } from "kysely";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { type MaybePromise, toPromise } from "./maybe-promise.js";
 
 export interface PreparedQuery<Values extends readonly unknown[], Row> {
@@ -68,21 +68,17 @@ class StandIn {
 }
 
 function uncountedError(): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      "db.prepared(…): the query binds a parameter with a default, or of the rest (...values). The query has one text, so give each of " +
-        "its parameters a name and no default",
-      { code: "E_DB_PREPARED" },
-    ),
+  return createSetupError(
+    "E_DB_PREPARED",
+    "db.prepared(…): the query binds a parameter with a default, or of the rest (...values). The query has one text, so give each of " +
+      "its parameters a name and no default",
   );
 }
 
 function notBoundError(index: number): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      `db.prepared(…): the query does not bind its parameter ${index + 1} as it is. The query is built once, before there are values: ` +
-        "compute a value before the call, and build a query whose parts depend on values where it runs",
-      { code: "E_DB_PREPARED" },
-    ),
+  return createSetupError(
+    "E_DB_PREPARED",
+    `db.prepared(…): the query does not bind its parameter ${index + 1} as it is. The query is built once, before there are values: ` +
+      "compute a value before the call, and build a query whose parts depend on values where it runs",
   );
 }

@@ -18,11 +18,11 @@
 /// <reference types="reflect-metadata" preserve="true" />
 
 import { markCopy } from "../errors/copy.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
 import { bareDecorator, refuseReplaced, refuseStandardCall } from "../errors/bare-decorator.js";
 import type { InjectionToken } from "./token.js";
 import type { AbstractClass } from "../runtime/class.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 // Adds the metadata functions to the global Reflect.
 // oxlint-disable-next-line import/no-unassigned-import
 import "./tsyringe.cjs";
@@ -99,9 +99,8 @@ export function getConstructorTypes(target: object): readonly unknown[] | undefi
 }
 
 function misplacedError(key: unknown): FrameworkError {
-  return setupError(
-    new FrameworkError(`@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`, {
-      code: "E_INJECT_PLACE",
-    }),
+  return createSetupError(
+    "E_INJECT_PLACE",
+    `@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`,
   );
 }

@@ -15,7 +15,7 @@ import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/ba
 import { FrameworkError } from "../errors/framework-error.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { joinPaths, Path, requirePathText, type UrlArguments } from "./path.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 /** The method of a route. `ANY` is every method that has no separate route at the same template, TRACE and PURGE too. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
@@ -138,7 +138,7 @@ export function checkRouteOptions(given: RouteOptions, where: string): RouteOpti
   const { csrf = "exempt", bearer = false } = given;
   if (csrf === "exempt" && typeof bearer === "boolean") return pickRouteOptions(given);
   const message = `${where}: csrf is "exempt" or left out, bearer is true or false`;
-  throw setupError(new FrameworkError(message, { code: "E_OPTION" }));
+  throw createSetupError("E_OPTION", message);
 }
 
 /** Whether the arguments are those of a decorator without parentheses: a prototype or a class, and the name of its member. */
@@ -221,9 +221,5 @@ export function getFullTemplate(mounted: Endpoint): string {
 }
 
 export function createRoutesError(message: string): FrameworkError {
-  return setupError(
-    new FrameworkError(`${message}; undefined often means that two files import each other`, {
-      code: "E_ROUTES_INVALID",
-    }),
-  );
+  return createSetupError("E_ROUTES_INVALID", `${message}; undefined often means that two files import each other`);
 }

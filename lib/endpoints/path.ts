@@ -10,7 +10,7 @@
  */
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { toCanonicalSegment, decodeSource } from "./percent-encoding.js";
 
 /** In order of specificity: the first is the most specific. */
@@ -201,7 +201,7 @@ function createParameterError(detail: string): FrameworkError {
 export function requirePathText<P extends string>(given: P, where: string): P {
   if (typeof given === "string") return given;
   const message = `${where} was given ${valueText(given)} for a path: give a text`;
-  throw setupError(new FrameworkError(message, { code: "E_ROUTE_PATH" }));
+  throw createSetupError("E_ROUTE_PATH", message);
 }
 
 /**

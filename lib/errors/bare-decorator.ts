@@ -3,9 +3,9 @@
  * member as its arguments, and the class silently loses its decorator or is replaced by a function. The compiler refuses this; other tools
  * do not check it.
  */
-import { FrameworkError } from "./framework-error.js";
+import type { FrameworkError } from "./framework-error.js";
 import { isClass, type Class } from "../runtime/class.js";
-import { setupError } from "./setup-error.js";
+import { createSetupError } from "./setup-error.js";
 import { valueText } from "./value-text.js";
 
 /**
@@ -19,7 +19,7 @@ export function bareDecorator(decorator: string, target: unknown, key?: unknown)
     : key === undefined
       ? className
       : `${className}.${valueText(key)}`;
-  return setupError(new FrameworkError(formatBareText(decorator, place), { code: "E_DECORATOR_CALL" }));
+  return createSetupError("E_DECORATOR_CALL", formatBareText(decorator, place));
 }
 
 function formatBareText(decorator: string, place: string): string {
@@ -57,7 +57,7 @@ export function refuseStandardCall(decorator: string, second: unknown): void {
   if (!isStandardContext(second)) return;
   const place = second.kind === "class" ? String(second.name) : `the ${second.kind} ${String(second.name)}`;
   const what = `@${decorator} above ${place} is called as a standard decorator, which it is not`;
-  throw setupError(new FrameworkError(`${what}; fix: ${OLDER_KIND}`, { code: "E_DECORATOR_KIND" }));
+  throw createSetupError("E_DECORATOR_KIND", `${what}; fix: ${OLDER_KIND}`);
 }
 
 const OLDER_KIND =
@@ -85,5 +85,5 @@ export function describeBareUse(value: unknown): string | undefined {
 /** @throws FrameworkError `E_DECORATOR_CALL` if a bare decorator below this one has replaced the class */
 export function refuseReplaced(target: unknown): void {
   const message = describeBareUse(target);
-  if (message !== undefined) throw setupError(new FrameworkError(message, { code: "E_DECORATOR_CALL" }));
+  if (message !== undefined) throw createSetupError("E_DECORATOR_CALL", message);
 }

@@ -6,8 +6,7 @@
  * @example
  * checkOptionNames(options, { secure: true, idleMs: true }, "new SessionConfig");
  */
-import { FrameworkError } from "./framework-error.js";
-import { setupError } from "./setup-error.js";
+import { createSetupError } from "./setup-error.js";
 
 /** Each name of an option. The compiler refuses a list that lacks one. */
 export type OptionNames<T> = Readonly<Record<keyof T, true>>;
@@ -22,9 +21,5 @@ export function checkOptionNames<T extends object>(
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(names, name));
   if (unknown === undefined) return;
   const known = Object.keys(names).join(", ");
-  throw setupError(
-    new FrameworkError(`${where}: ${JSON.stringify(unknown)} is not an option; the options are ${known}`, {
-      code: "E_OPTION",
-    }),
-  );
+  throw createSetupError("E_OPTION", `${where}: ${JSON.stringify(unknown)} is not an option; the options are ${known}`);
 }

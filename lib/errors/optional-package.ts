@@ -10,8 +10,8 @@
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { FrameworkError } from "./framework-error.js";
-import { setupError } from "./setup-error.js";
+import type { FrameworkError } from "./framework-error.js";
+import { createSetupError } from "./setup-error.js";
 
 /** A package, and the entry point that needs it. */
 export interface Peer {
@@ -59,7 +59,7 @@ function notInstalledError(
   cause: unknown,
 ): FrameworkError {
   const what = `${entry} needs the package ${name}, which is not installed: npm install ${install}`;
-  return setupError(new FrameworkError(what, { code: "E_PEER_MISSING", cause }));
+  return createSetupError("E_PEER_MISSING", what, cause);
 }
 
 /** True if the package itself is missing. False if it fails while it loads, or if a package that it imports is missing. */
@@ -124,7 +124,7 @@ function versionError(
   const range =
     before === undefined ? `${from} or newer` : `from ${from} to below ${before} on Node ${process.versions.node}`;
   const what = `${entry} needs ${name} ${range}; installed is ${name} ${version}${lack}: npm install ${install}`;
-  return setupError(new FrameworkError(what, { code: "E_PEER_VERSION" }));
+  return createSetupError("E_PEER_VERSION", what);
 }
 
 /** Reads package.json from the folder of the package: not every package exports it. */

@@ -4,13 +4,18 @@
  *
  * Not for errors of requests, which become responses, and not for faults of the framework, whose stack is needed.
  */
-import type { FrameworkError } from "./framework-error.js";
+import { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
 
 /** `undefined` in a bundle in the format of CommonJS, where `import.meta` is empty: there the library and the program are one file. */
 const LIBRARY = listPlaces((import.meta as { readonly url?: string }).url);
 
-/** The error, which is printed on one line if the program does not catch it: `throw setupError(new FrameworkError(…))`. */
+/** An error of the setup: `throw createSetupError("E_CODE", message)`. */
+export function createSetupError(code: string, message: string, cause?: unknown): FrameworkError {
+  return setupError(new FrameworkError(message, { code, ...(cause !== undefined && { cause }) }));
+}
+
+/** The error, which is printed on one line if the program does not catch it: `throw setupError(new MetricsError(…))`. */
 export function setupError<E extends FrameworkError>(error: E): E {
   const line = findCaller(error);
   printIfUncaught(error, `${error.code} ${error.message}${line === undefined ? "" : ` (at ${line})`}`);

@@ -11,8 +11,7 @@
  * export const linkCreated = event("link.created", z.object({ id: z.string() }));
  * export const cacheWarmed = event<{ keys: number }>("cache.warmed");
  */
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { Schema } from "../http/body/schema.js";
 
@@ -32,7 +31,7 @@ export type PayloadOf<E> = E extends EventType<infer Payload> ? Payload : never;
 export function event<Payload = void>(name: string, schema?: Schema<unknown, Payload>): EventType<Payload> {
   if (typeof name !== "string" || !NAME.test(name)) {
     const what = `${valueText(name)} is not the name of an event: use 1 to 100 letters, digits, ".", "-" and "_"`;
-    throw setupError(new FrameworkError(what, { code: "E_EVENT_NAME" }));
+    throw createSetupError("E_EVENT_NAME", what);
   }
   return Object.freeze({ name, schema });
 }

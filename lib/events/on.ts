@@ -12,8 +12,8 @@
 import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/bare-decorator.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { type AnyClass, type AnyHandler, getClassChain } from "../endpoints/handler.js";
 import type { EventType } from "./event.js";
@@ -104,5 +104,5 @@ export function getListenerMethods(instance: object): readonly ListenerMethod[] 
 }
 
 function listenerError(what: string): FrameworkError {
-  return setupError(new FrameworkError(what, { code: "E_EVENT_LISTENER" }));
+  return createSetupError("E_EVENT_LISTENER", what);
 }

@@ -3,9 +3,9 @@
  * `deadLetters`.
  */
 import { AsyncResource } from "node:async_hooks";
-import { FrameworkError } from "../errors/framework-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import type { JobAdmin } from "./job-admin.js";
 import type { JobReports } from "./job-reports.js";
@@ -86,7 +86,5 @@ export class DeadLetterRetention {
 }
 
 function withoutBound(): FrameworkError {
-  return setupError(
-    new FrameworkError("the removal of dead letters needs olderThanMs, keep, or both", { code: "E_JOB_OPTION" }),
-  );
+  return createSetupError("E_JOB_OPTION", "the removal of dead letters needs olderThanMs, keep, or both");
 }

@@ -13,8 +13,8 @@
  */
 import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { recordDecorated } from "../di/unlisted.js";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import type { AnyHandler } from "../endpoints/handler.js";
 import { type AnyJob, Job } from "./job.js";
 import type { JobContext } from "./job-context.js";
@@ -90,12 +90,8 @@ function listPrototypes(instance: object): readonly object[] {
 }
 
 function staticMethod(className: string, key: string | symbol): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      `@Handles stands above the static method ${className}.${String(key)}: make it a method of the instance`,
-      {
-        code: "E_JOB_STATIC",
-      },
-    ),
+  return createSetupError(
+    "E_JOB_STATIC",
+    `@Handles stands above the static method ${className}.${String(key)}: make it a method of the instance`,
   );
 }

@@ -8,9 +8,8 @@
  * export const sendWelcome = job("mail.welcome", z.object({ to: z.email() }));
  * await jobs.dispatch(sendWelcome, { to: "ada@example.com" });
  */
-import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { InferInput, InferOutput, Schema } from "../http/body/schema.js";
 import { MAX_TIMER_MS } from "../runtime/clock.js";
@@ -114,11 +113,7 @@ function checkConcurrency(concurrency: JobConcurrency | undefined): JobConcurren
   checkOptionNames(concurrency, CONCURRENCY_NAMES, "concurrency");
   const { key, limit } = concurrency;
   if (typeof key !== "function")
-    throw setupError(
-      new FrameworkError(`concurrency.key is a function of the payload, not ${valueText(key)}`, {
-        code: "E_JOB_OPTION",
-      }),
-    );
+    throw createSetupError("E_JOB_OPTION", `concurrency.key is a function of the payload, not ${valueText(key)}`);
   return { key, limit: checkWholeNumber("concurrency.limit", limit, 1, MAX_CONCURRENCY) };
 }
 
@@ -135,19 +130,13 @@ export function checkPriority(priority: number): number {
 /** @throws FrameworkError `E_JOB_OPTION` */
 export function checkWholeNumber(name: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw setupError(
-    new FrameworkError(`${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`, {
-      code: "E_JOB_OPTION",
-    }),
-  );
+  throw createSetupError("E_JOB_OPTION", `${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`);
 }
 
 function checkName(name: string, what: string): string {
   if (typeof name === "string" && NAME.test(name)) return name;
-  throw setupError(
-    new FrameworkError(
-      `${valueText(name)} cannot be ${what}: use 1 to 100 letters, digits, "-", "_" and ".", a letter or digit first`,
-      { code: "E_JOB_NAME" },
-    ),
+  throw createSetupError(
+    "E_JOB_NAME",
+    `${valueText(name)} cannot be ${what}: use 1 to 100 letters, digits, "-", "_" and ".", a letter or digit first`,
   );
 }

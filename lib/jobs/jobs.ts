@@ -13,8 +13,8 @@
  * signUp(to: string) { return this.jobs.dispatch(sendWelcome, { to }, { delay: 60_000 }); }
  */
 import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem, type WorkingProcess } from "../lifecycle/subsystem.js";
@@ -292,7 +292,5 @@ function noStore(name: string, databases: number): Diagnostic {
 }
 
 function notPrepared(): FrameworkError {
-  return setupError(
-    new FrameworkError("Jobs work in an application: list them as a provider, and build it", { code: "E_JOBS_APART" }),
-  );
+  return createSetupError("E_JOBS_APART", "Jobs work in an application: list them as a provider, and build it");
 }

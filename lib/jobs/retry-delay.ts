@@ -3,8 +3,7 @@
  * `backoff` of a job gives other numbers, or a function. `jitter` spreads jobs that have failed at the same moment.
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { tracing } from "../tracing/tracing.js";
 
@@ -62,9 +61,5 @@ function getExponentialDelay({ firstMs, factor, maxMs, jitter }: Required<JobBac
 
 function checkNumber(name: string, value: number, min: number, max: number): void {
   if (typeof value === "number" && value >= min && value <= max) return;
-  throw setupError(
-    new FrameworkError(`${name} is a number from ${min} to ${max}, not ${valueText(value)}`, {
-      code: "E_JOB_OPTION",
-    }),
-  );
+  throw createSetupError("E_JOB_OPTION", `${name} is a number from ${min} to ${max}, not ${valueText(value)}`);
 }

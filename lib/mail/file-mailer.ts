@@ -10,8 +10,8 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { MailUnavailableError } from "./mail-error.js";
 import type { MailMessage } from "./mail-message.js";
 import { toAcceptedResult, type MailResult } from "./mail-result.js";
@@ -89,5 +89,5 @@ function getCode(error: unknown): string {
 }
 
 function invalidFolder(): FrameworkError {
-  return setupError(new FrameworkError("folder of a file mailer is a path", { code: "E_MAIL_OPTION" }));
+  return createSetupError("E_MAIL_OPTION", "folder of a file mailer is a path");
 }

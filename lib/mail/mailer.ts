@@ -12,7 +12,7 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { OptionNames } from "../errors/option-names.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError, setupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
@@ -236,9 +236,8 @@ function readSender(from: MailAddress): Mailbox {
 /** @throws FrameworkError `E_MAIL_OPTION` */
 export function checkWholeNumber(name: string, value: number, max: number): number {
   if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
-  throw setupError(
-    new FrameworkError(`${name} of a mailer is a whole number from 1 to ${max}, not ${valueText(value)}`, {
-      code: "E_MAIL_OPTION",
-    }),
+  throw createSetupError(
+    "E_MAIL_OPTION",
+    `${name} of a mailer is a whole number from 1 to ${max}, not ${valueText(value)}`,
   );
 }

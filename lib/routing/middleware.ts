@@ -24,11 +24,10 @@ import {
 import { describeToken } from "../di/token.js";
 import { isClass } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
 import { getClassChain, type AnyClass } from "../endpoints/handler.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the response, as from a handler. */
 export type Middleware = MiddlewareContract;
@@ -69,7 +68,7 @@ export function middleware(handle: KoaMiddleware, name = handle.name): PlainMidd
   const pascal = toPascalCase(name);
   if (pascal === "") {
     const detail = `a middleware needs a name to be found by: write middleware(fn, "SignedIn"), or name the function`;
-    throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_NAME" }));
+    throw createSetupError("E_MIDDLEWARE_NAME", detail);
   }
   const Named = class implements MiddlewareContract {
     handle(ctx: Context, next: Next): unknown {
@@ -151,7 +150,7 @@ export function createInstanceCache(): GetInstance {
 function construct(target: AnyClass): object {
   if (target.length > 0) {
     const detail = `${target.name} has constructor parameters, which only an application's container can fill`;
-    throw setupError(new FrameworkError(detail, { code: "E_MIDDLEWARE_INJECTION" }));
+    throw createSetupError("E_MIDDLEWARE_INJECTION", detail);
   }
   return Reflect.construct(target, []);
 }

@@ -10,7 +10,7 @@
  * Route.post("/hooks/pay", paid, { csrf: "exempt" }); // paid checks a signature
  */
 import { describeToken } from "../di/token.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import {
   checkRouteOptions,
@@ -25,7 +25,7 @@ import {
 import type { Handler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, requirePathText, type PathFault } from "../endpoints/path.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */
 type Declaration = Pick<Endpoint, "method" | "path" | "name" | "pages" | keyof RouteOptions>;
@@ -177,11 +177,7 @@ function createDeclaredRoute<P extends string>(
 }
 
 function createHandlerError(route: Pick<Endpoint, "method" | "path">): FrameworkError {
-  return setupError(
-    new FrameworkError(`the route ${formatRoute(route)} has no handler: give a function`, {
-      code: "E_HANDLER_INVALID",
-    }),
-  );
+  return createSetupError("E_HANDLER_INVALID", `the route ${formatRoute(route)} has no handler: give a function`);
 }
 
 function pickDeclaration({ method, path, name, pages, ...options }: Declaration): Declaration {

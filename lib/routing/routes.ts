@@ -12,7 +12,7 @@
 import type { Router } from "@koa/router";
 import { describeToken } from "../di/token.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
+import { NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import { createRoutesError, mount, formatRoute, type Endpoint, type RouteOptions } from "../endpoints/endpoint.js";
 import { createInstanceCache, type MiddlewareInput } from "./middleware.js";
@@ -21,7 +21,7 @@ import { diagnoseRoutes } from "./route-diagnostics.js";
 import { checkMembers, RouteGroup } from "./route-group.js";
 import { RouteTable, type TableRow } from "./route-table.js";
 import { Route, type RouteDescriptor } from "./route.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 type Member = Route | RouteGroup | Routes;
 
@@ -70,10 +70,9 @@ export class Routes {
     this.refuseWhenSealed();
     if (!(other instanceof Routes)) throw createRoutesError(`${describeToken(other)} is not a Routes`);
     if (other.contains(this)) {
-      throw setupError(
-        new FrameworkError("a collection of routes cannot be merged into itself: merge another one", {
-          code: "E_ROUTES_CYCLE",
-        }),
+      throw createSetupError(
+        "E_ROUTES_CYCLE",
+        "a collection of routes cannot be merged into itself: merge another one",
       );
     }
     this.members.push(other);
@@ -197,10 +196,9 @@ export class Routes {
 
   private refuseWhenSealed(): void {
     if (!this.isSealed) return;
-    throw setupError(
-      new FrameworkError("these routes are those of a built application: change them before build()", {
-        code: "E_ROUTES_SEALED",
-      }),
+    throw createSetupError(
+      "E_ROUTES_SEALED",
+      "these routes are those of a built application: change them before build()",
     );
   }
 }

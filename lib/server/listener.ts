@@ -9,7 +9,7 @@ import { hasNoPendingResponse, isUpgraded, spare } from "../http/connection/conn
 import { FrameworkError } from "../errors/framework-error.js";
 import { hideStack } from "../errors/diagnostic.js";
 import { attach, createServer, type RequestListener } from "./server.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 /** The address of a listener: a port of a host, or the path of a socket or pipe. */
 export type ListenAddress = { readonly host: string; readonly port: number } | { readonly path: string };
@@ -225,18 +225,15 @@ function describeReason(address: ListenAddress, { code, message }: NodeJS.ErrnoE
 }
 
 function createHttp2Error(): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
-      { code: "E_SERVER_HTTP2" },
-    ),
+  return createSetupError(
+    "E_SERVER_HTTP2",
+    "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
   );
 }
 
 function createServerTakenError(): FrameworkError {
-  return setupError(
-    new FrameworkError("serve() was given an http.Server that has a request listener already; give it one without", {
-      code: "E_SERVER_TAKEN",
-    }),
+  return createSetupError(
+    "E_SERVER_TAKEN",
+    "serve() was given an http.Server that has a request listener already; give it one without",
   );
 }

@@ -12,14 +12,14 @@
  */
 import { valueText } from "../errors/value-text.js";
 import type { IncomingMessage } from "node:http";
-import { PayloadTooLargeError, FrameworkError } from "../errors/framework-error.js";
+import { PayloadTooLargeError } from "../errors/framework-error.js";
 import { Extension } from "../http/request/extension.js";
 import { keepConnectionOpen } from "../http/connection/unread-body.js";
 import { refuse } from "../http/failures/refuse.js";
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { tracing } from "../tracing/tracing.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 const log = tracing.target("framework::http::body_limit");
 
@@ -46,10 +46,9 @@ export class BodyLimitLayer extends StageLayer {
     this.cap = cap;
     if (Number.isSafeInteger(bytes) && bytes >= 0 && Number.isSafeInteger(cap) && cap >= bytes) return;
     const given = cap === bytes ? valueText(bytes) : `${valueText(bytes)} bytes and a cap of ${valueText(cap)}`;
-    throw setupError(
-      new FrameworkError(`a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`, {
-        code: "E_BODY_LIMIT",
-      }),
+    throw createSetupError(
+      "E_BODY_LIMIT",
+      `a body limit of ${given}: use whole numbers, 0 or more, and a cap not below the limit`,
     );
   }
 

@@ -12,7 +12,6 @@ import { valueText } from "../errors/value-text.js";
 import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type CompressCallback } from "node:zlib";
 import { pipeline, Readable } from "node:stream";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { FrameworkError } from "../errors/framework-error.js";
 import { getAnnouncedLength, checkLength } from "../http/response/announced-length.js";
 import { type Coding, pickCoding, readAcceptEncoding } from "../http/request/accept-encoding.js";
 import { settleBody } from "../http/response/returned-value.js";
@@ -24,7 +23,7 @@ import { BoundedMemo } from "../http/request/bounded-memo.js";
 import { isCompressible } from "../http/response/media-type.js";
 import { CODED_BYTES_HEADERS, toWeakTag } from "../http/response/coded-content.js";
 import { VaryCompleter } from "../http/response/vary.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 export interface CompressionOptions {
   /** A shorter body, in bytes, is sent without compression, when its length is known; 1024 unless set. */
@@ -213,9 +212,8 @@ function toCompressionSettings(options: CompressionOptions): CompressionSettings
 
 function checkRange(name: string, value: number, from: number, to: number): void {
   if (Number.isInteger(value) && value >= from && value <= to) return;
-  throw setupError(
-    new FrameworkError(`compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`, {
-      code: "E_COMPRESSION_OPTION",
-    }),
+  throw createSetupError(
+    "E_COMPRESSION_OPTION",
+    `compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`,
   );
 }

@@ -12,13 +12,13 @@
  * maintenance.engage();
  */
 import { valueText } from "../errors/value-text.js";
-import { FrameworkError } from "../errors/framework-error.js";
+import type { FrameworkError } from "../errors/framework-error.js";
 import { refuse } from "../http/failures/refuse.js";
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 const log = tracing.target("framework::http::maintenance");
 
@@ -78,13 +78,9 @@ export class Maintenance {
    */
   retryAfter(seconds: number): this {
     if (!Number.isSafeInteger(seconds) || seconds < 0) {
-      throw setupError(
-        new FrameworkError(
-          `retryAfter(${valueText(seconds)}): Retry-After takes a whole number of seconds, 0 or more`,
-          {
-            code: "E_MAINTENANCE_RETRY_AFTER",
-          },
-        ),
+      throw createSetupError(
+        "E_MAINTENANCE_RETRY_AFTER",
+        `retryAfter(${valueText(seconds)}): Retry-After takes a whole number of seconds, 0 or more`,
       );
     }
     this.retryAfterSeconds = seconds;
@@ -159,19 +155,15 @@ function trimSlashes(path: string): string {
 
 function createPatternError(path: string): FrameworkError {
   const bare = trimSlashes(path.slice(0, path.indexOf("*")));
-  return setupError(
-    new FrameworkError(
-      `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "all paths" : "all paths below it"} through`,
-      { code: "E_MAINTENANCE_PATH" },
-    ),
+  return createSetupError(
+    "E_MAINTENANCE_PATH",
+    `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "all paths" : "all paths below it"} through`,
   );
 }
 
 function createPathError(path: unknown): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for all paths`,
-      { code: "E_MAINTENANCE_PATH" },
-    ),
+  return createSetupError(
+    "E_MAINTENANCE_PATH",
+    `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for all paths`,
   );
 }

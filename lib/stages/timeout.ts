@@ -18,7 +18,7 @@
  */
 import { valueText } from "../errors/value-text.js";
 import { type Clock, type Timer, MAX_TIMER_MS } from "../runtime/clock.js";
-import { DeadlineError, FrameworkError, SlowHandlerError } from "../errors/framework-error.js";
+import { DeadlineError, type FrameworkError, SlowHandlerError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import type { HeadSnapshot } from "../http/response/response-state.js";
 import { StageLayer, type Run } from "../http/middleware.js";
@@ -29,7 +29,7 @@ import { notifyErrorListeners } from "../http/koa/error-events.js";
 import { toFrameworkError, isKnownFailure } from "../http/failures/thrown-error.js";
 import { waitsForBody } from "../http/connection/unread-body.js";
 import { tracing } from "../tracing/tracing.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 
 /** One deadline: an element of a linked list. */
 export class Deadline {
@@ -130,7 +130,7 @@ export class TimeoutLayer extends StageLayer {
 }
 
 function createSettingError(message: string): FrameworkError {
-  return setupError(new FrameworkError(message, { code: "E_TIMEOUT_SETTING" }));
+  return createSetupError("E_TIMEOUT_SETTING", message);
 }
 
 /** A place in the chain has the same outer timeout in every request. */

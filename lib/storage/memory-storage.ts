@@ -9,8 +9,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import { Storage } from "./storage.js";
 import { keyInTheWay, StorageFullError } from "./storage-errors.js";
@@ -180,9 +179,8 @@ function* splitChunks(bytes: Buffer): Iterable<Buffer> {
 
 function checkMaxBytes(maxBytes: number): number {
   if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return maxBytes;
-  throw setupError(
-    new FrameworkError(`maxBytes of a storage in memory is a whole number above 0, not ${valueText(maxBytes)}`, {
-      code: "E_STORAGE_LIMIT",
-    }),
+  throw createSetupError(
+    "E_STORAGE_LIMIT",
+    `maxBytes of a storage in memory is a whole number above 0, not ${valueText(maxBytes)}`,
   );
 }

@@ -8,8 +8,8 @@
  * Not for storages whose server creates and serves the URLs, such as S3.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { ForbiddenError, FrameworkError } from "../errors/framework-error.js";
-import { setupError } from "../errors/setup-error.js";
+import { ForbiddenError, type FrameworkError } from "../errors/framework-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import type { ServedUrls, SignedDownload, SignedTerms, SignedUpload, SignedUploadTerms } from "./storage-files.js";
 
 /** The options of a storage whose URLs the application serves. */
@@ -121,5 +121,5 @@ function readKey(key: string | Uint8Array): Uint8Array {
 }
 
 function wrongUrls(rule: string): FrameworkError {
-  return setupError(new FrameworkError(`a storage: ${rule}`, { code: "E_STORAGE_URLS" }));
+  return createSetupError("E_STORAGE_URLS", `a storage: ${rule}`);
 }

@@ -22,7 +22,7 @@ import { MAX_TIMER_MS } from "../../runtime/clock.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
 import { isReadOnly, openClient } from "./redis-connection.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { RedisEntries } from "./redis-entries.js";
 
 // Before 5.4 the client cannot close the connection of a silent server. 5.4.0 writes a line to the console for every reply.
@@ -131,11 +131,9 @@ export class RedisCache extends Cache {
 /** @throws FrameworkError `E_CACHE_NAMESPACE` */
 function readNamespace(namespace = "framework"): string {
   if (/^[\w.-]+$/.test(namespace)) return namespace;
-  throw setupError(
-    new FrameworkError(
-      `${JSON.stringify(namespace)} cannot be the namespace of a cache: use letters, digits, "-", "_" and "."`,
-      { code: "E_CACHE_NAMESPACE" },
-    ),
+  throw createSetupError(
+    "E_CACHE_NAMESPACE",
+    `${JSON.stringify(namespace)} cannot be the namespace of a cache: use letters, digits, "-", "_" and "."`,
   );
 }
 
@@ -144,20 +142,16 @@ function readUrl({ url, client }: RedisCacheOptions): string | undefined {
   if (url === undefined) return client === undefined ? DEFAULT_URL : undefined;
   const protocol = URL.canParse(url) ? new URL(url).protocol : "";
   if (protocol === "redis:" || protocol === "rediss:") return url;
-  throw setupError(
-    new FrameworkError("the URL of a Redis cache starts with redis:// or rediss://", { code: "E_CACHE_URL" }),
-  );
+  throw createSetupError("E_CACHE_URL", "the URL of a Redis cache starts with redis:// or rediss://");
 }
 
 /** @throws FrameworkError `E_CACHE_TIMEOUT` */
 function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): ClientOptions {
   const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
   if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > MAX_TIMER_MS) {
-    throw setupError(
-      new FrameworkError(
-        `the command timeout is a whole number of milliseconds from 1 to ${MAX_TIMER_MS}, not ${valueText(commandTimeout)}`,
-        { code: "E_CACHE_TIMEOUT" },
-      ),
+    throw createSetupError(
+      "E_CACHE_TIMEOUT",
+      `the command timeout is a whole number of milliseconds from 1 to ${MAX_TIMER_MS}, not ${valueText(commandTimeout)}`,
     );
   }
   return {

@@ -3,8 +3,7 @@
  * servers are refused, and when it is opened again.
  */
 import type { Redis } from "ioredis";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { type Clock, OVERDUE, within } from "../../runtime/clock.js";
 
 /** A server that restarts or pauses for a moment must not fail the start of the application. */
@@ -61,5 +60,5 @@ async function refuseCluster(client: Redis, user: string): Promise<void> {
   const mode = await client.info("cluster").catch(() => "");
   if (!/^cluster_enabled:1/m.test(mode)) return;
   const what = `${user} needs a server that is no part of a Redis cluster: use one primary, with replicas and Sentinel for a failover`;
-  throw setupError(new FrameworkError(what, { code: "E_REDIS_CLUSTER" }));
+  throw createSetupError("E_REDIS_CLUSTER", what);
 }

@@ -1,6 +1,5 @@
 /** The settings that the drivers for a server have in common, read once from their options. */
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { checkNumber, type PoolLimits, type PoolOptions, toPoolLimits } from "../pool/pool-options.js";
 import { parseServerUrl, type ServerUrl, type UrlRules } from "./server-url.js";
 
@@ -52,7 +51,7 @@ export function toServerSettings(options: ServerOptions, rules: ServerRules): Se
 function checkPassword(password: unknown, { name }: UrlRules): void {
   if (password === undefined || typeof password === "function") return;
   const what = `password of ${name}() is a function that returns it: password: () => readSecret()`;
-  throw setupError(new FrameworkError(what, { code: "E_DB_SETTING" }));
+  throw createSetupError("E_DB_SETTING", what);
 }
 
 function readTimeouts(options: ServerOptions, { name, minLockTimeoutMs, maxTimeoutMs }: ServerRules): ServerTimeouts {

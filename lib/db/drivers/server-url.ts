@@ -2,8 +2,8 @@
  * The URL of a database server: `postgres://user:password@host:5432/database`. No error repeats any part of it, because with a password
  * that is not percent-encoded each part may have a piece of the password.
  */
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { DriverError } from "../driver-error.js";
 
 export interface ServerUrl {
@@ -93,7 +93,7 @@ function decodePart(part: string, rules: UrlRules): string {
 }
 
 function urlError({ name }: UrlRules, rule: string): FrameworkError {
-  return setupError(new FrameworkError(`the URL of ${name}() cannot be read: ${rule}`, { code: "E_DB_URL" }));
+  return createSetupError("E_DB_URL", `the URL of ${name}() cannot be read: ${rule}`);
 }
 
 /** For errors and events: without user and password. */

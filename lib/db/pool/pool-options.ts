@@ -1,7 +1,6 @@
 /** The limits of a pool: the connections, the waiting callers, and the times. */
-import { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames } from "../../errors/option-names.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
 
@@ -48,9 +47,8 @@ export function toPoolLimits(options: PoolOptions | undefined, where: string): P
 /** @throws FrameworkError `E_DB_SETTING` */
 export function checkNumber(where: string, name: string, value: unknown, min: number, max: number): void {
   if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return;
-  throw setupError(
-    new FrameworkError(`${where}: ${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`, {
-      code: "E_DB_SETTING",
-    }),
+  throw createSetupError(
+    "E_DB_SETTING",
+    `${where}: ${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`,
   );
 }

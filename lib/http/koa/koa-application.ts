@@ -8,8 +8,8 @@
  */
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type Koa from "koa";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import type { Clock } from "../../runtime/clock.js";
 import { NO_UPLOADS } from "../body/uploads.js";
 import { Connection, Connections, isQueued } from "../connection/connection.js";
@@ -115,7 +115,7 @@ function composeOnApplication(this: KoaApplication, functions: readonly KoaMiddl
 
 function refuseToServe(): never {
   const detail = "builder.koa serves from build() on: call build() before koa.callback() and koa.listen()";
-  throw setupError(new FrameworkError(detail, { code: "E_KOA_SERVE" }));
+  throw createSetupError("E_KOA_SERVE", detail);
 }
 
 function start(ctx: Context, chain: RequestChain): void {
@@ -140,5 +140,5 @@ function createContextClass(koa: Koa): typeof Context {
 
 function createUseError(middleware: KoaMiddleware): FrameworkError {
   const detail = `koa.use(${getMiddlewareName(middleware)}) was called after build(), when the order of the stages is fixed: call it before, or use .layer(middleware) of the builder`;
-  return setupError(new FrameworkError(detail, { code: "E_KOA_USE" }));
+  return createSetupError("E_KOA_USE", detail);
 }

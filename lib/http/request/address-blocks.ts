@@ -10,8 +10,7 @@
  * Application.create().trustedProxies(AddressBlocks.private);
  */
 import { BlockList, isIPv4, isIPv6, SocketAddress } from "node:net";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 
 /** The longest address in text: IPv6 with an IPv4 address as its end. */
 const MAX_ADDRESS_LENGTH = 45;
@@ -69,9 +68,7 @@ export class AddressBlocks {
     const { blocks, invalid } = AddressBlocks.read(list);
     if (invalid.length === 0) return blocks;
     const named = invalid.map((entry) => JSON.stringify(entry)).join(", ");
-    throw setupError(
-      new FrameworkError(`neither an address nor a block: ${named}; ${BLOCK_FIX}`, { code: "E_ADDRESS_BLOCKS" }),
-    );
+    throw createSetupError("E_ADDRESS_BLOCKS", `neither an address nor a block: ${named}; ${BLOCK_FIX}`);
   }
 
   /** The blocks of the list, and each other entry. @internal */

@@ -3,8 +3,7 @@
  * writes the line for `SessionCookie` and `CsrfToken`. Handlers use `ctx.cookies`.
  */
 import type { ServerResponse } from "node:http";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 
 export type SameSite = "Strict" | "Lax" | "None";
 
@@ -31,7 +30,7 @@ const SAME_SITES: readonly unknown[] = ["Strict", "Lax", "None"];
  */
 export function checkCookie(cookie: CookieAttributes, code: string): CookieAttributes {
   const fault = findFault(cookie);
-  if (fault !== undefined) throw setupError(new FrameworkError(fault, { code }));
+  if (fault !== undefined) throw createSetupError(code, fault);
   return cookie;
 }
 

@@ -13,9 +13,9 @@
  */
 import type { Worker, Job as BullJob } from "bullmq";
 import type { Redis, RedisOptions } from "ioredis";
-import { FrameworkError } from "../../errors/framework-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import type { JobTools } from "../worker/handled-job.js";
 import { checkQueue } from "../job.js";
 import type { JobEngine, JobWorker } from "../job-engine.js";
@@ -267,12 +267,10 @@ async function retryJob(job: BullJob<BullData>): Promise<boolean> {
 }
 
 function notStarted(): never {
-  throw setupError(new FrameworkError("BullJobs is not started: the application starts it", { code: "E_JOBS_APART" }));
+  throw createSetupError("E_JOBS_APART", "BullJobs is not started: the application starts it");
 }
 
 function invalidUrl(): FrameworkError {
   // The message leaves out the URL, which may contain a password.
-  return setupError(
-    new FrameworkError("the URL of BullJobs starts with redis:// or rediss://", { code: "E_JOBS_URL" }),
-  );
+  return createSetupError("E_JOBS_URL", "the URL of BullJobs starts with redis:// or rediss://");
 }

@@ -1,8 +1,7 @@
 /** Translates a job of the framework into a job of BullMQ, whose data has short names, and back into a claim. */
 import type { JobsOptions as BullJobOptions } from "bullmq";
 import type { Redis } from "ioredis";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import type { ClaimedJob, NewJob } from "../job-store.js";
 
 /**
@@ -53,11 +52,9 @@ export function refuseConcurrency({
   readonly concurrency?: object | undefined;
 }): void {
   if (concurrency === undefined) return;
-  throw setupError(
-    new FrameworkError(
-      `BullJobs has no limit for the jobs of one key: the job ${name} has the option concurrency, which only DatabaseJobs and MemoryJobs keep; a queue of its own with queueConcurrency bounds it in each process`,
-      { code: "E_JOB_CONCURRENCY" },
-    ),
+  throw createSetupError(
+    "E_JOB_CONCURRENCY",
+    `BullJobs has no limit for the jobs of one key: the job ${name} has the option concurrency, which only DatabaseJobs and MemoryJobs keep; a queue of its own with queueConcurrency bounds it in each process`,
   );
 }
 

@@ -7,9 +7,8 @@
  * version of the package.
  */
 import type { Cron as CronPattern } from "croner";
-import { FrameworkError } from "../../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../../errors/optional-package.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { ZoneTimes } from "./zone-times.js";
 
@@ -82,10 +81,5 @@ function invalidCron(
   cause?: unknown,
 ) {
   const shown = typeof text === "string" ? JSON.stringify(text.slice(0, MAX_CHARACTERS)) : valueText(text);
-  return setupError(
-    new FrameworkError(`${shown} is not a schedule: ${why}`, {
-      code: "E_SCHEDULE_CRON",
-      ...(cause !== undefined && { cause }),
-    }),
-  );
+  return createSetupError("E_SCHEDULE_CRON", `${shown} is not a schedule: ${why}`, cause);
 }

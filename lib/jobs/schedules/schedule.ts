@@ -10,8 +10,8 @@
  * export const sweep = schedule("links.sweep", "0 3 * * *", { timeZone: "Europe/Berlin" });
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { CronTimes } from "./cron-times.js";
 import { Job, type JobOptions } from "../job.js";
@@ -83,9 +83,8 @@ export function schedule(name: string, cron: string, options?: ScheduleOptions):
 }
 
 function invalidMissed(name: string, missed: unknown): FrameworkError {
-  return setupError(
-    new FrameworkError(`missed of the schedule ${name} is "once" or "skip", not ${valueText(missed)}`, {
-      code: "E_SCHEDULE_MISSED",
-    }),
+  return createSetupError(
+    "E_SCHEDULE_MISSED",
+    `missed of the schedule ${name} is "once" or "skip", not ${valueText(missed)}`,
   );
 }

@@ -2,8 +2,7 @@
  * Local times of a time zone as numbers: the milliseconds that a UTC clock would have at the same date and hour. A local time that a change
  * of the clock skips means the moment of the change. A local time that comes twice means the first of the two.
  */
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 
 const DAY_MS = 86_400_000;
@@ -25,11 +24,10 @@ export class ZoneTimes {
         second: "numeric",
       });
     } catch (cause) {
-      throw setupError(
-        new FrameworkError(`${valueText(timeZone)} is not a time zone: give a name such as "Europe/Berlin"`, {
-          code: "E_SCHEDULE_ZONE",
-          cause,
-        }),
+      throw createSetupError(
+        "E_SCHEDULE_ZONE",
+        `${valueText(timeZone)} is not a time zone: give a name such as "Europe/Berlin"`,
+        cause,
       );
     }
   }

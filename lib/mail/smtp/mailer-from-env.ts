@@ -12,8 +12,8 @@
  * @example
  * provide(Mailer).useFactory(() => mailerFromEnv({ from: "shop@example.org" }));
  */
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { type Profile, profile } from "../../runtime/profile.js";
 import { FileMailer } from "../file-mailer.js";
 import type { Mailer, MailerOptions } from "../mailer.js";
@@ -41,10 +41,9 @@ export function mailerFromEnv(
   const folder = env["MAIL_FOLDER"];
   if (folder !== undefined && folder !== "") return new FileMailer({ ...options, folder });
   if (build === "debug") return new MemoryMailer(options);
-  throw setupError(
-    new FrameworkError("a release build sends its mails: set SMTP_URL, for example smtps://user:password@host:465", {
-      code: "E_MAIL_UNCONFIGURED",
-    }),
+  throw createSetupError(
+    "E_MAIL_UNCONFIGURED",
+    "a release build sends its mails: set SMTP_URL, for example smtps://user:password@host:465",
   );
 }
 
@@ -77,9 +76,8 @@ function decodePart(part: string): string {
 }
 
 function wrongUrl(): FrameworkError {
-  return setupError(
-    new FrameworkError("SMTP_URL has the form smtps://user:password@host:port, smtp://… or smtp+plain://host:port", {
-      code: "E_MAIL_URL",
-    }),
+  return createSetupError(
+    "E_MAIL_URL",
+    "SMTP_URL has the form smtps://user:password@host:port, smtp://… or smtp+plain://host:port",
   );
 }

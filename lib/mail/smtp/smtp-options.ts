@@ -3,9 +3,9 @@
  *
  * Internal: `SmtpMailer` reads them.
  */
-import { FrameworkError } from "../../errors/framework-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
 import { hasForbiddenCharacter } from "../header-text.js";
 import { checkWholeNumber, MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
@@ -119,5 +119,5 @@ function readLogin({ user, password }: SmtpMailerOptions, security: SmtpSecurity
 }
 
 function wrongOption(rule: string): FrameworkError {
-  return setupError(new FrameworkError(`the options of a mail server are wrong: ${rule}`, { code: "E_MAIL_OPTION" }));
+  return createSetupError("E_MAIL_OPTION", `the options of a mail server are wrong: ${rule}`);
 }

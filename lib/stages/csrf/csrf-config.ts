@@ -15,8 +15,7 @@
  * builder.csrf(CsrfConfig.pages().trust("https://pay.example"));
  */
 import { describeToken } from "../../di/token.js";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
 import { findOrigin } from "../../http/request/origin.js";
@@ -79,10 +78,9 @@ export class CsrfConfig {
   /** The name of the header that holds the token. @throws FrameworkError `E_CSRF_HEADER` */
   header(name: string): CsrfConfig {
     if (typeof name === "string" && HEADER.test(name)) return this.with({ header: name.toLowerCase() });
-    throw setupError(
-      new FrameworkError(`${valueText(name)} cannot be the name of a header: use letters, digits and "-"`, {
-        code: "E_CSRF_HEADER",
-      }),
+    throw createSetupError(
+      "E_CSRF_HEADER",
+      `${valueText(name)} cannot be the name of a header: use letters, digits and "-"`,
     );
   }
 
@@ -140,9 +138,8 @@ function needsSecure(name: string): boolean {
 function checkOrigin(origin: string): string {
   const parsed = typeof origin === "string" ? findOrigin(origin) : undefined;
   if (parsed !== undefined && parsed === origin.toLowerCase()) return parsed;
-  throw setupError(
-    new FrameworkError(`${valueText(origin)} is not an origin: write https://pay.example, without a path`, {
-      code: "E_CSRF_ORIGIN",
-    }),
+  throw createSetupError(
+    "E_CSRF_ORIGIN",
+    `${valueText(origin)} is not an origin: write https://pay.example, without a path`,
   );
 }

@@ -9,8 +9,7 @@
  * });
  * return page(linksIndex, { links: this.store.all() });
  */
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 
 /** The type of a value, as JSON has it. `T` is the type in TypeScript, `IsOptional` whether a member may be absent. */
 export interface Shape<out T = unknown, out IsOptional extends boolean = boolean> {
@@ -70,7 +69,7 @@ export function contract<const S extends ShapeTable>(component: string, props: S
   const bad = Object.keys(props).find((name) => /[,.]/.test(name));
   if (component !== "" && bad === undefined) return Object.freeze({ component, props });
   const what = component === "" ? "a contract needs the name of a component" : `the prop "${bad}" has a comma or a dot`;
-  throw setupError(new FrameworkError(`contract("${component}"): ${what}`, { code: "E_PAGE_CONTRACT" }));
+  throw createSetupError("E_PAGE_CONTRACT", `contract("${component}"): ${what}`);
 }
 
 /** The first path whose value does not fit, with the reason; `undefined` if all values fit. @param isWhole false if props may be missing */

@@ -6,8 +6,8 @@
  * Application.create(LinksModule).pages(new Pages({ entry: "pages/main.tsx", share: { user: (ctx) => userOf(ctx) } }));
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { provide, type Binding } from "../../di/provide.js";
 import { describeToken } from "../../di/token.js";
@@ -220,5 +220,5 @@ function isErrorComponent([status, component]: [string, unknown]): boolean {
 }
 
 function wrongOption(what: string): FrameworkError {
-  return setupError(new FrameworkError(`new Pages({ … }): ${what}`, { code: "E_PAGES_OPTION" }));
+  return createSetupError("E_PAGES_OPTION", `new Pages({ … }): ${what}`);
 }

@@ -9,12 +9,12 @@
  * builder.securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'self' 'nonce-{nonce}'"));
  */
 import type { Exchange } from "../../http/request/exchange.js";
-import { FrameworkError } from "../../errors/framework-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
 import type { ResponseHead, HeadCompleter } from "../../http/response/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
 import { RandomBatch } from "../../runtime/random-batch.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 
 const PLACEHOLDER = "{nonce}";
 const POLICY = "Content-Security-Policy";
@@ -107,27 +107,22 @@ class HeadersWithNonce implements HeadCompleter {
 /** A policy is ASCII on one line (CSP level 3 section 2.2.1). JavaScript callers may pass any value. */
 function checkPolicy(text: string): string {
   if (typeof text === "string" && /^[\x20-\x7e]*$/.test(text)) return text;
-  throw setupError(
-    new FrameworkError(
-      `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
-      { code: "E_HEADER_VALUE" },
-    ),
+  throw createSetupError(
+    "E_HEADER_VALUE",
+    `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
   );
 }
 
 function createEmptyPolicyError(): FrameworkError {
-  return setupError(
-    new FrameworkError("an empty Content-Security-Policy has no restriction; leave withCsp out, or write a policy", {
-      code: "E_HEADER_VALUE",
-    }),
+  return createSetupError(
+    "E_HEADER_VALUE",
+    "an empty Content-Security-Policy has no restriction; leave withCsp out, or write a policy",
   );
 }
 
 function createPlaceholderError(template: string): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
-      { code: "E_CSP_PLACEHOLDER" },
-    ),
+  return createSetupError(
+    "E_CSP_PLACEHOLDER",
+    `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
   );
 }

@@ -12,8 +12,7 @@
  * builder.session(profile === "release" ? SessionConfig.pages(key) : SessionConfig.pages(key).dev(), store);
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { describeToken } from "../../di/token.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
@@ -118,9 +117,8 @@ export class SessionConfig {
 
 function checkTime(name: string, ms: number): number {
   if (Number.isSafeInteger(ms) && ms >= 1000) return ms;
-  throw setupError(
-    new FrameworkError(`${name} is a whole number of milliseconds from 1000 on, not ${valueText(ms)}`, {
-      code: "E_SESSION_TIME",
-    }),
+  throw createSetupError(
+    "E_SESSION_TIME",
+    `${name} is a whole number of milliseconds from 1000 on, not ${valueText(ms)}`,
   );
 }

@@ -3,8 +3,8 @@
  * key can be replaced without signing visitors out: put the new key in front and remove the old one after the absolute lifetime.
  */
 import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 
 /** 64 bytes, or their 128 hexadecimal characters; or several of these, the current one first. */
 export type SessionKeyMaterial = string | Uint8Array | readonly (string | Uint8Array)[];
@@ -82,11 +82,9 @@ function describe(material: unknown): string {
 }
 
 function keyError(given: string): FrameworkError {
-  return setupError(
-    new FrameworkError(
-      `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters, and not ${given}: ` +
-        `make one with node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")', and set it as SESSION_KEY`,
-      { code: "E_SESSION_KEY" },
-    ),
+  return createSetupError(
+    "E_SESSION_KEY",
+    `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters, and not ${given}: ` +
+      `make one with node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")', and set it as SESSION_KEY`,
   );
 }

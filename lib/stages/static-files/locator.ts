@@ -7,14 +7,14 @@
  */
 import { readFileSync } from "node:fs";
 import { basename, extname } from "node:path";
-import { FrameworkError } from "../../errors/framework-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
 import { BoundedMemo } from "../../http/request/bounded-memo.js";
 import { isCompressible, BYTES } from "../../http/response/media-type.js";
 import packages from "../../http/packages.cjs";
 import { FileStore } from "./file-store.js";
 import { findFilePath } from "./file-path.js";
 import type { StaticSettings } from "./options.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 
 export interface FileLocation {
   readonly store: FileStore;
@@ -120,10 +120,9 @@ function listChunkFiles({ file, css = [], assets = [] }: Chunk): string[] {
 }
 
 function createManifestError(path: string, cause: unknown): FrameworkError {
-  return setupError(
-    new FrameworkError(`staticFiles: the manifest ${path} cannot be read; build the front end again`, {
-      code: "E_STATIC_MANIFEST",
-      cause,
-    }),
+  return createSetupError(
+    "E_STATIC_MANIFEST",
+    `staticFiles: the manifest ${path} cannot be read; build the front end again`,
+    cause,
   );
 }

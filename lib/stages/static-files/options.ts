@@ -4,9 +4,8 @@
  */
 import { resolve } from "node:path";
 import { describeToken } from "../../di/token.js";
-import { FrameworkError } from "../../errors/framework-error.js";
 import { findFilePath } from "./file-path.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 
 export interface StaticFilesOptions {
   /** The directory that is served; `public` unless set. A relative path starts at the working directory of `build()`. */
@@ -49,17 +48,14 @@ function checkDirectory(name: unknown): void {
   if (typeof name === "string" && name !== "") return;
   const fault =
     name === "" ? "the name of a directory is empty" : `${describeToken(name)} is not the name of a directory`;
-  throw setupError(
-    new FrameworkError(`staticFiles: ${fault}; write "." for the working directory`, { code: "E_STATIC_ROOT" }),
-  );
+  throw createSetupError("E_STATIC_ROOT", `staticFiles: ${fault}; write "." for the working directory`);
 }
 
 function checkPrefix(prefix: unknown): string {
   const path = typeof prefix === "string" ? prefix.replace(/\/$/, "") : "";
   if (findFilePath(path) === path) return path;
-  throw setupError(
-    new FrameworkError(`staticFiles: the prefix ${JSON.stringify(prefix)} is not a path; write one like "/build"`, {
-      code: "E_STATIC_PREFIX",
-    }),
+  throw createSetupError(
+    "E_STATIC_PREFIX",
+    `staticFiles: the prefix ${JSON.stringify(prefix)} is not a path; write one like "/build"`,
   );
 }

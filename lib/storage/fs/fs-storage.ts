@@ -11,8 +11,7 @@
 import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { Storage } from "../storage.js";
 import { driverFault, StorageUnavailableError } from "../storage-errors.js";
 import { StorageUrls, type StorageUrlOptions } from "../storage-urls.js";
@@ -101,9 +100,5 @@ export class FsStorage extends Storage {
 // JavaScript callers may pass anything.
 function readRoot(root: unknown): string {
   if (typeof root === "string" && root !== "" && !root.includes("\0")) return resolve(root);
-  throw setupError(
-    new FrameworkError('the root of a storage is the path of a directory, such as "/var/lib/shop"', {
-      code: "E_STORAGE_ROOT",
-    }),
-  );
+  throw createSetupError("E_STORAGE_ROOT", 'the root of a storage is the path of a directory, such as "/var/lib/shop"');
 }

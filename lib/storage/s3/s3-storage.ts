@@ -11,8 +11,8 @@
  */
 import type { S3Client, S3ClientConfig } from "@aws-sdk/client-s3";
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { FrameworkError } from "../../errors/framework-error.js";
-import { setupError } from "../../errors/setup-error.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { createSetupError } from "../../errors/setup-error.js";
 import { Storage } from "../storage.js";
 import { StorageUnavailableError } from "../storage-errors.js";
 import { type Clock, OVERDUE, SystemClock, within } from "../../runtime/clock.js";
@@ -157,5 +157,5 @@ function readTimeout(timeoutMs: number): number {
 
 /** The values are omitted: they may hold credentials. */
 function wrongSetting(rule: string): FrameworkError {
-  return setupError(new FrameworkError(`new S3Storage: ${rule}`, { code: "E_STORAGE_S3" }));
+  return createSetupError("E_STORAGE_S3", `new S3Storage: ${rule}`);
 }

@@ -23,9 +23,9 @@ import {
   type MigrationLock,
 } from "../../driver.js";
 import { type PoolFigures, PoolReport } from "../../pool/pool-report.js";
-import { FrameworkError } from "../../../errors/framework-error.js";
+import type { FrameworkError } from "../../../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../../../errors/option-names.js";
-import { setupError } from "../../../errors/setup-error.js";
+import { createSetupError } from "../../../errors/setup-error.js";
 import { valueText } from "../../../errors/value-text.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
 import { type Clock, MAX_TIMER_MS, sleep, SystemClock } from "../../../runtime/clock.js";
@@ -236,7 +236,5 @@ function checkChoice<T extends string>(name: string, value: T, known: readonly T
 }
 
 function settingError(name: string, value: unknown, known: string): FrameworkError {
-  return setupError(
-    new FrameworkError(`${name} of sqlite(…) cannot be ${valueText(value)}: use ${known}`, { code: "E_DB_SETTING" }),
-  );
+  return createSetupError("E_DB_SETTING", `${name} of sqlite(…) cannot be ${valueText(value)}: use ${known}`);
 }

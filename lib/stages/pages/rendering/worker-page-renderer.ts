@@ -12,8 +12,8 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import { FrameworkError } from "../../../errors/framework-error.js";
-import { setupError } from "../../../errors/setup-error.js";
+import type { FrameworkError } from "../../../errors/framework-error.js";
+import { createSetupError } from "../../../errors/setup-error.js";
 import { SystemClock, type Clock, type Timer } from "../../../runtime/clock.js";
 import { PageRenderer, parseRenderedPage, type RenderedPage } from "./page-renderer.js";
 import type { RenderOrder, RenderOutcome } from "./render-thread.js";
@@ -198,5 +198,5 @@ function isOutcome(message: unknown): message is RenderOutcome {
 }
 
 function wrong(what: string): FrameworkError {
-  return setupError(new FrameworkError(`new WorkerPageRenderer({ … }): ${what}`, { code: "E_RENDERER" }));
+  return createSetupError("E_RENDERER", `new WorkerPageRenderer({ … }): ${what}`);
 }

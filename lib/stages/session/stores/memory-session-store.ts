@@ -8,8 +8,7 @@
  * @example
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
  */
-import { FrameworkError } from "../../../errors/framework-error.js";
-import { setupError } from "../../../errors/setup-error.js";
+import { createSetupError } from "../../../errors/setup-error.js";
 import { valueText } from "../../../errors/value-text.js";
 import {
   FLASH_ONLY_MS,
@@ -201,9 +200,7 @@ function countBytes(values: SessionValues): number {
 
 function checkLimit(name: string, limit: number): number {
   if (Number.isSafeInteger(limit) && limit > 0) return limit;
-  throw setupError(
-    new FrameworkError(`${name} is a whole number above 0, not ${valueText(limit)}`, { code: "E_SESSION_STORE" }),
-  );
+  throw createSetupError("E_SESSION_STORE", `${name} is a whole number above 0, not ${valueText(limit)}`);
 }
 
 function mergeChanges(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {
