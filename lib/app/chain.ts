@@ -1,6 +1,6 @@
 /**
  * The chain of an application: builds the layers of the stages and puts them into the pipeline, when the application is built; composes
- * the functions of the pipeline, when a listener is made.
+ * the functions of the pipeline, when the first listener is made.
  */
 import type { Container } from "../di/container.js";
 import type { Resolve } from "../di/provide.js";
@@ -9,7 +9,7 @@ import { compose } from "../http/compose.js";
 import type { Context } from "../http/request/context.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { ComposeFunctions, RequestChain } from "../http/koa/koa-application.js";
-import { StageLayer, type Layer, type Run } from "../http/middleware.js";
+import { StageLayer, type KoaMiddleware, type Layer, type Run } from "../http/middleware.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { enterRequest } from "../tracing/flow.js";
 import { Health, HealthLayer } from "../stages/health.js";
@@ -133,12 +133,22 @@ export function createComposer(
   { lastFallback, log: { subscriber }, entersWorkScope }: ChainParts,
 ): ComposeFunctions {
   const innermost = lastFallback?.wrap(leaveUnmatched) ?? leaveUnmatched;
-  return (functions) => {
+  return reuseChain((functions) => {
     const handler = lastResortHandler(compose(functions, innermost));
     const chain: RequestChain = entersWorkScope ? (ctx) => inWorkScope(ctx, handler, ctx) : handler;
     // Entering an asynchronous flow costs time in each request, so only applications that need it pay for it.
     if (subscriber === undefined && !opensSpans(pipeline)) return chain;
     return (ctx) => enterRequest(chain, ctx, subscriber);
+  });
+}
+
+/** All listeners of an application have one chain as long as its functions stay the same: layers may have a state. */
+function reuseChain(composeChain: ComposeFunctions): ComposeFunctions {
+  let last: { readonly functions: readonly KoaMiddleware[]; readonly chain: RequestChain } | undefined;
+  return (functions) => {
+    const isSame = functions.length === last?.functions.length && functions.every((f, at) => f === last?.functions[at]);
+    if (last === undefined || !isSame) last = { functions: [...functions], chain: composeChain(functions) };
+    return last.chain;
   };
 }
 

@@ -10,6 +10,7 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import { causeText } from "../errors/thrown-value.js";
 import { Health, checkHealthPrefix } from "../stages/health.js";
 import { checkUagPath } from "../stages/uag-endpoint.js";
+import { describeInvalidMiddleware, isMiddleware } from "../routing/middleware.js";
 import { checkLifecycleOptions } from "../lifecycle/lifecycle-options.js";
 import type { Plan } from "./plan.js";
 import { AppConfig, checkPort } from "./config.js";
@@ -20,6 +21,8 @@ export interface CheckedSettings {
   /** The paths of the health endpoints. No route may have one of them. */
   readonly healthPaths: readonly string[];
 }
+
+const KOA_LIST = "koa.use(…) or koa.middleware";
 
 export function checkSettings(plan: Plan): CheckedSettings {
   const wrongPrefix = plan.health ? checkHealthPrefix(plan.healthPrefix) : undefined;
@@ -33,6 +36,7 @@ export function checkSettings(plan: Plan): CheckedSettings {
   ];
   const diagnostics = [
     ...plan.diagnostics,
+    ...plan.layers.filter((each) => !isMiddleware(each)).map((each) => describeInvalidMiddleware(each, KOA_LIST)),
     ...checkLifecycleOptions(plan.lifecycle),
     ...checkConfig(plan.config),
     ...(plan.pageContracts?.diagnostics?.() ?? []),

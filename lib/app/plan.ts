@@ -72,21 +72,17 @@ export class Plan {
   pages: Pages | undefined;
   devProxy: DevProxyState = "off";
   pageContracts: PageContractRegistry | undefined;
-  /** The list that `koa.use()` and `.layer(…)` write. `build()` gives Koa another list. */
-  private readonly functions: KoaMiddleware[];
   /** Koa's list has functions only. These stand in it for objects and classes until `build()`. */
   private readonly standIns = new Map<KoaMiddleware, MiddlewareInput>();
 
   constructor(
     readonly root: Class | undefined,
     readonly koa: KoaApplication,
-  ) {
-    this.functions = koa.middleware;
-  }
+  ) {}
 
-  /** The layers of the application, the outermost first. */
+  /** The layers of the application, the outermost first. Until `build()` they are Koa's list, which other code may replace. */
   get layers(): readonly MiddlewareInput[] {
-    return this.functions.map((each) => this.standIns.get(each) ?? each);
+    return this.koa.middleware.map((each) => this.standIns.get(each) ?? each);
   }
 
   /** Lets the application's error mapper respond to an unhandled error. False if there is no mapper or it gave no response. */
@@ -97,16 +93,21 @@ export class Plan {
   addLayers(layers: readonly MiddlewareInput[]): void {
     this.calls.push(".layer(…)");
     for (const layer of layers) {
-      if (isMiddleware(layer)) this.functions.push(this.toFunction(layer));
-      else this.diagnostics.push(describeInvalidMiddleware(layer, ".layer(…)"));
+      if (!isMiddleware(layer)) this.diagnostics.push(describeInvalidMiddleware(layer, ".layer(…)"));
+      else if (!this.koa.isServing) this.koa.middleware.push(this.toFunction(layer));
     }
   }
 
   private toFunction(layer: MiddlewareInput): KoaMiddleware {
     if (typeof layer === "function" && !isMiddlewareClass(layer)) return layer;
-    const standIn: KoaMiddleware = Object.defineProperty(() => undefined, "name", { value: getMiddlewareName(layer) });
-    this.standIns.set(standIn, layer);
-    return standIn;
+    const name = getMiddlewareName(layer);
+    // Called only by code that puts a function of its own around it.
+    const callLayer: KoaMiddleware = (ctx, next) => {
+      if (typeof layer === "object") return layer.handle(ctx, next);
+      throw new TypeError(`${name} is a class: code that wraps the members of koa.middleware has to run after build()`);
+    };
+    this.standIns.set(Object.defineProperty(callLayer, "name", { value: name }), layer);
+    return callLayer;
   }
 
   /** A later call overrides an earlier one, option by option. */

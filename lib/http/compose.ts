@@ -1,6 +1,6 @@
 /**
- * Composes a list of layers and middlewares into one call, once, when the application is built. It also takes care of a middleware
- * that ends before its `next()` does.
+ * Composes a list of layers and middlewares into one call, once for each chain. It also takes care of a middleware that ends before its
+ * `next()` does.
  */
 import { respondWith } from "./response/returned-value.js";
 import type { Context } from "./request/context.js";
@@ -13,6 +13,7 @@ import {
   StageLayer,
   type AnyMiddleware,
   type KoaMiddleware,
+  type Next,
   type Run,
 } from "./middleware.js";
 import { reportLate } from "./failures/unhandled-error.js";
@@ -32,7 +33,13 @@ const layersOfFunctions = new WeakMap<object, readonly AnyMiddleware[]>();
 
 /** One Koa function for these layers. `compose` takes the layers in its place; any other code may call it as Koa middleware. @internal */
 export function toKoaMiddleware(name: string, layers: readonly AnyMiddleware[]): KoaMiddleware {
-  const run: KoaMiddleware = (ctx: Context, next) => compose(layers, () => next())(ctx);
+  const nexts = new WeakMap<Context, Next>();
+  let composed: Run | undefined;
+  const run: KoaMiddleware = (ctx: Context, next) => {
+    composed ??= compose(layers, (inner) => nexts.get(inner)?.());
+    nexts.set(ctx, next);
+    return composed(ctx);
+  };
   layersOfFunctions.set(run, layers);
   return Object.defineProperty(run, "name", { value: name });
 }

@@ -1,7 +1,7 @@
 /**
  * A middleware has one method, `handle(ctx, next)`. A Koa function `(ctx, next)` is accepted in every place of a middleware.
  *
- * A `Layer` is the kind of middleware that the framework itself uses. It is composed once, when the application is built, and may be
+ * A `Layer` is the kind of middleware that the framework itself uses. It is composed once, when the first listener is made, and may be
  * synchronous: a request that waits for nothing makes no promise. Write a `Middleware` unless this speed is needed.
  */
 import type { Context } from "./request/context.js";
@@ -28,7 +28,10 @@ export type AnyMiddleware = Middleware | KoaMiddleware;
 /** The rest of the chain as one call. Returns `undefined` if it ended synchronously, else a promise. */
 export type Run = (ctx: Context) => void | Promise<void>;
 
-/** `wrap` is called once, at `build()`; the function that it returns is called once for each request. */
+/**
+ * `wrap` is called once, when the application makes its first listener, and again where `koa.middleware` was changed before another one. The
+ * function that it returns is called once for each request.
+ */
 export abstract class Layer implements Middleware {
   /** Puts this layer around `inner`. The result calls `inner` at most once. */
   abstract wrap(inner: Run): Run;

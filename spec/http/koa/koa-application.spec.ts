@@ -7,6 +7,7 @@ import { text } from "node:stream/consumers";
 import {
   Application,
   Injectable,
+  Layer,
   NotFoundError,
   Route,
   Routes,
@@ -16,6 +17,7 @@ import {
   type KoaMiddleware,
   type Middleware,
   type Next,
+  type Run,
 } from "@stagecraft/framework";
 import { context, expectLogLine, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -112,6 +114,64 @@ describe("koa.middleware", () => {
     const response = await get(application.callback(), "/missing");
 
     expect([response.status, response.headers.get("x-seen")]).to.deep.equal([404, "404"]);
+  });
+
+  it("may be replaced before build(), and takes the layers that are added later", async () => {
+    const builder = Application.create().routes(hello).layer(mark("1"));
+    builder.koa.middleware = [mark("0"), ...builder.koa.middleware];
+    builder.koa.use(mark("2"));
+
+    const { headers } = await get(builder.layer(mark("3")).build().callback());
+
+    expect(headers.get("x-marks")).to.equal("0, 1, 2, 3");
+  });
+
+  it("runs an object of .layer(…) inside a function that was put around it before build()", async () => {
+    const builder = Application.create().routes(hello);
+    builder.layer({ handle: mark("object") });
+    builder.koa.middleware = builder.koa.middleware.map(
+      (inner) => (ctx, next) => mark("around")(ctx, () => inner(ctx, next)),
+    );
+
+    const response = await get(builder.build().callback());
+
+    expect([response.headers.get("x-marks"), await response.text()]).to.deep.equal(["around, object", "hello"]);
+  });
+
+  it("is refused at build() with a member that is not middleware", () => {
+    const builder = Application.create();
+    builder.koa.middleware.push(untyped(undefined));
+    builder.koa.use(untyped(class Plain {}));
+
+    const { diagnostics } = startupErrorOf(() => builder.build());
+
+    expect(diagnostics.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
+      "E_MIDDLEWARE_INVALID undefined is not middleware",
+      "E_MIDDLEWARE_INVALID Plain is not middleware",
+    ]);
+  });
+
+  it("is composed once for all listeners, and once for all requests where other code calls its functions", async () => {
+    let wraps = 0;
+    class Counting extends Layer {
+      override wrap(inner: Run): Run {
+        wraps += 1;
+        return inner;
+      }
+    }
+    const builder = Application.create().routes(hello).layer(new Counting());
+    const application = builder.build();
+
+    await get(application.callback());
+    await get(application.callback());
+    const afterListeners = wraps;
+    builder.koa.middleware = builder.koa.middleware.map((each) => (ctx, next) => each(ctx, next));
+    const listener = application.callback();
+    await get(listener);
+    const response = await get(listener);
+
+    expect(await response.text()).to.equal("hello");
+    expect([afterListeners, wraps]).to.deep.equal([1, 2]);
   });
 
   for (const [path, status, body] of [
