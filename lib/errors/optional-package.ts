@@ -42,18 +42,6 @@ export function requirePeer({ entry, name, install, module = name }: Peer): unkn
   }
 }
 
-/**
- * For the failure of an import: converts it to an error that names the package to install.
- *
- * @param install the argument of `npm install`
- * @throws FrameworkError `E_PEER_MISSING`; any other failure of the import as it is
- */
-export function missingPeer(entry: string, name: string, install: string): (cause: unknown) => never {
-  return (cause) => {
-    throw isMissing(cause, name) ? notInstalledError({ entry, name, install }, cause) : cause;
-  };
-}
-
 function notInstalledError(
   { entry, name, install }: Pick<Peer, "entry" | "name" | "install">,
   cause: unknown,

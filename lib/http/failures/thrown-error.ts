@@ -91,14 +91,6 @@ function getAssertPrototype(): object {
 }
 
 /**
- * Returns the error that an application's mapper gets: the error of Koa for `ctx.throw` and `ctx.assert`, else the error with a status.
- * @internal
- */
-export function getErrorForMapper(error: FrameworkError, thrown: unknown): unknown {
-  return error.cause === thrown && isKoaHttpError(thrown) ? thrown : error;
-}
-
-/**
  * Whether a failure only repeats the end of a request that the framework knows: it ended the request itself, or the client did. @internal
  */
 export function isKnownFailure(ctx: Exchange, thrown: unknown): boolean {

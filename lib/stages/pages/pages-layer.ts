@@ -11,7 +11,7 @@ import { External } from "./protocol/external.js";
 import { redirectBackWithErrors } from "./protocol/form-errors.js";
 import { storeHistoryMarks } from "./protocol/history.js";
 import { respondWithConflict, completeRedirect, getShownUrl, type PagesSite } from "./protocol/inertia-redirect.js";
-import { readPageRequest, setVisit, type PageRequest } from "./protocol/page-request.js";
+import { readPageRequest, type PageRequest } from "./protocol/page-request.js";
 import type { PageWriter } from "./protocol/page-writer.js";
 import { Page } from "./page.js";
 
@@ -42,7 +42,6 @@ export class PagesLayer extends StageLayer {
   private readVisit(ctx: Context): PageRequest | undefined {
     try {
       const visit = readPageRequest(ctx.incoming.headers);
-      setVisit(ctx, visit);
       if (!this.isOutdated(ctx, visit)) return visit;
       respondWithConflict(ctx, {
         "X-Inertia-Location": getShownUrl(ctx),

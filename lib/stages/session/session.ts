@@ -195,13 +195,6 @@ export class Session {
     (this.changes ??= new Map()).set(name, text);
   }
 
-  /** Whether the request did anything with its session. @internal */
-  get isTouched(): boolean {
-    return (
-      this.changes !== undefined || this.outcome !== "stays" || this.record !== undefined || this.#loading !== undefined
-    );
-  }
-
   /** The record, read once; `null`: there is none. @internal */
   load(): Awaitable<StoredSession | null> {
     if (this.record !== undefined) return this.record;

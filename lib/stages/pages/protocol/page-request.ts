@@ -8,8 +8,6 @@
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { BadRequestError } from "../../../errors/framework-error.js";
-import type { Extensible } from "../../../http/request/extension.js";
-import { Extension } from "../../../http/request/extension.js";
 import { trimWhitespace } from "../../../http/response/field-value.js";
 
 /** In bytes and in names, for one header. */
@@ -116,16 +114,4 @@ function readBag(header: string | string[] | undefined): string | undefined {
 /** Node joins repeated lines of these headers, but its types do not say so. */
 function joinLines(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(",") : header;
-}
-
-const CurrentVisit = new Extension<PageRequest>("page visit");
-
-/** The visit that the page stage has read. @internal */
-export function findVisit(ctx: Extensible): PageRequest | undefined {
-  return CurrentVisit.find(ctx);
-}
-
-/** @internal */
-export function setVisit(ctx: Extensible, visit: PageRequest): void {
-  CurrentVisit.set(ctx, visit);
 }
