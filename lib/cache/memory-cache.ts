@@ -8,8 +8,7 @@
  * provide(Cache).useFactory((resolve) => new MemoryCache({ maxBytes: 16_777_216, clock: resolve(Clock) }));
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { createSetupError } from "../errors/setup-error.js";
-import { valueText } from "../errors/value-text.js";
+import { checkWholeNumber } from "../errors/whole-number.js";
 import { Cache, type CacheScript } from "./cache.js";
 import type { CacheEntries, CacheLookup, Claim } from "./cache-entries.js";
 import { type CacheLifetime, MAX_CACHE_TAGS, readCacheValue, writeCacheValue } from "./cache-value.js";
@@ -47,8 +46,8 @@ export class MemoryCache extends Cache {
     this.name = options.name ?? "MemoryCache";
     this.entries = new MemoryEntries(
       clock,
-      checkLimit("maxEntries", options.maxEntries ?? DEFAULT_ENTRIES),
-      checkLimit("maxBytes", options.maxBytes ?? DEFAULT_BYTES),
+      checkWholeNumber("E_CACHE_LIMIT", "maxEntries of a cache", options.maxEntries ?? DEFAULT_ENTRIES, [1]),
+      checkWholeNumber("E_CACHE_LIMIT", "maxBytes of a cache", options.maxBytes ?? DEFAULT_BYTES, [1]),
     );
   }
 
@@ -271,9 +270,4 @@ function union(tags: readonly string[], more: readonly string[] = []): readonly 
 
 function hasTags(entry: StoredValue, tags: readonly string[]): boolean {
   return tags.every((tag) => entry.tags.includes(tag));
-}
-
-function checkLimit(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw createSetupError("E_CACHE_LIMIT", `${name} of a cache is a whole number above 0, not ${valueText(value)}`);
 }

@@ -8,7 +8,6 @@
  * @example
  * builder.compression({ threshold: 2048 });
  */
-import { valueText } from "../errors/value-text.js";
 import { constants, brotliCompress, createBrotliCompress, createGzip, gzip, type CompressCallback } from "node:zlib";
 import { pipeline, Readable } from "node:stream";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -23,7 +22,7 @@ import { BoundedMemo } from "../http/request/bounded-memo.js";
 import { isCompressible } from "../http/response/media-type.js";
 import { CODED_BYTES_HEADERS, toWeakTag } from "../http/response/coded-content.js";
 import { VaryCompleter } from "../http/response/vary.js";
-import { createSetupError } from "../errors/setup-error.js";
+import { checkWholeNumber } from "../errors/whole-number.js";
 
 export interface CompressionOptions {
   /** A shorter body, in bytes, is sent without compression, when its length is known; 1024 unless set. */
@@ -202,18 +201,13 @@ function getWindowBits(length: number, from: number, to: number): number {
   return Math.min(to, Math.max(from, Math.ceil(Math.log2(length + 1)) + 1));
 }
 
+const OPTION_CODE = "E_COMPRESSION_OPTION";
+
 function toCompressionSettings(options: CompressionOptions): CompressionSettings {
   const { threshold = 1024, brotliQuality = 4, gzipLevel = 6 } = options;
-  checkRange("threshold", threshold, 0, Number.MAX_SAFE_INTEGER);
-  checkRange("brotliQuality", brotliQuality, constants.BROTLI_MIN_QUALITY, constants.BROTLI_MAX_QUALITY);
-  checkRange("gzipLevel", gzipLevel, constants.Z_BEST_SPEED, constants.Z_BEST_COMPRESSION);
+  const { BROTLI_MIN_QUALITY, BROTLI_MAX_QUALITY, Z_BEST_SPEED, Z_BEST_COMPRESSION } = constants;
+  checkWholeNumber(OPTION_CODE, "threshold", threshold, [0]);
+  checkWholeNumber(OPTION_CODE, "brotliQuality", brotliQuality, [BROTLI_MIN_QUALITY, BROTLI_MAX_QUALITY]);
+  checkWholeNumber(OPTION_CODE, "gzipLevel", gzipLevel, [Z_BEST_SPEED, Z_BEST_COMPRESSION]);
   return { threshold, brotliQuality, gzipLevel };
-}
-
-function checkRange(name: string, value: number, from: number, to: number): void {
-  if (Number.isInteger(value) && value >= from && value <= to) return;
-  throw createSetupError(
-    "E_COMPRESSION_OPTION",
-    `compression: ${name} ${valueText(value)} is not a whole number from ${from} to ${to}`,
-  );
 }

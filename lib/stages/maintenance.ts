@@ -19,6 +19,7 @@ import { StageLayer, type Run } from "../http/middleware.js";
 import { Problem } from "../errors/problem.js";
 import { tracing } from "../tracing/tracing.js";
 import { createSetupError } from "../errors/setup-error.js";
+import { checkWholeNumber } from "../errors/whole-number.js";
 
 const log = tracing.target("framework::http::maintenance");
 
@@ -77,13 +78,7 @@ export class Maintenance {
    * @throws FrameworkError `E_MAINTENANCE_RETRY_AFTER` unless `seconds` is a whole number, 0 or more (RFC 9110 section 10.2.3)
    */
   retryAfter(seconds: number): this {
-    if (!Number.isSafeInteger(seconds) || seconds < 0) {
-      throw createSetupError(
-        "E_MAINTENANCE_RETRY_AFTER",
-        `retryAfter(${valueText(seconds)}): Retry-After takes a whole number of seconds, 0 or more`,
-      );
-    }
-    this.retryAfterSeconds = seconds;
+    this.retryAfterSeconds = checkWholeNumber("E_MAINTENANCE_RETRY_AFTER", "retryAfter(seconds)", seconds, [0]);
     return this;
   }
 

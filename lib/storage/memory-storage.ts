@@ -9,8 +9,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 import { Readable } from "node:stream";
-import { createSetupError } from "../errors/setup-error.js";
-import { valueText } from "../errors/value-text.js";
+import { checkWholeNumber } from "../errors/whole-number.js";
 import { Storage } from "./storage.js";
 import { keyInTheWay, StorageFullError } from "./storage-errors.js";
 import {
@@ -55,7 +54,11 @@ export class MemoryStorage extends Storage {
     super(clock);
     this.name = options.name ?? "MemoryStorage";
     const urls = new StorageUrls(options.urls ?? { base: TEST_BASE, key: randomBytes(32) });
-    this.files = new MemoryFiles(clock, checkMaxBytes(options.maxBytes ?? DEFAULT_BYTES), urls);
+    this.files = new MemoryFiles(
+      clock,
+      checkWholeNumber("E_STORAGE_LIMIT", "maxBytes of a storage", options.maxBytes ?? DEFAULT_BYTES, [1]),
+      urls,
+    );
   }
 
   override start(): void {}
@@ -175,12 +178,4 @@ class MemoryFiles implements StorageFiles {
 
 function* splitChunks(bytes: Buffer): Iterable<Buffer> {
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
-}
-
-function checkMaxBytes(maxBytes: number): number {
-  if (Number.isSafeInteger(maxBytes) && maxBytes > 0) return maxBytes;
-  throw createSetupError(
-    "E_STORAGE_LIMIT",
-    `maxBytes of a storage in memory is a whole number above 0, not ${valueText(maxBytes)}`,
-  );
 }

@@ -1,7 +1,6 @@
 /** The limits of a multipart form, checked and complete. */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { createSetupError } from "../errors/setup-error.js";
-import { valueText } from "../errors/value-text.js";
+import { checkWholeNumber } from "../errors/whole-number.js";
 import type { UploadLimits } from "../http/body/uploads.js";
 import { MAX_TIMER_MS } from "../runtime/clock.js";
 
@@ -49,9 +48,5 @@ export function completeLimits(
 
 function checkLimit(name: keyof UploadLimits, value: number): number {
   const max = name.endsWith("Ms") ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER - 1;
-  if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
-  throw createSetupError(
-    "E_UPLOADS_LIMIT",
-    `the limit ${name} of uploads is a whole number from 1 to ${max}, not ${valueText(value)}`,
-  );
+  return checkWholeNumber("E_UPLOADS_LIMIT", `the limit ${name} of uploads`, value, [1, max]);
 }

@@ -13,7 +13,6 @@
  * provide(Cache).useFactory(() => new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" }));
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { valueText } from "../../errors/value-text.js";
 import type { Redis as Client, RedisOptions } from "ioredis";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { expectPeer, requirePeer } from "../../errors/optional-package.js";
@@ -23,6 +22,7 @@ import { markHandled } from "../../runtime/mark-handled.js";
 import { RedisConnectionMonitor, RedisScript } from "./redis-client.js";
 import { isReadOnly, openClient } from "./redis-connection.js";
 import { createSetupError } from "../../errors/setup-error.js";
+import { checkWholeNumber } from "../../errors/whole-number.js";
 import { RedisEntries } from "./redis-entries.js";
 
 // Before 5.4 the client cannot close the connection of a silent server. 5.4.0 writes a line to the console for every reply.
@@ -147,13 +147,8 @@ function readUrl({ url, client }: RedisCacheOptions): string | undefined {
 
 /** @throws FrameworkError `E_CACHE_TIMEOUT` */
 function clientSettings({ client, commandTimeoutMs }: RedisCacheOptions): ClientOptions {
-  const commandTimeout = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
-  if (!Number.isInteger(commandTimeout) || commandTimeout < 1 || commandTimeout > MAX_TIMER_MS) {
-    throw createSetupError(
-      "E_CACHE_TIMEOUT",
-      `the command timeout is a whole number of milliseconds from 1 to ${MAX_TIMER_MS}, not ${valueText(commandTimeout)}`,
-    );
-  }
+  const wanted = commandTimeoutMs ?? DEFAULT_COMMAND_TIMEOUT_MS;
+  const commandTimeout = checkWholeNumber("E_CACHE_TIMEOUT", "commandTimeoutMs", wanted, [1, MAX_TIMER_MS]);
   return {
     connectTimeout: CONNECT_TIMEOUT_MS,
     retryStrategy: reconnectDelay,

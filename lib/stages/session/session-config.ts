@@ -12,8 +12,7 @@
  * builder.session(profile === "release" ? SessionConfig.pages(key) : SessionConfig.pages(key).dev(), store);
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import { createSetupError } from "../../errors/setup-error.js";
-import { valueText } from "../../errors/value-text.js";
+import { checkWholeNumber } from "../../errors/whole-number.js";
 import { describeToken } from "../../di/token.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
 import type { Layer } from "../../http/middleware.js";
@@ -76,8 +75,8 @@ export class SessionConfig {
     const { name = RELEASE_NAME, secure = true, sameSite = "Strict", path = "/", domain } = options;
     this.keys = key instanceof SessionKeys ? key : new SessionKeys(key);
     this.cookie = checkCookie({ name, secure, sameSite, path, domain, httpOnly: true }, "E_SESSION_COOKIE");
-    this.idleMs = checkTime("idleMs", options.idleMs ?? IDLE_MS);
-    this.absoluteMs = checkTime("absoluteMs", options.absoluteMs ?? ABSOLUTE_MS);
+    this.idleMs = checkWholeNumber("E_SESSION_TIME", "idleMs", options.idleMs ?? IDLE_MS, [1000]);
+    this.absoluteMs = checkWholeNumber("E_SESSION_TIME", "absoluteMs", options.absoluteMs ?? ABSOLUTE_MS, [1000]);
   }
 
   /** `SameSite=Strict` for plain HTTP on the machine of a developer. */
@@ -113,12 +112,4 @@ export class SessionConfig {
     const { keys, idleMs, absoluteMs } = this;
     return new SessionLayer({ cookie: new SessionCookie(this.cookie, keys), keys, store, idleMs, absoluteMs });
   }
-}
-
-function checkTime(name: string, ms: number): number {
-  if (Number.isSafeInteger(ms) && ms >= 1000) return ms;
-  throw createSetupError(
-    "E_SESSION_TIME",
-    `${name} is a whole number of milliseconds from 1000 on, not ${valueText(ms)}`,
-  );
 }

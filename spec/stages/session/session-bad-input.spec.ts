@@ -407,7 +407,7 @@ describe("a session's store", () => {
     await app.post("/name/five");
     expect(store.size).to.equal(1);
     expect(store.sweepExpired(clock.now() + 14 * DAY_MS)).to.equal(1);
-    expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number above 0, not 0");
+    expect(() => new MemorySessionStore({ maxSessions: 0 })).to.throw("maxSessions is a whole number from 1, not 0");
   });
 
   it("drops sessions in memory that hold nothing but the flash before it drops another one", async () => {
@@ -447,7 +447,7 @@ describe("a session's store", () => {
     expect(kept()).to.deep.equal(["third", "fourth"]);
     store.move("fourth", "first", { set: textOf(60_000), deleted: [] }, times);
     expect(kept()).to.deep.equal(["first"]);
-    expect(() => new MemorySessionStore({ maxBytes: 1.5 })).to.throw("maxBytes is a whole number above 0, not 1.5");
+    expect(() => new MemorySessionStore({ maxBytes: 1.5 })).to.throw("maxBytes is a whole number from 1, not 1.5");
   });
 
   it("remembers in memory a bounded number of ended sessions, the latest ones", () => {

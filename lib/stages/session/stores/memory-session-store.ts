@@ -8,8 +8,7 @@
  * @example
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
  */
-import { createSetupError } from "../../../errors/setup-error.js";
-import { valueText } from "../../../errors/value-text.js";
+import { checkWholeNumber } from "../../../errors/whole-number.js";
 import {
   FLASH_ONLY_MS,
   REMEMBER_ENDED_MS,
@@ -62,8 +61,13 @@ export class MemorySessionStore extends SessionStore {
   /** @throws FrameworkError `E_SESSION_STORE` for a limit that is not a whole number above 0 */
   constructor(options: MemorySessionStoreOptions = {}) {
     super();
-    this.maxSessions = checkLimit("maxSessions", options.maxSessions ?? DEFAULT_MAX_SESSIONS);
-    this.maxBytes = checkLimit("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES);
+    this.maxSessions = checkWholeNumber(
+      "E_SESSION_STORE",
+      "maxSessions",
+      options.maxSessions ?? DEFAULT_MAX_SESSIONS,
+      [1],
+    );
+    this.maxBytes = checkWholeNumber("E_SESSION_STORE", "maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES, [1]);
   }
 
   /** The number of records, expired ones included until they are removed. */
@@ -196,11 +200,6 @@ function countBytes(values: SessionValues): number {
   let length = 0;
   for (const [name, text] of values) length += name.length + text.length;
   return SESSION_BYTES + 2 * length;
-}
-
-function checkLimit(name: string, limit: number): number {
-  if (Number.isSafeInteger(limit) && limit > 0) return limit;
-  throw createSetupError("E_SESSION_STORE", `${name} is a whole number above 0, not ${valueText(limit)}`);
 }
 
 function mergeChanges(values: SessionValues, { set, deleted }: SessionChanges): SessionValues {
