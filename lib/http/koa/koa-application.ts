@@ -82,7 +82,8 @@ export class KoaApplication extends ErrorEvents {
     const hadListener = this.listenerCount("error") > 0;
     const listener = super.callback();
     // Koa adds its listener where there is none. It would write the errors to the console instead of the log.
-    if (!hadListener) this.removeAllListeners("error");
+    // oxlint-disable-next-line typescript/unbound-method -- Koa adds it unbound.
+    if (!hadListener) this.off("error", this.onerror);
     return listener;
   }
 

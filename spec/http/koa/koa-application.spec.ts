@@ -38,6 +38,8 @@ const hello = new Routes([
 /** Packages without types pass any value. */
 const untyped = (value: unknown): never => value as never;
 
+function ignore(): void {}
+
 const namesOf = ({ middleware }: Koa): readonly string[] => middleware.map(({ name }) => name);
 
 type Listener = (incoming: http.IncomingMessage, response: http.ServerResponse) => unknown;
@@ -357,6 +359,25 @@ describe("koa.callback()", () => {
     builder.koa.callback();
 
     expect(builder.koa.listeners("error")).to.deep.equal([listener]);
+  });
+
+  it("keeps a listener that a tracer adds in its own callback() of Koa", () => {
+    const callback = Reflect.get(Koa.prototype, "callback");
+    Koa.prototype.callback = function (this: Koa) {
+      const made = callback.call(this);
+      this.on("error", ignore);
+      return made;
+    };
+    const builder = Application.create();
+    builder.build();
+
+    try {
+      builder.koa.callback();
+    } finally {
+      Koa.prototype.callback = callback;
+    }
+
+    expect(builder.koa.listeners("error")).to.deep.equal([ignore]);
   });
 
   it("gives a context to a socket without a request in flight", async () => {
