@@ -1,7 +1,8 @@
 /**
  * All private names of Node that the framework uses. Each saves time and does nothing else. `node-internals-public.ts` beside this file has
  * the same functions on Node's documented API alone, and `docs/decisions/node-private-names.md` has the figures. `#node-internals` in
- * `package.json` chooses: `node --conditions=stagecraft-public-node` takes the other file. Not for names that a behaviour depends on.
+ * `package.json` chooses: `node --conditions=stagecraft-public-node`, Bun and Deno take the other file. Not for names that a behaviour
+ * depends on.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 

@@ -63,6 +63,8 @@ describe("the private names of Node", () => {
   for (const [what, options, file] of [
     ["are the default", [], "/lib/http/node-internals.js"],
     ["are absent under the condition of package.json", [CONDITION], "/lib/http/node-internals-public.js"],
+    ["are absent under Bun", ["--conditions=bun"], "/lib/http/node-internals-public.js"],
+    ["are absent under Deno", ["--conditions=deno"], "/lib/http/node-internals-public.js"],
   ] as const) {
     it(what, async () => {
       const code = 'console.log(import.meta.resolve("#node-internals"))';
