@@ -233,7 +233,7 @@ describe("the guide to the lifecycle", () => {
 
 describe("lock files and scripts", () => {
   it("name no registry, so that npm uses the configured one", () => {
-    const folders = ["", "spec/tools/bench/peers/", "spec/tools/neighbours/"];
+    const folders = ["", "spec/tools/bench/peers/", "spec/tools/neighbours/", "spec/tools/reach/"];
     const locks = folders.map((folder) => `${folder}package-lock.json`);
     const settings = folders.map((folder) => `${folder}.npmrc`);
     const scripts = ["package.json", ".ci/run", ".ci/packed/run", ".ci/peers/run", ...settings];

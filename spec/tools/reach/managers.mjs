@@ -1,0 +1,59 @@
+/** Package managers: each installs the packed package in a way that hides packages nobody asked for, and runs the compiled program. */
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createProject, writeManifest } from "./project.mjs";
+import { served } from "./served.mjs";
+import { shownVersion } from "./table.mjs";
+import { binOf, execute, node } from "./tools.mjs";
+
+const MANAGERS = [
+  { name: "pnpm, strict", package: "pnpm", install: pnpm, flags: [] },
+  {
+    name: "Yarn, Plug'n'Play",
+    package: "@yarnpkg/cli-dist",
+    install: yarn,
+    flags: ["--require", "./.pnp.cjs", "--no-warnings", "--experimental-loader", "./.pnp.loader.mjs"],
+  },
+];
+
+/** @param parent where npm has installed the package */
+export async function managerRows(work, parent, tarball, resultOf) {
+  const compiled = createProject(parent, "managed", "inject");
+  await node(compiled, binOf("typescript-7", "tsc"), "-p", ".");
+  const rows = [];
+  for (const manager of MANAGERS) {
+    const folder = join(work, manager.package.replaceAll(/\W+/g, "-"));
+    mkdirSync(folder);
+    writeManifest(folder, tarball);
+    cpSync(join(compiled, "out/main.js"), join(folder, "main.js"));
+    const result = await resultOf(async () => {
+      await manager.install(folder);
+      await served(folder, process.execPath, ...manager.flags, "main.js");
+    });
+    rows.push({
+      "Package manager": manager.name,
+      Version: shownVersion(manager.package),
+      Result: result,
+    });
+  }
+  return rows;
+}
+
+async function pnpm(folder) {
+  writeFileSync(join(folder, ".npmrc"), "hoist=false\nstrict-peer-dependencies=false\n");
+  await node(folder, binOf("pnpm"), "install", "--no-frozen-lockfile", "--ignore-scripts");
+}
+
+/** Yarn does not read the settings of npm. */
+async function yarn(folder) {
+  const { stdout } = await execute("npm", ["config", "get", "registry"], { cwd: folder });
+  const settings = {
+    YARN_NPM_REGISTRY_SERVER: stdout.trim().replace(/\/$/, ""),
+    YARN_ENABLE_TELEMETRY: "0",
+    YARN_ENABLE_IMMUTABLE_INSTALLS: "0",
+    YARN_ENABLE_SCRIPTS: "0",
+    YARN_ENABLE_GLOBAL_CACHE: "0",
+  };
+  writeFileSync(join(folder, "yarn.lock"), "");
+  await execute(process.execPath, [binOf("@yarnpkg/cli-dist", "yarn"), "install"], { cwd: folder, env: settings });
+}
