@@ -18,7 +18,6 @@
 /// <reference types="reflect-metadata" preserve="true" />
 
 import { markCopy } from "../errors/copy.js";
-import type { FrameworkError } from "../errors/framework-error.js";
 import { bareDecorator, refuseReplaced, refuseStandardCall } from "../errors/bare-decorator.js";
 import type { InjectionToken } from "./token.js";
 import type { AbstractClass } from "../runtime/class.js";
@@ -73,7 +72,11 @@ export function Inject<T>(
 ): (target: object, key: undefined, index: number) => void {
   if (none.length > 0) throw bareDecorator("Inject(token)", token, "constructor");
   return (target, key: unknown, index) => {
-    if (typeof target !== "function" || key !== undefined) throw misplacedError(key);
+    if (typeof target !== "function" || key !== undefined)
+      throw createSetupError(
+        "E_INJECT_PLACE",
+        `@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`,
+      );
     const known = injections.get(target) ?? new Map<number, InjectionToken>();
     injections.set(target, known.set(index, token));
   };
@@ -96,11 +99,4 @@ export function getInjections(target: object): ReadonlyMap<number, InjectionToke
 export function getConstructorTypes(target: object): readonly unknown[] | undefined {
   const types: unknown = Reflect.getOwnMetadata("design:paramtypes", target);
   return Array.isArray(types) ? types : undefined;
-}
-
-function misplacedError(key: unknown): FrameworkError {
-  return createSetupError(
-    "E_INJECT_PLACE",
-    `@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`,
-  );
 }

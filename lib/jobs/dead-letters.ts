@@ -3,7 +3,6 @@
  * `deadLetters`.
  */
 import { AsyncResource } from "node:async_hooks";
-import type { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import type { Clock, Timer } from "../runtime/clock.js";
@@ -32,7 +31,8 @@ export function checkPurge(options: PurgeOptions): PurgeOptions {
   const { olderThanMs, keep } = options;
   if (olderThanMs !== undefined) checkWholeNumber("olderThanMs", olderThanMs, 0, MAX_AGE_MS);
   if (keep !== undefined) checkWholeNumber("keep", keep, 0, MAX_KEEP);
-  if (olderThanMs === undefined && keep === undefined) throw withoutBound();
+  if (olderThanMs === undefined && keep === undefined)
+    throw createSetupError("E_JOB_OPTION", "the removal of dead letters needs olderThanMs, keep, or both");
   return options;
 }
 
@@ -83,8 +83,4 @@ export class DeadLetterRetention {
     // The jitter keeps many processes from removing at the same moment.
     if (!this.isStopped) this.timer = this.clock.setTimeout(this.purge, INTERVAL_MS * (0.8 + Math.random() * 0.4));
   }
-}
-
-function withoutBound(): FrameworkError {
-  return createSetupError("E_JOB_OPTION", "the removal of dead letters needs olderThanMs, keep, or both");
 }

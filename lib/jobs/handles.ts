@@ -13,7 +13,6 @@
  */
 import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
 import { recordDecorated } from "../di/unlisted.js";
-import type { FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
 import type { AnyHandler } from "../endpoints/handler.js";
 import { type AnyJob, Job } from "./job.js";
@@ -58,7 +57,11 @@ export function Handles<Output>(
   if (!(job instanceof Job)) throw bareDecorator("Handles(job)", job);
   return (target, key) => {
     refuseStandardCall("Handles(job)", key);
-    if (typeof target === "function") throw staticMethod(target.name, key);
+    if (typeof target === "function")
+      throw createSetupError(
+        "E_JOB_STATIC",
+        `@Handles stands above the static method ${target.name}.${String(key)}: make it a method of the instance`,
+      );
     recordDecorated(target.constructor, job instanceof Schedule ? "@Every" : "@Handles");
     decorated.set(target, [...(decorated.get(target) ?? []), { job, key }]);
   };
@@ -87,11 +90,4 @@ function listPrototypes(instance: object): readonly object[] {
     chain.unshift(each);
   }
   return chain;
-}
-
-function staticMethod(className: string, key: string | symbol): FrameworkError {
-  return createSetupError(
-    "E_JOB_STATIC",
-    `@Handles stands above the static method ${className}.${String(key)}: make it a method of the instance`,
-  );
 }

@@ -79,9 +79,17 @@ export class Listener {
    * @throws FrameworkError `E_SERVER_TAKEN` for a server with a request listener, `E_SERVER_HTTP2` for an HTTP/2 server
    */
   static fromExisting(listener: net.Server | http.Server | https.Server, requests: RequestListener): Listener {
-    if (isHttp2(listener)) throw createHttp2Error();
+    if (isHttp2(listener))
+      throw createSetupError(
+        "E_SERVER_HTTP2",
+        "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
+      );
     if (isHttpServer(listener)) {
-      if (listener.listenerCount("request") > 0) throw createServerTakenError();
+      if (listener.listenerCount("request") > 0)
+        throw createSetupError(
+          "E_SERVER_TAKEN",
+          "serve() was given an http.Server that has a request listener already; give it one without",
+        );
       attach(listener, requests);
       return new Listener(listener, listener);
     }
@@ -222,18 +230,4 @@ function describeReason(address: ListenAddress, { code, message }: NodeJS.ErrnoE
   if (code === "EACCES") return `permission denied${"path" in address ? "" : "; ports below 1024 need a privilege"}`;
   if (code === "EADDRNOTAVAIL") return "this machine has no such address; check .bind(…)";
   return message;
-}
-
-function createHttp2Error(): FrameworkError {
-  return createSetupError(
-    "E_SERVER_HTTP2",
-    "serve() cannot use an HTTP/2 server; give that server application.callback() as its request listener",
-  );
-}
-
-function createServerTakenError(): FrameworkError {
-  return createSetupError(
-    "E_SERVER_TAKEN",
-    "serve() was given an http.Server that has a request listener already; give it one without",
-  );
 }

@@ -64,7 +64,11 @@ export class Maintenance {
    */
   allow(path: string): this {
     // JavaScript callers may pass any value.
-    if (typeof path !== "string" || path === "" || /[?#\s]/.test(path)) throw createPathError(path);
+    if (typeof path !== "string" || path === "" || /[?#\s]/.test(path))
+      throw createSetupError(
+        "E_MAINTENANCE_PATH",
+        `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for all paths`,
+      );
     if (path.includes("*")) throw createPatternError(path);
     const bare = trimSlashes(path);
     if (bare === "") this.allowsAllPaths = true;
@@ -153,12 +157,5 @@ function createPatternError(path: string): FrameworkError {
   return createSetupError(
     "E_MAINTENANCE_PATH",
     `allow(${JSON.stringify(path)}) cannot be a pattern: allow("/${bare}") lets ${bare === "" ? "all paths" : "all paths below it"} through`,
-  );
-}
-
-function createPathError(path: unknown): FrameworkError {
-  return createSetupError(
-    "E_MAINTENANCE_PATH",
-    `allow(${JSON.stringify(path)}) would match no request: give a path such as "/status", or "/" for all paths`,
   );
 }

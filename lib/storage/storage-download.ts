@@ -70,7 +70,8 @@ async function createConditionalReply(
   if (file === undefined) throw new StoredFileMissingError();
   const validators = toValidators(file);
   const outcome = evaluateConditions(headers, validators);
-  if (outcome === 412) throw preconditionFailed();
+  if (outcome === 412)
+    throw new FrameworkError("The file is not in the expected state.", { code: "E_STORAGE_PRECONDITION", status: 412 });
   if (outcome === 304) return withFileHeaders(Reply.empty(304), file, disposition);
   if (method === "HEAD") return withLength(withFileHeaders(Reply.empty(200), file, disposition), file.size);
   const range = isRangeCurrent(headers, validators) ? readRange(headers.range, file.size) : undefined;
@@ -116,8 +117,4 @@ function withLength(reply: Reply, length: number): Reply {
 function toValidators({ etag, modified: date }: StoredFile): Validators {
   const modified = toModifiedSeconds(date.getTime());
   return { etag, modified, lastModified: formatHttpDate(modified) };
-}
-
-function preconditionFailed(): FrameworkError {
-  return new FrameworkError("The file is not in the expected state.", { code: "E_STORAGE_PRECONDITION", status: 412 });
 }

@@ -55,7 +55,13 @@ export class MultipartForm {
     this.boundary = parseBoundary(incoming.headers);
     this.parser = createParser(this.boundary, limits);
     if (Number(incoming.headers["content-length"] ?? 0) > this.maxBytes) throw createTooLargeError(this.maxBytes);
-    if (incoming.readableEnded || incoming.destroyed || incoming.readableFlowing !== null) throw wasRead();
+    if (incoming.readableEnded || incoming.destroyed || incoming.readableFlowing !== null)
+      throw new FrameworkError(
+        "the request's body was read already: ctx.uploads reads it once, and before other readers",
+        {
+          code: "E_BODY_BROKEN_OFF",
+        },
+      );
   }
 
   /**
@@ -246,13 +252,4 @@ function malformed(fault: string, cause?: unknown): BadRequestError {
 
 function tooLargePart(kind: "file" | "text", bytes: number): PayloadTooLargeError {
   return new PayloadTooLargeError(`A ${kind} of the form is larger than ${bytes} bytes.`);
-}
-
-function wasRead(): FrameworkError {
-  return new FrameworkError(
-    "the request's body was read already: ctx.uploads reads it once, and before other readers",
-    {
-      code: "E_BODY_BROKEN_OFF",
-    },
-  );
 }

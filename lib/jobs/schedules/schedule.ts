@@ -10,7 +10,6 @@
  * export const sweep = schedule("links.sweep", "0 3 * * *", { timeZone: "Europe/Berlin" });
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
-import type { FrameworkError } from "../../errors/framework-error.js";
 import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { CronTimes } from "./cron-times.js";
@@ -52,7 +51,11 @@ export class Schedule extends Job<ScheduledTick> {
   /** @internal Use `schedule`. */
   constructor(name: string, cron: string, { timeZone = "UTC", missed = "once", ...options }: ScheduleOptions = {}) {
     super(name, undefined, options);
-    if (missed !== "once" && missed !== "skip") throw invalidMissed(name, missed);
+    if (missed !== "once" && missed !== "skip")
+      throw createSetupError(
+        "E_SCHEDULE_MISSED",
+        `missed of the schedule ${name} is "once" or "skip", not ${valueText(missed)}`,
+      );
     this.missed = missed;
     this.times = new CronTimes(cron, timeZone);
   }
@@ -80,11 +83,4 @@ export class Schedule extends Job<ScheduledTick> {
 export function schedule(name: string, cron: string, options?: ScheduleOptions): Schedule {
   checkOptionNames(options, NAMES, `schedule("${valueText(name)}")`);
   return new Schedule(name, cron, options);
-}
-
-function invalidMissed(name: string, missed: unknown): FrameworkError {
-  return createSetupError(
-    "E_SCHEDULE_MISSED",
-    `missed of the schedule ${name} is "once" or "skip", not ${valueText(missed)}`,
-  );
 }

@@ -9,7 +9,6 @@
  * builder.securityHeaders(new SecurityHeaders().withHsts().withCspNonce("script-src 'self' 'nonce-{nonce}'"));
  */
 import type { Exchange } from "../../http/request/exchange.js";
-import type { FrameworkError } from "../../errors/framework-error.js";
 import type { ResponseHead, HeadCompleter } from "../../http/response/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { CspNonce } from "./csp-nonce.js";
@@ -47,7 +46,11 @@ export class SecurityHeaders extends StageLayer {
    */
   withCsp(policy: string): this {
     const text = checkPolicy(policy);
-    if (text.trim() === "") throw createEmptyPolicyError();
+    if (text.trim() === "")
+      throw createSetupError(
+        "E_HEADER_VALUE",
+        "an empty Content-Security-Policy has no restriction; leave withCsp out, or write a policy",
+      );
     this.policy = text;
     this.template = undefined;
     return this;
@@ -61,7 +64,11 @@ export class SecurityHeaders extends StageLayer {
    */
   withCspNonce(template: string): this {
     const parts = checkPolicy(template).split(PLACEHOLDER);
-    if (parts.length === 1) throw createPlaceholderError(template);
+    if (parts.length === 1)
+      throw createSetupError(
+        "E_CSP_PLACEHOLDER",
+        `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
+      );
     this.template = parts;
     this.policy = undefined;
     return this;
@@ -110,19 +117,5 @@ function checkPolicy(text: string): string {
   throw createSetupError(
     "E_HEADER_VALUE",
     `${JSON.stringify(text)} cannot be a Content-Security-Policy; write it on one line, in ASCII (hosts in Punycode)`,
-  );
-}
-
-function createEmptyPolicyError(): FrameworkError {
-  return createSetupError(
-    "E_HEADER_VALUE",
-    "an empty Content-Security-Policy has no restriction; leave withCsp out, or write a policy",
-  );
-}
-
-function createPlaceholderError(template: string): FrameworkError {
-  return createSetupError(
-    "E_CSP_PLACEHOLDER",
-    `the template ${JSON.stringify(template)} has no {nonce}; write 'nonce-{nonce}' where it belongs, or use withCsp`,
   );
 }

@@ -206,7 +206,10 @@ export class MemoryJobs implements JobStore {
   }
 
   private addNow(jobs: readonly NewJob[]): readonly Dispatched[] {
-    if (this.jobs.size + jobs.length > this.maxJobs) throw full(this.maxJobs);
+    if (this.jobs.size + jobs.length > this.maxJobs)
+      throw new UnavailableError(`The queue in memory has its maximum of ${this.maxJobs} jobs.`, {
+        code: "E_JOBS_FULL",
+      });
     const results = jobs.map((job) => this.addOne(job));
     this.wake();
     return results;
@@ -307,8 +310,4 @@ export class MemoryJobs implements JobStore {
 
 function toReapedJob({ id, name, queue, attempt, state, reason }: StoredJob): ReapedJob {
   return { id, name, queue, attempt, isDead: state === "dead", reason };
-}
-
-function full(maxJobs: number): UnavailableError {
-  return new UnavailableError(`The queue in memory has its maximum of ${maxJobs} jobs.`, { code: "E_JOBS_FULL" });
 }
