@@ -68,6 +68,11 @@ const EXPLANATIONS: Readonly<Record<NoTokenReason, ReasonText>> = {
     what: (found) => `its type ${found} does not say which value is meant`,
     fix: "use @Inject(token<…>(…)), or inject a class that holds the value",
   },
+  standard: {
+    code: "E_TYPE_ERASED",
+    what: () => "standard decorators keep no types of parameters",
+    fix: 'give it a default: store = inject(Store); or set "experimentalDecorators" and "emitDecoratorMetadata" for tsc',
+  },
   "not a token": {
     code: "E_TOKEN_INVALID",
     what: (found) => `${found} is neither a class nor a token`,

@@ -4,12 +4,12 @@
  * none.
  */
 import { enterContext } from "./construction/inject.js";
-import { getConstructorTypes, getInjections, isInjectable } from "./injectable.js";
+import { getConstructorTypes, findDecoratorKind, getInjections } from "./injectable.js";
 import { isInjectionToken, type InjectionToken } from "./token.js";
 import { isClass, type Class } from "../runtime/class.js";
 
 /** Why a parameter has no token. */
-export type NoTokenReason = "type-only" | "interface" | "undefined" | "primitive" | "not a token";
+export type NoTokenReason = "type-only" | "interface" | "undefined" | "primitive" | "not a token" | "standard";
 
 export interface ConstructorParameter {
   /** Counted from 1. */
@@ -44,7 +44,9 @@ export function readConstructor(target: Class): ConstructorShape {
   );
   const isReadable = parameters.every(({ position }) => position > declaredBy.length || injections.has(position - 1));
   if (types !== undefined || isReadable) return { declaredBy, parameters };
-  const unreadableBecause = isInjectable(declaredBy) ? "metadata dropped" : "undecorated";
+  if (findDecoratorKind(declaredBy) === "standard")
+    return { declaredBy, parameters: parameters.map(toUntypedParameter) };
+  const unreadableBecause = findDecoratorKind(declaredBy) === "legacy" ? "metadata dropped" : "undecorated";
   return { declaredBy, parameters: [], unreadableBecause };
 }
 
@@ -73,6 +75,11 @@ function toInjectedParameter(index: number, token: unknown): ConstructorParamete
   const position = index + 1;
   if (isInjectionToken(token)) return { position, token, found: token };
   return { position, token: undefined, reason: token === undefined ? "undefined" : "not a token", found: token };
+}
+
+/** Standard decorators know no types, so only a default can say what to inject. */
+function toUntypedParameter(parameter: ConstructorParameter): ConstructorParameter {
+  return parameter.reason === undefined ? parameter : { ...parameter, reason: "standard" };
 }
 
 /** @param isDefaulted true from the first parameter with a default on: the default applies, unless the type is a class. */

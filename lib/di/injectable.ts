@@ -18,7 +18,7 @@
 /// <reference types="reflect-metadata" preserve="true" />
 
 import { markCopy } from "../errors/copy.js";
-import { bareDecorator, refuseReplaced, refuseStandardCall } from "../errors/bare-decorator.js";
+import { bareDecorator, isStandardContext, refuseReplaced, requireClass } from "../errors/bare-decorator.js";
 import type { InjectionToken } from "./token.js";
 import type { AbstractClass } from "../runtime/class.js";
 import { createSetupError } from "../errors/setup-error.js";
@@ -47,16 +47,21 @@ export class Annotation<T> {
   }
 }
 
-const decorated = new Annotation<true>();
+/** How a compiler calls the decorators of a class. */
+export type DecoratorKind = "legacy" | "standard";
+
+const kinds = new Annotation<DecoratorKind>();
 const injections = new Annotation<Map<number, InjectionToken>>();
 
-/** Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target)`. */
-export function Injectable(...none: readonly never[]): (target: AbstractClass) => void {
+/** Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target, context)`. */
+export function Injectable(
+  ...none: readonly never[]
+): (target: AbstractClass, context?: ClassDecoratorContext) => void {
   if (none.length > 0) throw bareDecorator("Injectable()", none[0]);
-  return (target: AbstractClass, context?: unknown) => {
-    refuseStandardCall("Injectable()", context);
+  return (target, context) => {
+    requireClass("Injectable()", context);
     refuseReplaced(target);
-    decorated.set(target, true);
+    kinds.set(target, isStandardContext(context) ? "standard" : "legacy");
     markCopy(target);
   };
 }
@@ -73,18 +78,15 @@ export function Inject<T>(
   if (none.length > 0) throw bareDecorator("Inject(token)", token, "constructor");
   return (target, key: unknown, index) => {
     if (typeof target !== "function" || key !== undefined)
-      throw createSetupError(
-        "E_INJECT_PLACE",
-        `@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`,
-      );
+      throw createSetupError("E_INJECT_PLACE", formatMisplaced(key));
     const known = injections.get(target) ?? new Map<number, InjectionToken>();
     injections.set(target, known.set(index, token));
   };
 }
 
-/** Whether the class carries `@Injectable()` or a decorator that includes it. */
-export function isInjectable(target: object): boolean {
-  return decorated.get(target) === true;
+/** `undefined` for a class without `@Injectable()` and without a decorator that includes it. */
+export function findDecoratorKind(target: object): DecoratorKind | undefined {
+  return kinds.get(target);
 }
 
 /** The tokens of `@Inject` on the constructor that this class declares, by index from 0. */
@@ -99,4 +101,10 @@ export function getInjections(target: object): ReadonlyMap<number, InjectionToke
 export function getConstructorTypes(target: object): readonly unknown[] | undefined {
   const types: unknown = Reflect.getOwnMetadata("design:paramtypes", target);
   return Array.isArray(types) ? types : undefined;
+}
+
+function formatMisplaced(key: unknown): string {
+  return isStandardContext(key)
+    ? `@Inject stands on the ${key.kind} ${String(key.name)}: as a standard decorator it has no place; write inject(Token) as the default of a constructor parameter, or as the value of a field`
+    : `@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`;
 }

@@ -15,7 +15,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
-import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
+import { bareDecorator, requireClass } from "../errors/bare-decorator.js";
 import { Annotation, Injectable } from "./injectable.js";
 import { describeToken, type InjectionToken } from "./token.js";
 import { isClass, type AbstractClass, type Class } from "../runtime/class.js";
@@ -58,7 +58,7 @@ export type ModuleDefinition = Required<ModuleOptions>;
 const definitions = new Annotation<ModuleDefinition>();
 
 /** Declares a module. Its class is built once for each application, and its constructor is injected like any other. */
-export function Module(options: ModuleOptions = {}): (target: AbstractClass) => void {
+export function Module(options: ModuleOptions = {}): (target: AbstractClass, context?: ClassDecoratorContext) => void {
   if (isClass(options)) throw bareDecorator("Module({ … })", options);
   const definition: ModuleDefinition = {
     imports: toList(options.imports),
@@ -68,10 +68,10 @@ export function Module(options: ModuleOptions = {}): (target: AbstractClass) => 
     middleware: toList(options.middleware),
     events: toList(options.events),
   };
-  return (target: AbstractClass, context?: unknown) => {
-    refuseStandardCall("Module({ … })", context);
+  return (target, context) => {
+    requireClass("Module({ … })", context);
     checkOptionNames(options, NAMES, `@Module of ${describeToken(target)}`);
-    Injectable()(target);
+    Injectable()(target, context);
     definitions.set(target, definition);
   };
 }

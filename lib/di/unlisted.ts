@@ -3,13 +3,14 @@
  * `@Every`. `run()` warns of each class that no module lists.
  */
 import type { Warning } from "../errors/diagnostic.js";
+import { isClass } from "../runtime/class.js";
 import { describeToken } from "./token.js";
 
-/** The decorators of each class. Weak references, so that a class that a function has created can be collected as garbage. */
+/** The decorators of each class; of a class that a standard decorator does not know, those of the method. Weak references, so that a class that a function has created can be collected as garbage. */
 const decorators = new WeakMap<object, Set<string>>();
 const declared = new Set<WeakRef<object>>();
 
-/** The classes that a module of a built application lists, and their bases. */
+/** The classes that a module of a built application lists, their bases, and the methods of both. */
 const listed = new WeakSet<object>();
 
 /** @param decorator as it is written: `@On` */
@@ -20,7 +21,11 @@ export function recordDecorated(target: object, decorator: string): void {
 }
 
 export function markListed(target: object): void {
-  for (let each: unknown = target; typeof each === "function"; each = Object.getPrototypeOf(each)) listed.add(each);
+  for (let each: unknown = target; typeof each === "function"; each = Object.getPrototypeOf(each)) {
+    listed.add(each);
+    const members = Object.values(Object.getOwnPropertyDescriptors(Object(each.prototype)));
+    for (const { value } of members) if (typeof value === "function") listed.add(value);
+  }
 }
 
 /** The classes of the process that no module of a built application lists. */
@@ -38,7 +43,9 @@ const EFFECTS: readonly (readonly [decorator: string, effect: string])[] = [
 /** The warnings of `run()`. Controllers have a separate warning. */
 export function findUnlistedProviders(): readonly Warning[] {
   return EFFECTS.flatMap(([decorator, effect]) => {
-    const classes = findUnlistedClasses(decorator).map(describeToken);
+    const classes = findUnlistedClasses(decorator).map((each) =>
+      isClass(each) ? describeToken(each) : `the class of ${describeToken(each)}()`,
+    );
     if (classes.length === 0) return [];
     const message = `a class has ${decorator} and no module lists it: ${effect}`;
     return [{ message, fields: { classes, fix: "list the class under providers of a module" } }];

@@ -11,9 +11,10 @@
  * }
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/bare-decorator.js";
+import { bareDecorator, isDecoratorCall } from "../errors/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
+import { type MethodKey, MethodRecords, toDecoratedMethod } from "./method-records.js";
 import { joinPaths, Path, requirePathText, type UrlArguments } from "./path.js";
 import { createSetupError } from "../errors/setup-error.js";
 
@@ -35,7 +36,10 @@ export interface RouteOptions {
 }
 
 export interface Endpoint<P extends string = string> extends RouteOptions {
-  /** Decorates the method that handles this endpoint. */
+  /** Decorates the method that handles this endpoint, as a standard decorator. */
+  <H extends AnyHandler>(method: H & Fits<H, P>, context: ClassMethodDecoratorContext): void;
+  // The compiler ends its message with the last of the signatures that fit by their count of arguments.
+  /** Decorates the method that handles this endpoint, with `experimentalDecorators`. */
   <H extends AnyHandler>(
     target: object,
     key: string | symbol,
@@ -109,9 +113,9 @@ export function createEndpoint<P extends string>(
   if (isBareDecorator(path, options)) throw bareDecorator(`${capitalize(method)}("/path")`, path, options);
   if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalize(method)}("${path}")`);
   const { name, page, pages = [], ...rest } = typeof options === "string" ? { name: options } : (options ?? {});
-  const decorate = (target: object, key: string | symbol): void => {
-    refuseStandardCall(`${capitalize(method)}("${path}")`, key);
-    recordMethod(target, { key, endpoint: created });
+  const decorate = (target: object, key: MethodKey): void => {
+    const handler = toDecoratedMethod(`${capitalize(method)}("${path}")`, target, key);
+    handled.add(handler, { key: handler.key, endpoint: created });
   };
   const members = {
     method,
@@ -173,12 +177,8 @@ export interface HandlerMethod {
   readonly endpoint: Endpoint;
 }
 
-/** The decorated methods by prototype, the decorated static methods by class. */
-const decorated = new WeakMap<object, readonly HandlerMethod[]>();
-
-function recordMethod(target: object, method: HandlerMethod): void {
-  decorated.set(target, [...(decorated.get(target) ?? []), method]);
-}
+/** The endpoints of methods. */
+const handled = new MethodRecords<HandlerMethod>();
 
 /** Returns the decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
 export function getDecoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
@@ -191,14 +191,8 @@ export function getDecoratedStatics(controller: AnyClass): readonly HandlerMetho
 }
 
 function collectInherited(targets: readonly object[]): readonly HandlerMethod[] {
-  const byKey = new Map<string | symbol, HandlerMethod[]>();
-  for (const target of targets) {
-    const own = decorated.get(target) ?? [];
-    for (const { key } of own) byKey.delete(key);
-    // Decorators of one method run from the lowest to the uppermost; the uppermost comes first here.
-    for (const method of own) byKey.set(method.key, [method, ...(byKey.get(method.key) ?? [])]);
-  }
-  return [...byKey.values()].flat();
+  // Decorators of one method run from the lowest to the uppermost; the uppermost comes first here.
+  return [...handled.getInherited(targets).values()].flatMap((own) => own.toReversed());
 }
 
 /** Records the path of a route of the endpoint with all prefixes, for the URL of the endpoint. @internal */

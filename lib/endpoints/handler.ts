@@ -18,13 +18,11 @@ export type AnyHandler = (...args: never[]) => unknown;
 export type AnyClass = abstract new (...args: never[]) => object;
 
 /**
- * The descriptor of a method that fits the path. For other methods it is a type that no descriptor has; the name of its property is the
- * reason.
+ * Every type, for a method that fits the path. For other methods it is a type that neither a method nor its descriptor has; the name of its
+ * property is the reason.
  */
 export type Fits<H extends AnyHandler, P extends string> =
-  Handles<H, P> extends true
-    ? TypedPropertyDescriptor<H>
-    : { readonly "handler asks for parameters that this path does not have": P };
+  Handles<H, P> extends true ? unknown : { readonly "handler asks for parameters that this path does not have": P };
 
 /** The same check for the controller of a resource, whose methods are found by their names. A table allows every class. */
 export type FitsTable<C extends AnyClass, T extends object> = T extends ResourceMark

@@ -1,7 +1,7 @@
 /** The entry point `@stagecraft/framework/jobs`: jobs, their handlers, schedules, and the store in memory. Schedules need `croner`. */
 export { Job, job, type AnyJob, type JobConcurrency, type JobOptions } from "../jobs/job.js";
 export type { BackoffFunction, JobBackoff } from "../jobs/retry-delay.js";
-export { Handles, type FitsJob } from "../jobs/handles.js";
+export { Handles, type FitsJob, type JobDecorator } from "../jobs/handles.js";
 export {
   FinalJobError,
   JobCancelledError,

@@ -99,6 +99,7 @@ export {
   Middleware,
   middleware,
   type MiddlewareClass,
+  type MiddlewareDecorator,
   type MiddlewareInput,
   type PlainMiddlewareClass,
 } from "../routing/middleware.js";

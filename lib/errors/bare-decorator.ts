@@ -1,7 +1,7 @@
 /**
- * Refuses a decorator that is written without parentheses, or called as a standard decorator. Its factory then gets the decorated class or
- * member as its arguments, and the class silently loses its decorator or is replaced by a function. The compiler refuses this; other tools
- * do not check it.
+ * Refuses a decorator that is written without parentheses: its factory then gets the decorated class or member as its arguments, and the
+ * class silently loses its decorator or is replaced by a function. Refuses also a decorator above a member of another kind. The compiler
+ * finds both; other tools do not check them.
  */
 import type { FrameworkError } from "./framework-error.js";
 import { isClass, type Class } from "../runtime/class.js";
@@ -27,13 +27,8 @@ function formatBareText(decorator: string, place: string): string {
   return `@${name} stands above ${place} without parentheses: write @${decorator}`;
 }
 
-/** The second argument of a call of the standard kind, by the TC39 proposal: `kind` is "class", "method", "field" and so on. */
-interface StandardContext {
-  readonly kind: string;
-  readonly name: unknown;
-}
-
-function isStandardContext(value: unknown): value is StandardContext {
+/** Whether a call is of the standard kind, by its second argument. */
+export function isStandardContext(value: unknown): value is DecoratorContext {
   return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
 }
 
@@ -46,23 +41,20 @@ export function isDecoratorCall(second: unknown): boolean {
 }
 
 /**
- * The decorators of the framework are of the kind that TypeScript calls experimental. A tool without that setting calls them as standard
- * decorators, and they would silently have no effect.
- *
- * @param decorator as it is written: `Get("/")`
- * @param second the second argument of the call
- * @throws FrameworkError `E_DECORATOR_KIND` for a call of the standard kind
+ * @param decorator as it is written: `Module({ … })`
+ * @param context only that of a standard call tells the kind
+ * @throws FrameworkError `E_DECORATOR_KIND` for the decorator of a class above anything else
  */
-export function refuseStandardCall(decorator: string, second: unknown): void {
-  if (!isStandardContext(second)) return;
-  const place = second.kind === "class" ? String(second.name) : `the ${second.kind} ${String(second.name)}`;
-  const what = `@${decorator} above ${place} is called as a standard decorator, which it is not`;
-  throw createSetupError("E_DECORATOR_KIND", `${what}; fix: ${OLDER_KIND}`);
+export function requireClass(decorator: string, context: DecoratorContext | undefined): void {
+  if (isStandardContext(context) && context.kind !== "class") throw otherKind(decorator, context, "class");
 }
 
-const OLDER_KIND =
-  'set "experimentalDecorators": true and "emitDecoratorMetadata": true below "compilerOptions" of tsconfig.json, ' +
-  "which tsc, tsx, Bun and Deno read, and start the program from the folder of that file";
+/** @param needed what the decorator belongs above */
+export function otherKind(decorator: string, context: DecoratorContext, needed: string): FrameworkError {
+  const kind = context.kind !== "class" && context.private ? `private ${context.kind}` : context.kind;
+  const message = `@${decorator} stands above the ${kind} ${String(context.name)}: it belongs above a ${needed}`;
+  return createSetupError("E_DECORATOR_KIND", message);
+}
 
 /** The class that a bare decorator has replaced, by the function that replaces it. */
 const replaced = new WeakMap<object, { readonly decorator: string; readonly target: Class }>();

@@ -9,13 +9,14 @@
  *   @On(linkCreated, { queued: true }) async report({ id }: { id: string }) { … }
  * }
  */
-import { bareDecorator, isDecoratorCall, refuseStandardCall } from "../errors/bare-decorator.js";
+import { bareDecorator, isDecoratorCall } from "../errors/bare-decorator.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import { type AnyClass, type AnyHandler, getClassChain } from "../endpoints/handler.js";
+import type { AnyHandler } from "../endpoints/handler.js";
+import { type MethodKey, MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import type { EventType } from "./event.js";
 
 export interface ListenerOptions {
@@ -43,24 +44,27 @@ export interface ListenerMethod {
 }
 
 /**
- * The descriptor of a method that takes the payload. For other methods it is a type that no descriptor has, and the name of its property is
- * the text of the compiler's error.
+ * Every type, for a method that takes the payload. For other methods it is a type that neither a method nor its descriptor has, and the name
+ * of its property is the text of the compiler's error.
  */
 export type ListensTo<H extends AnyHandler, P> =
   Parameters<H> extends []
-    ? TypedPropertyDescriptor<H>
+    ? unknown
     : [P] extends Parameters<H>
-      ? TypedPropertyDescriptor<H>
+      ? unknown
       : { readonly "listener asks for a payload that the event does not have": P };
 
-export type ListenerDecorator<P> = <H extends AnyHandler>(
-  target: object,
-  key: string | symbol,
-  descriptor: TypedPropertyDescriptor<H> & ListensTo<H, P>,
-) => void;
+/** The standard kind of call comes first, as in `Endpoint`. */
+export interface ListenerDecorator<P> {
+  <H extends AnyHandler>(method: H & ListensTo<H, P>, context: ClassMethodDecoratorContext): void;
+  <H extends AnyHandler>(
+    target: object,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<H> & ListensTo<H, P>,
+  ): void;
+}
 
-/** The listeners of each class, by its prototype. */
-const listeners = new WeakMap<object, readonly ListenerMethod[]>();
+const listeners = new MethodRecords<Omit<ListenerMethod, "key">>();
 
 /** @throws FrameworkError `E_EVENT_LISTENER` for a value that does not come from `event()`, for two options, or above a static method */
 export function On<P>(event: EventType<P>, options: ListenerOptions = {}): ListenerDecorator<P> {
@@ -68,12 +72,11 @@ export function On<P>(event: EventType<P>, options: ListenerOptions = {}): Liste
   checkOptionNames(options, NAMES, "@On");
   if (typeof event?.name !== "string") throw listenerError(`@On needs an event, not ${valueText(event)}`);
   const time = getListenerTime(options);
-  return (target, key) => {
-    refuseStandardCall("On(event)", key);
-    if (typeof target === "function")
-      throw listenerError(`@On stands above the static method ${target.name}.${String(key)}`);
-    recordDecorated(target.constructor, "@On");
-    listeners.set(target, [...(listeners.get(target) ?? []), { event, key, time }]);
+  return (target: object, key: MethodKey): void => {
+    const method = toDecoratedMethod("On(event)", target, key);
+    if (method.isStatic) throw listenerError(`@On stands above the static method ${method.place}`);
+    recordDecorated(method.declaredBy, "@On");
+    listeners.add(method, { event, time });
   };
 }
 
@@ -91,16 +94,7 @@ function getListenerTime({
 
 /** The decorated methods of an object's class and of its bases, base first. A method that is decorated again has only its new events. */
 export function getListenerMethods(instance: object): readonly ListenerMethod[] {
-  const byKey = new Map<string | symbol, readonly ListenerMethod[]>();
-  for (const { prototype } of getClassChain(instance.constructor as AnyClass)) {
-    const declared = listeners.get(prototype) ?? [];
-    for (const { key } of declared)
-      byKey.set(
-        key,
-        declared.filter((method) => method.key === key),
-      );
-  }
-  return [...byKey.values()].flat();
+  return [...listeners.getOfInstance(instance)].flatMap(([key, own]) => own.map((each) => ({ ...each, key })));
 }
 
 function listenerError(what: string): FrameworkError {

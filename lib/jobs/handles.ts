@@ -11,21 +11,22 @@
  *   send({ to }: { to: string }, { signal }: JobContext) { return this.mailer.send(new WelcomeMail(to), { signal }); }
  * }
  */
-import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
+import { bareDecorator } from "../errors/bare-decorator.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { createSetupError } from "../errors/setup-error.js";
 import type { AnyHandler } from "../endpoints/handler.js";
+import { type MethodKey, MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import { type AnyJob, Job } from "./job.js";
 import type { JobContext } from "./job-context.js";
 import { Schedule } from "./schedules/schedule.js";
 
 /**
- * The descriptor of a method that takes the payload of the job. For other methods it is a type that no descriptor has. The compiler then
- * shows the name of its property as the reason.
+ * Every type, for a method that takes the payload of the job. For other methods it is a type that neither a method nor its descriptor has.
+ * The compiler then shows the name of its property as the reason.
  */
 export type FitsJob<H extends AnyHandler, Output> =
   TakesJob<Parameters<H>, Output> extends true
-    ? TypedPropertyDescriptor<H>
+    ? unknown
     : { readonly "handler does not take the payload of this job": Output };
 
 type TakesJob<P extends readonly unknown[], Output> = P extends []
@@ -43,27 +44,30 @@ export interface JobMethod {
   readonly key: string | symbol;
 }
 
-/** The decorated methods by prototype. */
-const decorated = new WeakMap<object, readonly JobMethod[]>();
+/** The standard kind of call comes first, as in `Endpoint`. */
+export interface JobDecorator<Output> {
+  <H extends AnyHandler>(method: H & FitsJob<H, Output>, context: ClassMethodDecoratorContext): void;
+  <H extends AnyHandler>(
+    target: object,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<H> & FitsJob<H, Output>,
+  ): void;
+}
+
+const handled = new MethodRecords<AnyJob>();
 
 /** @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_JOB_STATIC` above a static method */
-export function Handles<Output>(
-  job: Job<never, Output>,
-): <H extends AnyHandler>(
-  target: object,
-  key: string | symbol,
-  descriptor: TypedPropertyDescriptor<H> & FitsJob<H, Output>,
-) => void {
+export function Handles<Output>(job: Job<never, Output>): JobDecorator<Output> {
   if (!(job instanceof Job)) throw bareDecorator("Handles(job)", job);
-  return (target, key) => {
-    refuseStandardCall("Handles(job)", key);
-    if (typeof target === "function")
-      throw createSetupError(
-        "E_JOB_STATIC",
-        `@Handles stands above the static method ${target.name}.${String(key)}: make it a method of the instance`,
-      );
-    recordDecorated(target.constructor, job instanceof Schedule ? "@Every" : "@Handles");
-    decorated.set(target, [...(decorated.get(target) ?? []), { job, key }]);
+  const decorator = job instanceof Schedule ? "Every(schedule)" : "Handles(job)";
+  return (target: object, key: MethodKey): void => {
+    const method = toDecoratedMethod(decorator, target, key);
+    if (method.isStatic) {
+      const message = `@Handles stands above the static method ${method.place}: make it a method of the instance`;
+      throw createSetupError("E_JOB_STATIC", message);
+    }
+    recordDecorated(method.declaredBy, job instanceof Schedule ? "@Every" : "@Handles");
+    handled.add(method, job);
   };
 }
 
@@ -71,23 +75,5 @@ export function Handles<Output>(
  * The decorated methods of an object and of its base classes. A method that a subclass decorates again has only the jobs of the subclass.
  */
 export function listJobMethods(instance: object): readonly JobMethod[] {
-  const byKey = new Map<string | symbol, readonly JobMethod[]>();
-  for (const prototype of listPrototypes(instance)) {
-    const methods = decorated.get(prototype) ?? [];
-    for (const { key } of methods)
-      byKey.set(
-        key,
-        methods.filter((method) => method.key === key),
-      );
-  }
-  return [...byKey.values()].flat();
-}
-
-/** The methods of the base class come first. */
-function listPrototypes(instance: object): readonly object[] {
-  const chain: object[] = [];
-  for (let each: unknown = instance; typeof each === "object" && each !== null; each = Object.getPrototypeOf(each)) {
-    chain.unshift(each);
-  }
-  return chain;
+  return [...handled.getOfInstance(instance)].flatMap(([key, jobs]) => jobs.map((job) => ({ job, key })));
 }

@@ -9,7 +9,7 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
-import { bareDecorator, refuseStandardCall } from "../errors/bare-decorator.js";
+import { bareDecorator, requireClass } from "../errors/bare-decorator.js";
 import { Injectable } from "../di/injectable.js";
 import { isClass } from "../runtime/class.js";
 import { recordDecorated } from "../di/unlisted.js";
@@ -29,14 +29,18 @@ type Plain<P extends string> = P extends `${string}{${string}`
   : P;
 
 /** A table, of which exactly one decorated method handles each entry; or a resource, of which methods handle the actions of their names. */
-export function Controller<T extends object>(table: T): <C extends AnyClass>(target: C & FitsTable<C, T>) => void;
+export function Controller<T extends object>(
+  table: T,
+): <C extends AnyClass>(target: C & FitsTable<C, T>, context?: ClassDecoratorContext) => void;
 /** Endpoints written above the methods, below a prefix without captures. Write captures into the endpoints, or use a table. */
-export function Controller<const P extends string = "">(prefix?: Plain<P>): (target: AnyClass) => void;
-export function Controller(source: string | object = ""): (target: AnyClass) => void {
+export function Controller<const P extends string = "">(
+  prefix?: Plain<P>,
+): (target: AnyClass, context?: ClassDecoratorContext) => void;
+export function Controller(source: string | object = ""): (target: AnyClass, context?: ClassDecoratorContext) => void {
   if (isClass(source)) throw bareDecorator('Controller("/prefix")', source);
-  return (target: AnyClass, context?: unknown) => {
-    refuseStandardCall("Controller(…)", context);
-    Injectable()(target);
+  return (target, context) => {
+    requireClass("Controller(…)", context);
+    Injectable()(target, context);
     if (typeof source === "string") mountAll(target, source);
     sources.set(target, toControllerSource(source));
     recordDecorated(target, "@Controller");

@@ -18,8 +18,8 @@ import {
   bareDecorator,
   describeBareUse,
   isDecoratorCall,
+  isStandardContext,
   recordFactory,
-  refuseStandardCall,
 } from "../errors/bare-decorator.js";
 import { describeToken } from "../di/token.js";
 import { isClass } from "../runtime/class.js";
@@ -27,6 +27,7 @@ import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Context } from "../http/request/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
 import { getClassChain, type AnyClass } from "../endpoints/handler.js";
+import { type MethodKey, MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import { createSetupError } from "../errors/setup-error.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the response, as from a handler. */
@@ -38,19 +39,24 @@ export type MiddlewareClass = abstract new (...args: never[]) => MiddlewareContr
 /** Accepted wherever a middleware is: an instance, a class for the container, or a function written for Koa. */
 export type MiddlewareInput = MiddlewareContract | MiddlewareClass | KoaMiddleware;
 
+/** The standard kind of call comes first, as in `Endpoint`. */
+export interface MiddlewareDecorator {
+  (target: object, context: ClassDecoratorContext | ClassMethodDecoratorContext): void;
+  (target: object, key?: string | symbol, descriptor?: PropertyDescriptor): void;
+}
+
 /**
  * Decorates a method or a class. The first in the list, or the uppermost decorator, is the outermost. The container of the application
  * creates one instance of each class.
  */
-export function Middleware(
-  ...middleware: readonly MiddlewareInput[]
-): (target: object, key?: string | symbol, descriptor?: PropertyDescriptor) => void {
+export function Middleware(...middleware: readonly MiddlewareInput[]): MiddlewareDecorator {
   const [target, key] = middleware as readonly unknown[];
   // The arguments of a decorator on a method are an object, a name and a descriptor. A name is never middleware.
   if (isDecoratorCall(key)) throw bareDecorator("Middleware(SignedIn)", target, key);
-  const decorator = (decorated: object, member?: string | symbol): void => {
-    refuseStandardCall("Middleware(…)", member);
-    recordMiddleware(decorated, member, middleware);
+  const decorator = (decorated: object, second?: MethodKey): void => {
+    if (second === undefined || (isStandardContext(second) && second.kind === "class"))
+      ofClasses.set(decorated, [...middleware, ...(ofClasses.get(decorated) ?? [])]);
+    else ofMethods.add(toDecoratedMethod("Middleware(…)", decorated, second), middleware);
   };
   return recordFactory(decorator, "Middleware(SignedIn)", target);
 }
@@ -84,27 +90,18 @@ function toPascalCase(name: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
-/** By the name of the method; `undefined` is the key of the class itself. */
-type ByKey = Map<string | symbol | undefined, readonly MiddlewareInput[]>;
-
-/** The middleware of classes by class, of their methods by prototype. */
-const decorated = new WeakMap<object, ByKey>();
-
-function recordMiddleware(target: object, key: string | symbol | undefined, inputs: readonly MiddlewareInput[]): void {
-  const byKey: ByKey = decorated.get(target) ?? new Map();
-  // Decorators run from the lowest to the uppermost, and the uppermost is the outermost.
-  byKey.set(key, [...inputs, ...(byKey.get(key) ?? [])]);
-  decorated.set(target, byKey);
-}
+const ofClasses = new WeakMap<object, readonly MiddlewareInput[]>();
+const ofMethods = new MethodRecords<readonly MiddlewareInput[]>();
 
 /** Returns the middleware of a class and of its bases, the base outermost. */
 export function getClassMiddleware(controller: AnyClass): readonly MiddlewareInput[] {
-  return getClassChain(controller).flatMap((each) => decorated.get(each)?.get(undefined) ?? []);
+  return getClassChain(controller).flatMap((each) => ofClasses.get(each) ?? []);
 }
 
 /** Returns the middleware of a method and of the methods that it overrides, the base outermost. */
 export function getMethodMiddleware(controller: AnyClass, key: string | symbol): readonly MiddlewareInput[] {
-  return getClassChain(controller).flatMap(({ prototype }) => decorated.get(prototype)?.get(key) ?? []);
+  // Decorators run from the lowest to the uppermost, and the uppermost is the outermost.
+  return getClassChain(controller).flatMap(({ prototype }) => ofMethods.getOwn(prototype, key).toReversed().flat());
 }
 
 /** Whether a value is middleware: a class or an object has `handle`, a function needs none. */

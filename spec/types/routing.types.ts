@@ -58,6 +58,19 @@ export const other: Endpoint<"/other"> = index;
 
 // --- decorated handlers --------------------------------------------------------------------------------------------------
 
+export class Misplaced {
+  // @ts-expect-error a getter is no handler
+  @index get page() {
+    return "";
+  }
+  // @ts-expect-error a field is no handler
+  @index text = "";
+}
+
+// @ts-expect-error a class is no handler
+@index
+export class Undecorated {}
+
 export class Fine {
   @index list() {}
   @index withContext(ctx: Context) {

@@ -13,23 +13,12 @@
  *   sweep({ due }: ScheduledTick) { return this.links.removeOlderThan(due); }
  * }
  */
-import { bareDecorator, refuseStandardCall } from "../../errors/bare-decorator.js";
-import type { AnyHandler } from "../../endpoints/handler.js";
-import { type FitsJob, Handles } from "../handles.js";
+import { bareDecorator } from "../../errors/bare-decorator.js";
+import { Handles, type JobDecorator } from "../handles.js";
 import { Schedule, type ScheduledTick } from "./schedule.js";
 
 /** @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_JOB_STATIC` above a static method */
-export function Every(
-  schedule: Schedule,
-): <H extends AnyHandler>(
-  target: object,
-  key: string | symbol,
-  descriptor: TypedPropertyDescriptor<H> & FitsJob<H, ScheduledTick>,
-) => void {
+export function Every(schedule: Schedule): JobDecorator<ScheduledTick> {
   if (!(schedule instanceof Schedule)) throw bareDecorator("Every(schedule)", schedule);
-  const decorate = Handles(schedule);
-  return (target, key, descriptor) => {
-    refuseStandardCall("Every(schedule)", key);
-    decorate(target, key, descriptor);
-  };
+  return Handles(schedule);
 }

@@ -92,7 +92,7 @@ export class QueueTrial {
 export function createHandler<T>(job: Job<T>, run: (payload: T, ctx: JobContext) => unknown): object {
   const handler = { run };
   // The decorator as a function: the compiler cannot compare the payload of a job that a value names.
-  const decorate = Handles(job as AnyJob as Job) as (target: object, key: string) => void;
+  const decorate = Handles(job as AnyJob as Job) as unknown as (target: object, key: string) => void;
   decorate(handler, "run");
   return handler;
 }

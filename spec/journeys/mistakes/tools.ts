@@ -8,48 +8,112 @@ const OLDER = `{ "compilerOptions": { "experimentalDecorators": true, "target": 
 /** Whether this Node removes the types of a source; a decorator is still no JavaScript. */
 const STRIPS_TYPES = "typescript" in process.features && process.features.typescript !== false;
 
-/** The decorators of the framework, each in the shortest program that has it. */
-const DECORATED: Readonly<Record<string, string>> = {
-  '@Get("/")': `class Links { @Get("/") index() {} }`,
-  "@Controller(…)": `@Controller() class Links {}`,
-  "@Module({ … })": `@Module({}) class Links {}`,
-  "@Injectable()": `@Injectable() class Links {}`,
-  "@Middleware(…)": `class Links { @Middleware() index() {} }`,
-  "@On(event)": `const index = event("index"); class Links { @On(index) index() {} }`,
-  "@Handles(job)": `import { Handles, job } from "@stagecraft/framework/jobs"; const index = job("index"); class Links { @Handles(index) index() {} }`,
-  "@Every(schedule)": `import { Every, schedule } from "@stagecraft/framework/jobs"; const index = schedule("index", "0 3 * * *"); class Links { @Every(index) index() {} }`,
+/** Decorators of the framework above members of another kind, which only a standard call tells. */
+const MISPLACED: Readonly<Record<string, readonly [place: string, program: string]>> = {
+  '@Get("/")': ["field index", `class Links { @Get("/") index = 1; }`],
+  '@Get("/private")': ["private method #index", `class Links { @Get("/private") #index() {} }`],
+  "@Middleware(…)": ["getter index", `class Links { @Middleware() get index() { return 1; } }`],
+  "@On(event)": ["accessor index", `const index = event("index"); class Links { @On(index) accessor index = 1; }`],
+  "@Handles(job)": [
+    "class Links",
+    `import { Handles, job } from "@stagecraft/framework/jobs"; const index = job("index"); @Handles(index) class Links {}`,
+  ],
+  "@Every(schedule)": [
+    "setter index",
+    `import { Every, schedule } from "@stagecraft/framework/jobs"; const index = schedule("index", "0 3 * * *"); class Links { @Every(index) set index(_) {} }`,
+  ],
+  "@Controller(…)": ["method index", `class Links { @Controller() index() {} }`],
+  "@Module({ … })": ["method index", `class Links { @Module({}) index() {} }`],
+  "@Injectable()": ["method index", `class Links { @Injectable() index() {} }`],
 };
 
-const standardCalls = Object.entries(DECORATED).map(([decorator, program]): Mistake => {
-  const isOfClass = program.startsWith("@");
+const misplaced = Object.entries(MISPLACED).map(([decorator, [place, program]]): Mistake => {
+  const isOfClass = ["@Controller", "@Module", "@Injectable"].some((each) => decorator.startsWith(each));
   return {
-    title: `${decorator} without a tsconfig.json, under tsx`,
+    title: `${decorator} above a ${place.split(" ", 1).join("")}, as a standard decorator`,
     by: "tsx",
     files: { "package.json": ES_MODULES, "main.ts": IMPORTS + program },
     says: [
-      `E_DECORATOR_KIND ${decorator} above ${isOfClass ? "Links" : "the method index"}`,
-      "is called as a standard decorator",
-      'fix: set "experimentalDecorators": true',
+      `E_DECORATOR_KIND ${decorator} stands above the ${place}`,
+      "it belongs above",
+      isOfClass ? "class" : "method",
     ],
     lines: 1,
   };
 });
 
-export const TOOLS: readonly Mistake[] = [
-  ...standardCalls,
+const REPLACING = `function logged(method: () => unknown, _: unknown) { return function (this: unknown) { return method.call(this); }; }\n`;
+
+/** Faults of programs with standard decorators, by each compiler. */
+const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
   {
-    title: "tsc without experimentalDecorators",
-    settings: { experimentalDecorators: false, emitDecoratorMetadata: false },
+    title: "a constructor parameter that has no default",
     files: {
-      "main.ts": `${IMPORTS}@Controller() class Links { @Get("/") index() {} }\n@Module({ controllers: [Links] }) class Shop {}\nawait Application.create(Shop).build().run();`,
+      "main.ts": `${IMPORTS}class Store {}\n@Controller() class Links { constructor(readonly store: Store) {} @Get("/") index() {} }\n@Module({ controllers: [Links], providers: [Store] }) class Shop {}\nApplication.create(Shop).build();`,
     },
     says: [
-      'E_DECORATOR_KIND @Get("/") above the method index',
-      "is called as a standard decorator",
-      '"experimentalDecorators": true',
+      "E_TYPE_ERASED constructor parameter 1 of Links cannot be injected: standard decorators keep no types of parameters",
+      "at Links, constructor parameter 1 (store), in Shop",
+      "fix: give it a default: store = inject(Store)",
     ],
+  },
+  {
+    title: "@Inject above a field",
+    files: { "main.ts": `${IMPORTS}class Store {}\n@Injectable() class Links { @Inject(Store) store; }` },
+    says: ["E_INJECT_PLACE @Inject stands on the field store", "write inject(Token)", "the value of a field"],
     lines: 1,
   },
+  {
+    title: "a decorator above ours that replaces the method",
+    files: {
+      "main.ts": `${IMPORTS}${REPLACING}@Controller() class Links { @logged @Get("/") index() { return ""; } }\n@Module({ controllers: [Links] }) class Shop {}\nApplication.create(Shop).build();`,
+    },
+    says: [
+      'E_DECORATOR_ORDER Links could not be built: @Get("/") has no effect',
+      "a decorator above it replaces the method index",
+      'write @Get("/") above that decorator',
+    ],
+  },
+  {
+    title: "@On above a static method",
+    files: { "main.ts": `${IMPORTS}const shown = event("shown");\nclass Links { @On(shown) static hear() {} }` },
+    says: ["E_EVENT_LISTENER @On stands above the static method hear", "", ""],
+    lines: 1,
+  },
+  {
+    title: "an endpoint above a static method",
+    files: {
+      "main.ts": `${IMPORTS}@Controller() class Links { @Get("/") static index() {} }\n@Module({ controllers: [Links] }) class Shop {}\nApplication.create(Shop).build();`,
+    },
+    says: ["GET /", "static", "Links.index"],
+  },
+  {
+    title: "a listener that no module lists",
+    files: {
+      "main.ts": `${IMPORTS}const shown = event("shown");\nclass Announcer { @On(shown) hear() {} }\n@Module({}) class Shop {}\nawait Application.create(Shop).build().run();`,
+    },
+    says: ["a class has @On and no module lists it", "hear()", "list the class under providers"],
+    serves: true,
+  },
+];
+
+const standard = STANDARD.flatMap((each): Mistake[] => [
+  {
+    ...each,
+    title: `${each.title}, as standard decorators by tsx`,
+    by: "tsx",
+    files: { "package.json": ES_MODULES, ...each.files },
+  },
+  {
+    ...each,
+    title: `${each.title}, as standard decorators by tsc`,
+    settings: { experimentalDecorators: false, emitDecoratorMetadata: false },
+  },
+]);
+
+export const TOOLS: readonly Mistake[] = [
+  ...misplaced,
+  ...standard,
   {
     title: "tsc without emitDecoratorMetadata",
     settings: { emitDecoratorMetadata: false },
