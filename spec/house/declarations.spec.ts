@@ -36,7 +36,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A project hands the log on as a whole, and names none of these members; ioredis does not export a type of its options. */
-const NAMED_BY_NOBODY = /of_JsonLog_on|of_RedisCacheOptions_client/;
+const NAMED_BY_NOBODY = /^export const of_(?:JsonLog_on|RedisCacheOptions_client).*\n/gm;
 
 /** Ports that a database fits by its shape, and so by its members that are declared. */
 const ON_A_DATABASE = `
@@ -68,15 +68,15 @@ describe("declaration files of a project", function () {
 
   it("can name the type of each value that an entry point gives", async () => {
     const parts = partsOfApi(textOf("docs/api.txt") ?? "");
-    for (const [entry, part] of parts)
-      consumer.write(`results/${entry}.ts`, resultsProgram(entry, part, above(entry, parts)));
+    for (const [entry, part] of parts) {
+      const program = resultsProgram(entry, part, above(entry, parts));
+      consumer.write(`results/${entry}.ts`, program.replaceAll(NAMED_BY_NOBODY, ""));
+    }
 
     const messages: string[] = [];
     for (const entry of parts.keys()) {
       const output = await consumer.compile([`results/${entry}.ts`], { ...settings(), noImplicitAny: false });
-      messages.push(
-        ...output.split("\n").filter((line) => line !== "" && !TYPE_ONLY.test(line) && !NAMED_BY_NOBODY.test(line)),
-      );
+      messages.push(...output.split("\n").filter((line) => line !== "" && !TYPE_ONLY.test(line)));
     }
 
     expect(parts).to.have.property("size").above(20);
