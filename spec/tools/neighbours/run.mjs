@@ -15,14 +15,14 @@ const HOSTS = ["koa", "framework"];
 const { values: options } = parseArgs({ options: { write: { type: "boolean" }, only: { type: "string" } } });
 install();
 // They import the installed packages.
-const [{ PROGRAMS }, { compilerRows }, { result }, { tableOf, withTable }] = await Promise.all(
-  ["./programs.mjs", "./compilers.mjs", "./differences.mjs", "./table.mjs"].map((file) => import(file)),
+const [{ PROGRAMS }, { result }, { tableOf, withTable }] = await Promise.all(
+  ["./programs.mjs", "./differences.mjs", "./table.mjs"].map((file) => import(file)),
 );
 const { only } = options;
 const chosen = PROGRAMS.filter((program) => only === undefined || program.package === only);
 const packages = tableOf(await runAll(chosen));
 if (only !== undefined) console.log(packages);
-else await compareOrWrite({ packages, compilers: tableOf(await compilerRows()) });
+else await compareOrWrite(packages);
 
 /** The packages are installed apart from everything else, by their own lock file, at first use and when the lock file has changed. */
 function install() {
@@ -52,22 +52,19 @@ async function runOn(host, programs) {
   return JSON.parse(stdout);
 }
 
-async function compareOrWrite(tables) {
+async function compareOrWrite(table) {
   const { format, resolveConfig } = await import("prettier");
   const before = readFileSync(PAGE, "utf8");
-  const filled = Object.entries(tables).reduce((page, [name, table]) => withTable(page, name, table), before);
-  const after = await format(filled, { ...(await resolveConfig(PAGE)), filepath: PAGE });
+  const after = await format(withTable(before, table), { ...(await resolveConfig(PAGE)), filepath: PAGE });
   if (options.write) writeFileSync(PAGE, after);
   else if (after !== before) {
     // A longer cell changes the width of every row.
     const [old, now] = [before, after].map((text) => text.replaceAll(/ {2,}|-{3,}/g, " ").split("\n"));
     for (const line of old.filter((each) => !now.includes(each))) console.error(`- ${line}`);
     for (const line of now.filter((each) => !old.includes(each))) console.error(`+ ${line}`);
-    console.error("a table of docs/guide/neighbours.md differs from this run: npm run neighbours -- --write");
+    console.error("the table of docs/guide/neighbours.md differs from this run: npm run neighbours -- --write");
     process.exitCode = 1;
     return;
   }
-  console.log(
-    `${chosen.length} programs, each on Koa and on the framework, and the compilers: the tables are those of the guide`,
-  );
+  console.log(`${chosen.length} programs, each on Koa and on the framework: the table is that of the guide`);
 }

@@ -1,7 +1,7 @@
-/** The generated tables of the guide: one row for each package and use, with the versions that give the same result. */
+/** The generated table of the guide: one row for each package and use, with the versions that give the same result. */
 
-const begin = (name) => `<!-- ${name}: written by npm run neighbours -- --write -->`;
-const end = (name) => `<!-- end of ${name} -->`;
+const BEGIN = "<!-- packages: written by npm run neighbours -- --write -->";
+const END = "<!-- end of packages -->";
 
 /** @param rows `[program, result]` */
 export function tableOf(rows) {
@@ -23,9 +23,9 @@ function versionsOf(versions) {
   return `${versions[0]} to ${versions.at(-1)}`;
 }
 
-/** Puts the table between the comments of its name. */
-export function withTable(page, name, table) {
-  const [from, to] = [page.indexOf(begin(name)), page.indexOf(end(name))];
-  if (from === -1 || to < from) throw new Error(`the page lacks the comments around the table of ${name}`);
-  return `${page.slice(0, from)}${begin(name)}\n\n${table}\n\n${page.slice(to)}`;
+/** Puts the table between its two comments. */
+export function withTable(page, table) {
+  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)];
+  if (from === -1 || to < from) throw new Error("the page lacks the comments around the table");
+  return `${page.slice(0, from)}${BEGIN}\n\n${table}\n\n${page.slice(to)}`;
 }
