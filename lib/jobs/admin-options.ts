@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { FrameworkError } from "../errors/framework-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { JobList, JobState } from "./job-admin.js";
-import { checkQueue, checkWholeNumber } from "./job.js";
+import { checkQueue, checkJobOption } from "./job.js";
 
 export interface ListOptions {
   readonly queue: string;
@@ -30,7 +30,7 @@ export function checkList(options: ListOptions): JobList {
 
 /** @throws FrameworkError `E_JOB_OPTION` */
 export function checkLimit(limit: number): number {
-  return checkWholeNumber("limit", limit, 1, MAX_LISTED);
+  return checkJobOption("limit", limit, 1, MAX_LISTED);
 }
 
 /** The name of the operator who pauses a queue; the process and its machine unless given. @throws FrameworkError `E_JOB_OPTION` */
@@ -44,7 +44,7 @@ export function checkQueueLimits(limits: Readonly<Record<string, number>>): Read
   return new Map(
     Object.entries(limits).map(([queue, limit]) => [
       checkQueue(queue),
-      checkWholeNumber(`queueConcurrency.${queue}`, limit, 1, 10_000),
+      checkJobOption(`queueConcurrency.${queue}`, limit, 1, 10_000),
     ]),
   );
 }

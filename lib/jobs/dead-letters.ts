@@ -8,7 +8,7 @@ import { createSetupError } from "../errors/setup-error.js";
 import type { Clock, Timer } from "../runtime/clock.js";
 import type { JobAdmin } from "./job-admin.js";
 import type { JobReports } from "./job-reports.js";
-import { checkWholeNumber } from "./job.js";
+import { checkJobOption } from "./job.js";
 import { runQuietly } from "./worker/quiet.js";
 
 export interface PurgeOptions {
@@ -29,8 +29,8 @@ const INTERVAL_MS = 600_000;
 export function checkPurge(options: PurgeOptions): PurgeOptions {
   checkOptionNames(options, NAMES, "the removal of dead letters");
   const { olderThanMs, keep } = options;
-  if (olderThanMs !== undefined) checkWholeNumber("olderThanMs", olderThanMs, 0, MAX_AGE_MS);
-  if (keep !== undefined) checkWholeNumber("keep", keep, 0, MAX_KEEP);
+  if (olderThanMs !== undefined) checkJobOption("olderThanMs", olderThanMs, 0, MAX_AGE_MS);
+  if (keep !== undefined) checkJobOption("keep", keep, 0, MAX_KEEP);
   if (olderThanMs === undefined && keep === undefined)
     throw createSetupError("E_JOB_OPTION", "the removal of dead letters needs olderThanMs, keep, or both");
   return options;

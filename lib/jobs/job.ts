@@ -10,6 +10,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
+import { checkWholeNumber } from "../errors/whole-number.js";
 import { valueText } from "../errors/value-text.js";
 import type { InferInput, InferOutput, Schema } from "../http/body/schema.js";
 import { MAX_TIMER_MS } from "../runtime/clock.js";
@@ -82,8 +83,8 @@ export class Job<Input = unknown, Output = Input> {
     checkName(name, "the name of a job");
     this.queue = checkQueue(options.queue ?? DEFAULT_QUEUE);
     this.priority = checkPriority(options.priority ?? 0);
-    this.attempts = checkWholeNumber("attempts", options.attempts ?? DEFAULT_ATTEMPTS, 1, MAX_ATTEMPTS);
-    this.timeoutMs = checkWholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, MAX_TIMER_MS);
+    this.attempts = checkJobOption("attempts", options.attempts ?? DEFAULT_ATTEMPTS, 1, MAX_ATTEMPTS);
+    this.timeoutMs = checkJobOption("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, 1, MAX_TIMER_MS);
     this.backoff = checkBackoff(options.backoff);
     this.concurrency = checkConcurrency(options.concurrency);
   }
@@ -114,7 +115,7 @@ function checkConcurrency(concurrency: JobConcurrency | undefined): JobConcurren
   const { key, limit } = concurrency;
   if (typeof key !== "function")
     throw createSetupError("E_JOB_OPTION", `concurrency.key is a function of the payload, not ${valueText(key)}`);
-  return { key, limit: checkWholeNumber("concurrency.limit", limit, 1, MAX_CONCURRENCY) };
+  return { key, limit: checkJobOption("concurrency.limit", limit, 1, MAX_CONCURRENCY) };
 }
 
 /** @throws FrameworkError `E_JOB_NAME` */
@@ -124,13 +125,12 @@ export function checkQueue(queue: string): string {
 
 /** @throws FrameworkError `E_JOB_OPTION` */
 export function checkPriority(priority: number): number {
-  return checkWholeNumber("priority", priority, 0, MAX_PRIORITY);
+  return checkJobOption("priority", priority, 0, MAX_PRIORITY);
 }
 
 /** @throws FrameworkError `E_JOB_OPTION` */
-export function checkWholeNumber(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw createSetupError("E_JOB_OPTION", `${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`);
+export function checkJobOption(name: string, value: number, min: number, max: number): number {
+  return checkWholeNumber("E_JOB_OPTION", name, value, [min, max]);
 }
 
 function checkName(name: string, what: string): string {

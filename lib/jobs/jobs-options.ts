@@ -2,7 +2,7 @@
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { checkQueueLimits } from "./admin-options.js";
 import { checkPurge, type PurgeOptions } from "./dead-letters.js";
-import { checkQueue, checkWholeNumber } from "./job.js";
+import { checkQueue, checkJobOption } from "./job.js";
 import type { JobEngine } from "./job-engine.js";
 import type { JobStore } from "./job-store.js";
 import type { WorkerSettings } from "./job-engine.js";
@@ -47,8 +47,8 @@ export function readSettings(options: JobsOptions): JobsSettings {
   checkOptionNames(options, NAMES, "new Jobs");
   const { concurrency = 10, prefetch = 0, queues, queueConcurrency = {}, deadLetters } = options;
   return {
-    concurrency: checkWholeNumber("concurrency", concurrency, 1, 10_000),
-    prefetch: checkWholeNumber("prefetch", prefetch, 0, 10_000),
+    concurrency: checkJobOption("concurrency", concurrency, 1, 10_000),
+    prefetch: checkJobOption("prefetch", prefetch, 0, 10_000),
     queues: queues?.map(checkQueue),
     queueLimits: checkQueueLimits(queueConcurrency),
     deadLetters: deadLetters && checkPurge(deadLetters),

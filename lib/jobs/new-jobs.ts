@@ -7,7 +7,7 @@ import { currentWorkScope, type WorkScope } from "../lifecycle/work-scope.js";
 import { RequestId } from "../observe/request-id.js";
 import { TraceContext } from "../observe/trace-context.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
-import { checkPriority, checkQueue, type AnyJob, checkWholeNumber } from "./job.js";
+import { checkPriority, checkQueue, type AnyJob, checkJobOption } from "./job.js";
 import { JobIds } from "./job-id.js";
 import type { ConcurrencyKey, KeyRule, NewJob } from "./job-store.js";
 import { writePayload } from "./payload.js";
@@ -71,7 +71,7 @@ function readSettings(job: AnyJob, options: DispatchOptions): DispatchSettings {
     name: job.name,
     queue: checkQueue(queue),
     priority: checkPriority(priority),
-    delayMs: checkWholeNumber("delay", delay, 0, MAX_DELAY_MS),
+    delayMs: checkJobOption("delay", delay, 0, MAX_DELAY_MS),
     maxAttempts: job.attempts,
     key: key === undefined ? undefined : checkKey(key),
     unique: checkRule(unique),

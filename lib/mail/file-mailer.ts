@@ -15,7 +15,7 @@ import { createSetupError } from "../errors/setup-error.js";
 import { MailUnavailableError } from "./mail-error.js";
 import type { MailMessage } from "./mail-message.js";
 import { toAcceptedResult, type MailResult } from "./mail-result.js";
-import { checkWholeNumber, Mailer, type MailerOptions } from "./mailer.js";
+import { checkMailOption, Mailer, type MailerOptions } from "./mailer.js";
 
 export interface FileMailerOptions extends MailerOptions {
   /** The mailer creates it if it is missing, readable only by the user of the process. Files that end in `.eml` belong to the mailer. */
@@ -35,7 +35,7 @@ export class FileMailer extends Mailer {
   constructor(options: FileMailerOptions) {
     super(options);
     this.folder = options.folder;
-    this.maxFiles = checkWholeNumber("maxFiles", options.maxFiles ?? DEFAULT_MAX_FILES, Number.MAX_SAFE_INTEGER);
+    this.maxFiles = checkMailOption("maxFiles", options.maxFiles ?? DEFAULT_MAX_FILES, Number.MAX_SAFE_INTEGER);
     if (typeof this.folder !== "string" || this.folder === "") throw invalidFolder();
   }
 

@@ -12,8 +12,8 @@
  */
 import { FrameworkError } from "../errors/framework-error.js";
 import type { OptionNames } from "../errors/option-names.js";
-import { createSetupError, setupError } from "../errors/setup-error.js";
-import { valueText } from "../errors/value-text.js";
+import { setupError } from "../errors/setup-error.js";
+import { checkWholeNumber } from "../errors/whole-number.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
@@ -81,8 +81,8 @@ export abstract class Mailer extends Subsystem {
     super();
     this.name = options.name ?? new.target.name;
     this.clock = options.clock ?? new SystemClock();
-    this.timeoutMs = checkWholeNumber("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS);
-    this.maxBytes = checkWholeNumber("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES, 2 ** 30);
+    this.timeoutMs = checkMailOption("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, MAX_TIMER_MS);
+    this.maxBytes = checkMailOption("maxBytes", options.maxBytes ?? DEFAULT_MAX_BYTES, 2 ** 30);
     this.from = options.from === undefined ? undefined : readSender(options.from);
   }
 
@@ -234,10 +234,6 @@ function readSender(from: MailAddress): Mailbox {
 }
 
 /** @throws FrameworkError `E_MAIL_OPTION` */
-export function checkWholeNumber(name: string, value: number, max: number): number {
-  if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
-  throw createSetupError(
-    "E_MAIL_OPTION",
-    `${name} of a mailer is a whole number from 1 to ${max}, not ${valueText(value)}`,
-  );
+export function checkMailOption(name: string, value: number, max: number): number {
+  return checkWholeNumber("E_MAIL_OPTION", `${name} of a mailer`, value, [1, max]);
 }

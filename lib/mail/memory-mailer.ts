@@ -14,7 +14,7 @@ import type { MailMessage } from "./mail-message.js";
 import type { MailRecord, MailRecords } from "./mail-records.js";
 import { toAcceptedResult, type MailResult } from "./mail-result.js";
 import type { Mail, MailClass, OutgoingMail } from "./mail.js";
-import { afterCommit, checkWholeNumber, Mailer, type MailerOptions } from "./mailer.js";
+import { afterCommit, checkMailOption, Mailer, type MailerOptions } from "./mailer.js";
 
 export interface MemoryMailerOptions extends MailerOptions {
   /** The maximum number of mails in memory; 100 unless set. */
@@ -36,7 +36,7 @@ export class MemoryMailer extends Mailer {
   constructor(options: MemoryMailerOptions = {}) {
     super(options);
     const { maxMails = DEFAULT_MAX_MAILS } = options;
-    this.mails = this.record(checkWholeNumber("maxMails", maxMails, Number.MAX_SAFE_INTEGER));
+    this.mails = this.record(checkMailOption("maxMails", maxMails, Number.MAX_SAFE_INTEGER));
   }
 
   /** The mails that were sent, the oldest first. */

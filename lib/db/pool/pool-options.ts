@@ -1,7 +1,6 @@
 /** The limits of a pool: the connections, the waiting callers, and the times. */
 import { checkOptionNames } from "../../errors/option-names.js";
-import { createSetupError } from "../../errors/setup-error.js";
-import { valueText } from "../../errors/value-text.js";
+import { checkWholeNumber } from "../../errors/whole-number.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
 
 export interface PoolOptions {
@@ -45,10 +44,6 @@ export function toPoolLimits(options: PoolOptions | undefined, where: string): P
 }
 
 /** @throws FrameworkError `E_DB_SETTING` */
-export function checkNumber(where: string, name: string, value: unknown, min: number, max: number): void {
-  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return;
-  throw createSetupError(
-    "E_DB_SETTING",
-    `${where}: ${name} is a whole number from ${min} to ${max}, not ${valueText(value)}`,
-  );
+export function checkNumber(where: string, name: string, value: number, min: number, max: number): void {
+  checkWholeNumber("E_DB_SETTING", `${where}: ${name}`, value, [min, max]);
 }

@@ -8,7 +8,7 @@ import { checkOptionNames, type OptionNames } from "../../errors/option-names.js
 import { createSetupError } from "../../errors/setup-error.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
 import { hasForbiddenCharacter } from "../header-text.js";
-import { checkWholeNumber, MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
+import { checkMailOption, MAILER_OPTIONS, type MailerOptions } from "../mailer.js";
 
 /**
  * `tls`: TLS from the first byte (RFC 8314). `starttls`: the connection becomes TLS before any other data is sent, or it fails. `plain`: no
@@ -96,14 +96,14 @@ export function readSmtpOptions(options: SmtpMailerOptions): SmtpSettings {
     host,
     security,
     clientName,
-    port: checkWholeNumber("port", options.port ?? PORTS[security], 65_535),
+    port: checkMailOption("port", options.port ?? PORTS[security], 65_535),
     login: readLogin(options, security),
     tls: options.tls ?? {},
-    maxConnections: checkWholeNumber("maxConnections", options.maxConnections ?? 5, 1000),
-    maxMailsPerConnection: checkWholeNumber("maxMailsPerConnection", options.maxMailsPerConnection ?? 100, 1_000_000),
-    idleMs: checkWholeNumber("idleMs", options.idleMs ?? 10_000, MAX_TIMER_MS),
-    attempts: checkWholeNumber("attempts", options.attempts ?? 3, 100),
-    connectTimeoutMs: checkWholeNumber("connectTimeoutMs", options.connectTimeoutMs ?? 10_000, MAX_TIMER_MS),
+    maxConnections: checkMailOption("maxConnections", options.maxConnections ?? 5, 1000),
+    maxMailsPerConnection: checkMailOption("maxMailsPerConnection", options.maxMailsPerConnection ?? 100, 1_000_000),
+    idleMs: checkMailOption("idleMs", options.idleMs ?? 10_000, MAX_TIMER_MS),
+    attempts: checkMailOption("attempts", options.attempts ?? 3, 100),
+    connectTimeoutMs: checkMailOption("connectTimeoutMs", options.connectTimeoutMs ?? 10_000, MAX_TIMER_MS),
   };
 }
 

@@ -11,7 +11,7 @@ import { UnavailableError } from "../../../errors/framework-error.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
 import { type Clock, SystemClock } from "../../../runtime/clock.js";
 import { MAX_AHEAD_MS } from "../database/job-ticks.js";
-import { checkWholeNumber } from "../../job.js";
+import { checkJobOption } from "../../job.js";
 import { countUnhandled, MemoryAdmin, orderJobs } from "./memory-admin.js";
 import type { JobAdmin } from "../../job-admin.js";
 import { MemorySlots, type StoredJob, toWaiting, WaitingJobs } from "./memory-waiting.js";
@@ -64,7 +64,7 @@ export class MemoryJobs implements JobStore {
     this.clock = options.clock ?? new SystemClock();
     this.memoryAdmin = new MemoryAdmin(this.jobs, this.waiting, this.clock);
     this.admin = this.memoryAdmin;
-    this.maxJobs = checkWholeNumber("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
+    this.maxJobs = checkJobOption("maxJobs", options.maxJobs ?? DEFAULT_JOBS, 1, Number.MAX_SAFE_INTEGER);
   }
 
   prepare({ clock }: Pick<SubsystemHost, "clock">): void {
