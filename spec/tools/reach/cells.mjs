@@ -132,9 +132,12 @@ async function swc(folder, style) {
   await served(folder, process.execPath, "main.js");
 }
 
+/** Without a target esbuild leaves standard decorators in its output. */
+const TARGET = "es2022";
+
 async function esbuild(folder) {
   const { build } = await import("esbuild");
-  await build({ absWorkingDir: folder, entryPoints: ["main.ts"], outdir: ".", platform: "node" });
+  await build({ absWorkingDir: folder, entryPoints: ["main.ts"], outdir: ".", platform: "node", target: TARGET });
   await served(folder, process.execPath, "main.js");
 }
 
@@ -150,6 +153,7 @@ async function esbuildBundle(folder, format) {
     outfile,
     bundle: true,
     platform: "node",
+    target: TARGET,
     format,
     banner,
   });

@@ -29,9 +29,6 @@ test("serves", async () => {
 });
 `;
 
-/** The decorators of the framework are of the older kind alone: `true` adds a column to the table. */
-const HAS_STANDARD_DECORATORS = false;
-
 /** The program in each style, with the settings of `tsconfig.json` for it. */
 export const STYLES = {
   inject: { head: "With `inject`", app: APP, settings: { experimentalDecorators: true } },
@@ -40,7 +37,7 @@ export const STYLES = {
     app: APP.replaceAll(/(\w+) = inject\((\w+)\)/g, "$1: $2").replace("  inject,\n", ""),
     settings: { experimentalDecorators: true, emitDecoratorMetadata: true },
   },
-  ...(HAS_STANDARD_DECORATORS && { standard: { head: "Standard decorators", app: APP, settings: {} } }),
+  standard: { head: "Standard decorators", app: APP, settings: {} },
 };
 
 /** Packs the package. */
