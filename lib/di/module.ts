@@ -58,8 +58,11 @@ export type ModuleDefinition = Required<ModuleOptions>;
 const definitions = new Annotation<ModuleDefinition>();
 
 /** Declares a module. Its class is built once for each application, and its constructor is injected like any other. */
-export function Module(options: ModuleOptions = {}): (target: AbstractClass, context?: ClassDecoratorContext) => void {
-  if (isClass(options)) throw bareDecorator("Module({ … })", options);
+export function Module(
+  options: ModuleOptions = {},
+  ...none: readonly never[]
+): (target: AbstractClass, context?: ClassDecoratorContext) => void {
+  if (isClass(options) || none.length > 0) throw bareDecorator("Module({ … })", options, none[0]);
   const definition: ModuleDefinition = {
     imports: toList(options.imports),
     controllers: toList(options.controllers),

@@ -39,7 +39,10 @@ export function toDecoratedMethod(decorator: string, target: object, second: Met
 
 function toStandardMethod(decorator: string, target: object, context: DecoratorContext): DecoratedMethod {
   if (context.kind !== "method" || context.private) throw otherKind(decorator, context, "public method");
-  const { name: key, static: isStatic } = context;
+  const { static: isStatic } = context;
+  // esbuild gives the name of `1() {}` as a number, which the type does not say.
+  const name: PropertyKey = context.name;
+  const key = typeof name === "number" ? String(name) : name;
   if (!isStatic)
     context.addInitializer(function (this: unknown) {
       if (!hasMember(Object(this), key, target))
@@ -54,10 +57,9 @@ function hasMember(holder: object, key: string | symbol, method: object): boolea
 }
 
 /** The object itself, and the objects that it inherits from, the base last. */
-function getPrototypeChain(leaf: object): readonly object[] {
+function getPrototypeChain(leaf: unknown): readonly object[] {
   const chain: object[] = [];
-  for (let each: unknown = leaf; typeof each === "object" && each !== null; each = Object.getPrototypeOf(each))
-    chain.push(each);
+  for (let each = leaf; typeof each === "object" && each !== null; each = Object.getPrototypeOf(each)) chain.push(each);
   return chain;
 }
 
@@ -77,8 +79,8 @@ export class MethodRecords<T> {
   /** @param holder the prototype that declares the method, or the class of a static method */
   getOwn(holder: object, key: string | symbol): readonly T[] {
     const method = findMethod(holder, key);
-    const standard = method && this.byTarget.get(method)?.get(key);
-    return this.byTarget.get(holder)?.get(key) ?? standard ?? [];
+    const standard = (method && this.byTarget.get(method)?.get(key)) ?? [];
+    return [...standard, ...(this.byTarget.get(holder)?.get(key) ?? [])];
   }
 
   /** @param holders from the base on; a method that one of them decorates again has only the values of that one. */
@@ -87,7 +89,8 @@ export class MethodRecords<T> {
   }
 
   getOfInstance(instance: object): ReadonlyMap<string | symbol, readonly T[]> {
-    return this.getInherited(getPrototypeChain(instance).toReversed());
+    // The instance itself may be a large value, such as bytes, and declares no method.
+    return this.getInherited(getPrototypeChain(Object.getPrototypeOf(instance)).toReversed());
   }
 
   private listOwn(holder: object): readonly (readonly [string | symbol, readonly T[]])[] {

@@ -9,7 +9,7 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
-import { bareDecorator, requireClass } from "../errors/bare-decorator.js";
+import { bareDecorator, isDecoratorCall, requireClass } from "../errors/bare-decorator.js";
 import { Injectable } from "../di/injectable.js";
 import { isClass } from "../runtime/class.js";
 import { recordDecorated } from "../di/unlisted.js";
@@ -36,8 +36,11 @@ export function Controller<T extends object>(
 export function Controller<const P extends string = "">(
   prefix?: Plain<P>,
 ): (target: AnyClass, context?: ClassDecoratorContext) => void;
-export function Controller(source: string | object = ""): (target: AnyClass, context?: ClassDecoratorContext) => void {
-  if (isClass(source)) throw bareDecorator('Controller("/prefix")', source);
+export function Controller(
+  source: string | object = "",
+  second?: unknown,
+): (target: AnyClass, context?: ClassDecoratorContext) => void {
+  if (isClass(source) || isDecoratorCall(second)) throw bareDecorator('Controller("/prefix")', source, second);
   return (target, context) => {
     requireClass("Controller(…)", context);
     Injectable()(target, context);

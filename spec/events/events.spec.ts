@@ -11,6 +11,7 @@ import {
   Route,
   Routes,
   StartupError,
+  token,
 } from "@stagecraft/framework";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -287,6 +288,17 @@ describe("the listeners of an application", () => {
         listeners: ["Announcer.announce", "Announcer.fail", "Announcer.count", "Auditor.audit"],
       },
     ]);
+  });
+
+  it("are looked for in the class of a provided value, and not among its members, which may be many", () => {
+    let lists = 0;
+    const value = new Proxy({}, { ownKeys: () => [String((lists += 1))] });
+
+    Application.create()
+      .provide(provide(token<object>("value")).useValue(value))
+      .build();
+
+    expect(lists).to.equal(0);
   });
 
   it("belong to one event of each name", async () => {

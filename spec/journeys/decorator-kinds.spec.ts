@@ -10,6 +10,7 @@ const FIRST = `
 /panel/gone 404
 /panel/here 200 outer here and there
 /panel/there 200 outer here and there
+/panel/1 200 outer one
 /links 200 first second third links
 /links/7 200 7
 /photos 200 photos

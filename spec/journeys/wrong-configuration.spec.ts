@@ -180,6 +180,14 @@ describe("a wrong configuration", () => {
         () => Controller(untyped(Handless)),
       ],
       [
+        '@Controller stands above Handless.show without parentheses: write @Controller("/prefix")',
+        () => Reflect.apply(Controller, undefined, [Handless.prototype, "show", {}]),
+      ],
+      [
+        "@Module stands above Handless.show without parentheses: write @Module({ … })",
+        () => Reflect.apply(Module, undefined, [Handless.prototype, "show", {}]),
+      ],
+      [
         "@Injectable stands above Handless without parentheses: write @Injectable()",
         () => Injectable(untyped(Handless)),
       ],

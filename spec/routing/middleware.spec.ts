@@ -1,7 +1,14 @@
 import { expect } from "chai";
 import type { Context } from "../../lib/http/request/context.js";
 import { getMiddlewareName, type Next } from "../../lib/http/middleware.js";
-import { isMiddleware, isMiddlewareClass, middleware, type Middleware } from "../../lib/routing/middleware.js";
+import {
+  getMethodMiddleware,
+  isMiddleware,
+  isMiddlewareClass,
+  middleware,
+  Middleware as Decorator,
+  type Middleware,
+} from "../../lib/routing/middleware.js";
 import { errorOf } from "../support/error-of.js";
 
 const passing: Middleware["handle"] = (_ctx, next) => next();
@@ -54,6 +61,22 @@ describe("middleware(fn)", () => {
 
   it("refuses an anonymous function without a name for the class", () => {
     expect(errorOf(() => middleware(() => undefined))).to.include({ code: "E_MIDDLEWARE_NAME" });
+  });
+});
+
+describe("@Middleware", () => {
+  it("keeps what a standard call recorded where a legacy call by hand adds to it", () => {
+    class Links {
+      index(): void {}
+    }
+    // A method is read for its identity only.
+    const method: () => void = Reflect.get(Links.prototype, "index");
+    const context = { kind: "method", name: "index", static: false, private: false, addInitializer: () => {} };
+
+    Reflect.apply(Decorator(passing), undefined, [method, context]);
+    Decorator(requestTimer)(Links.prototype, "index", {});
+
+    expect(getMethodMiddleware(Links, "index")).to.deep.equal([requestTimer, passing]);
   });
 });
 

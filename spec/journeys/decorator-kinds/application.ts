@@ -95,6 +95,10 @@ class Base {
   @Get("/gone") redecorated() {
     return "not reached";
   }
+  // esbuild passes this name as a number.
+  @Get("/1") 1() {
+    return "one";
+  }
 }
 
 /** For the other file. */
@@ -199,7 +203,7 @@ async function main(): Promise<void> {
   class Shop {}
 
   const app = await testApp(Application.create(Shop));
-  const paths = ["/panel/base", "/panel/overridden", "/panel/gone", "/panel/here", "/panel/there"];
+  const paths = ["/panel/base", "/panel/overridden", "/panel/gone", "/panel/here", "/panel/there", "/panel/1"];
   paths.push("/links", "/links/7", "/photos", "/photos/3");
   if (more.length > 0) paths.push("/other/founded", "/other/new", "/other/old", "/derived/origin", "/derived/added");
   for (const path of paths) {
