@@ -89,8 +89,9 @@ export class MethodRecords<T> {
   }
 
   getOfInstance(instance: object): ReadonlyMap<string | symbol, readonly T[]> {
-    // The instance itself may be a large value, such as bytes, and declares no method.
-    return this.getInherited(getPrototypeChain(Object.getPrototypeOf(instance)).toReversed());
+    const inherited = this.getInherited(getPrototypeChain(Object.getPrototypeOf(instance)).toReversed());
+    // The members of the instance are not listed, because it may be a large value, such as bytes.
+    return new Map([...inherited, ...(this.byTarget.get(instance) ?? [])]);
   }
 
   private listOwn(holder: object): readonly (readonly [string | symbol, readonly T[]])[] {
