@@ -7,7 +7,7 @@
 import { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
 
-/** `undefined` in a bundle in the format of CommonJS, where `import.meta` is empty: there the library and the program are one file. */
+/** `undefined` in a bundle, where the library and the program are one file. */
 const LIBRARY = listPlaces((import.meta as { readonly url?: string }).url);
 
 /** An error of the setup: `throw createSetupError("E_CODE", message)`. */
@@ -16,8 +16,7 @@ export function createSetupError(code: string, message: string, cause?: unknown)
 }
 
 /** The error, which is printed on one line if the program does not catch it: `throw setupError(new MetricsError(…))`. */
-export function setupError<E extends FrameworkError>(error: E): E {
-  const line = findCaller(error);
+export function setupError<E extends FrameworkError>(error: E, line = findCaller(error)): E {
   printIfUncaught(error, `${error.code} ${error.message}${line === undefined ? "" : ` (at ${line})`}`);
   return error;
 }
@@ -55,20 +54,31 @@ function print(uncaught: unknown): void {
 }
 
 /** The place in the program from which it called the library: `file:line:column`. Unknown in a bundle. */
-export function findCaller({ stack = "" }: Error): string | undefined {
-  const frames = stack.split("\n").filter((line) => line.startsWith("    at "));
-  const caller = LIBRARY && frames.find((line) => !isLibraryFrame(line) && !/[( ]node:/.test(line));
-  return caller === undefined ? undefined : /[( ]((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/.exec(caller)?.[1];
+export function findCaller({ stack }: Error): string | undefined {
+  return LIBRARY && findPlace(listFrames(stack).filter((frame) => isLibraryFrame(frame) !== true));
 }
 
-/** Whether a line of a stack is in the library; false in a bundle. */
-export function isLibraryFrame(line: string): boolean {
-  return LIBRARY?.some((place) => line.includes(place)) === true;
+/** The place of the innermost frame that is neither Node's nor a built-in function's: `file:line:column`. */
+export function findPlace(frames: readonly string[]): string | undefined {
+  return frames.map((frame) => PLACE.exec(frame)?.[1]).find((place) => place !== undefined);
+}
+
+const PLACE = /[( ]((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/;
+
+/** The frames of a stack, innermost first. */
+export function listFrames(stack = ""): readonly string[] {
+  return stack.split("\n").filter((line) => line.startsWith("    at "));
+}
+
+/** Whether a frame is in the library; `undefined` in a bundle. */
+export function isLibraryFrame(frame: string): boolean | undefined {
+  return LIBRARY?.some((place) => frame.includes(place));
 }
 
 /** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */
 function listPlaces(file: string | undefined): readonly string[] | undefined {
-  if (file?.startsWith("file:") !== true || !isNode()) return undefined;
+  // A bundle has the URL of its one file, or in the format of CommonJS none.
+  if (file === undefined || !/^file:.*\/lib\/errors\/setup-error\.\w+$/.test(file) || !isNode()) return undefined;
   const { fileURLToPath } = process.getBuiltinModule("node:url");
   const folders = [new URL("../", file), new URL("../../../lib/", file)];
   return folders.flatMap((folder) => [folder.href, fileURLToPath(folder)]);

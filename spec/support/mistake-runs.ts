@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { once } from "node:events";
 import { promisify } from "node:util";
 import type { Mistake } from "../journeys/mistakes/mistake.js";
+import { bundle } from "./bundle.js";
 import { freePort } from "./free-port.js";
 import { recommendedSettings } from "./guide-programs.js";
 import { manifest, ROOT } from "./sources.js";
@@ -43,6 +44,11 @@ export class MistakeRuns implements Disposable {
         [TSC, "--noEmit", "--pretty", "false", "--module", "NodeNext", "--ignoreConfig", "main.ts"],
         source,
       );
+    if (mistake.bundle !== undefined) {
+      const file = join(this.folder, "out", slug(mistake), mistake.bundle.format === "esm" ? "main.mjs" : "main.cjs");
+      await bundle(join(source, "main.ts"), file, mistake.bundle);
+      return this.start(mistake, [file], this.folder);
+    }
     if (mistake.by === "tsx") return this.start(mistake, ["--import", import.meta.resolve("tsx"), "main.ts"], source);
     return this.start(mistake, [join(this.folder, "out", slug(mistake), "main.js")], this.folder);
   }

@@ -11,6 +11,7 @@
  * }
  * new LinksController(new FakeStore()); // in a test: a plain call
  */
+import { listFrames } from "../../errors/setup-error.js";
 import { createOutsideError } from "./inject-outside.js";
 import type { InjectionToken } from "../token.js";
 
@@ -38,6 +39,21 @@ export function enterContext(context: InjectionContext | undefined): InjectionCo
  * @throws FrameworkError `E_TWO_COPIES` when the container of another copy of the package calls one.
  */
 export function inject<T>(token: InjectionToken<T>): T {
-  if (current === undefined) throw createOutsideError(token);
+  if (current === undefined) throw createOutsideError(token, readCallerFrames());
   return current(token);
+}
+
+const MAX_FRAMES = 50;
+
+/**
+ * The frames of the stack above `inject`, innermost first. V8 finds the function itself, so they are right in a bundle too. Where `inject`
+ * has called a context, JavaScriptCore has removed its frame, and there are none.
+ */
+export function readCallerFrames(): readonly string[] {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = MAX_FRAMES;
+  const holder: { readonly stack?: string } = {};
+  Error.captureStackTrace(holder, inject);
+  Error.stackTraceLimit = stackTraceLimit;
+  return listFrames(holder.stack);
 }

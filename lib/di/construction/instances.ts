@@ -77,7 +77,7 @@ export class InstanceBuilder {
     private readonly order: readonly Provider[],
   ) {
     for (const provider of new Set([...order, ...application.defaults.values()])) {
-      const useFactory = tsyringe.instanceCachingFactory(this.create.bind(this, provider));
+      const useFactory = tsyringe.instanceCachingFactory(this.createProvided.bind(this, provider));
       this.container.register(provider.key, { useFactory });
     }
   }
@@ -154,9 +154,9 @@ export class InstanceBuilder {
 
   /**
    * Runs a constructor or factory for tsyringe. A failure is reported once, also if several providers depend on the failed one: tsyringe
-   * calls this again for a provider without an instance.
+   * calls this again for a provider without an instance. `inject-outside.ts` looks for the name of this method in stacks.
    */
-  private create(provider: Provider): unknown {
+  private createProvided(provider: Provider): unknown {
     const failure = provider.group.members.map((member) => this.failed.get(member)).find((each) => each !== undefined);
     if (failure !== undefined) throw failure;
     const equal = this.shared.find(provider);

@@ -3,8 +3,9 @@
  * it is for, so a fault names the class, the number of the call, and file and line.
  */
 import type { Diagnostic } from "../../errors/diagnostic.js";
-import { findCaller } from "../../errors/setup-error.js";
+import { findCaller, findPlace } from "../../errors/setup-error.js";
 import type { Provider } from "../provider.js";
+import { readCallerFrames } from "./inject.js";
 import { describeToken, type InjectionToken } from "../token.js";
 
 /** One call of `inject`. */
@@ -19,7 +20,7 @@ export const MAX_NESTED_REQUESTS = 500;
 
 /** `LinksController, call 2 of inject (file:///srv/shop/links.js:12:30), in ShopModule`. Called below `inject`, for the stack. */
 export function describeRequestPlace({ source, scope, token }: Provider, number: number): string {
-  const caller = findCaller(new Error());
+  const caller = findPlace(readCallerFrames()) ?? findCaller(new Error());
   const line = caller === undefined ? "" : ` (${caller})`;
   const subject = source.kind === "class" ? describeToken(source.implementation) : `factory of ${describeToken(token)}`;
   return `${subject}, call ${number} of inject${line}, in ${scope.name}`;

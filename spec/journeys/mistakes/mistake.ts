@@ -9,6 +9,8 @@
  *   says: ["E_CONTROLLER_MISSING Links is listed as a controller", "at Links", "fix: write @Controller(table)"],
  * }
  */
+import type { BundleOptions } from "../../support/bundle.js";
+
 export interface Mistake {
   /** Unique in the table. */
   readonly title: string;
@@ -19,6 +21,8 @@ export interface Mistake {
    * `files`; `tsc`: the compiler alone, with the settings of the guide.
    */
   readonly by?: "node" | "tsx" | "tsc";
+  /** Options of esbuild, which then makes one file of the program and all its packages. */
+  readonly bundle?: BundleOptions;
   readonly env?: Readonly<Record<string, string>>;
   /** Parts of the output, in their order: the message, the place or the cause, the fix. */
   readonly says: readonly [message: string, cause: string, fix: string];
