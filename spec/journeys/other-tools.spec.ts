@@ -29,6 +29,13 @@ class Greeter {
 @Module({ controllers: [HelloController], providers: [Greeter, Names] }) class HelloModule {}
 ${HELLO.slice(HELLO.indexOf("const url"))}`;
 
+/** As the first, with an entry point that loads an optional package, and a function of Node that the banner of the guide uses too. */
+const WITH_DATABASE = `
+import { createRequire } from "node:module";
+import { Database } from "@stagecraft/framework/db";
+void [createRequire, Database];
+${HELLO}`;
+
 function project(type: "module" | "commonjs", program = HELLO, greeting = "Hello, Ada!"): Mistake {
   const settings = { experimentalDecorators: true, target: "ES2022", module: "NodeNext" };
   return {
@@ -68,4 +75,20 @@ describe("tsx", function () {
     expect(output).to.include("Hello, dear Ada!");
     expect(code, output).to.equal(0);
   });
+});
+
+describe("esbuild", function () {
+  this.timeout(60_000);
+
+  for (const format of ["esm", "cjs"] as const) {
+    it(`bundles an application, whose optional packages stay beside the bundle, as ${format}`, async () => {
+      const program = { ...project("module", WITH_DATABASE), bundle: { format } };
+      using runs = await MistakeRuns.prepare([program]);
+
+      const { output, code } = await runs.run(program);
+
+      expect(output).to.include("Hello, Ada!");
+      expect(code, output).to.equal(0);
+    });
+  }
 });
