@@ -18,7 +18,9 @@
 /// <reference types="reflect-metadata" preserve="true" />
 
 import { markCopy } from "../errors/copy.js";
-import { bareDecorator, isStandardContext, refuseReplaced, requireClass } from "../errors/bare-decorator.js";
+import { bareDecorator, recordFactory, requireClass, requireParentheses } from "../errors/bare-decorator.js";
+import { isDecoratorCall, isStandardContext, readPlace } from "../errors/decorator-place.js";
+import { storeOriginalMethods } from "../runtime/original-methods.js";
 import type { InjectionToken } from "./token.js";
 import type { AbstractClass } from "../runtime/class.js";
 import { createSetupError } from "../errors/setup-error.js";
@@ -53,17 +55,30 @@ export type DecoratorKind = "legacy" | "standard";
 const kinds = new Annotation<DecoratorKind>();
 const injections = new Annotation<Map<number, InjectionToken>>();
 
-/** Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target, context)`. */
+/**
+ * Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target, context)`.
+ *
+ * @throws FrameworkError `E_DECORATOR_CALL` without parentheses and with arguments, `E_DECORATOR_KIND` above anything but a class,
+ *   `E_DECORATOR_REPEATED` above a class that has the decorator
+ */
 export function Injectable(
   ...none: readonly never[]
 ): (target: AbstractClass, context?: ClassDecoratorContext) => void {
-  if (none.length > 0) throw bareDecorator("Injectable()", none[0]);
-  return (target, context) => {
-    requireClass("Injectable()", context);
-    refuseReplaced(target);
-    kinds.set(target, isStandardContext(context) ? "standard" : "legacy");
-    markCopy(target);
+  requireParentheses("Injectable()", ["class"], none[0], none.slice(1));
+  if (none.length > 0)
+    throw createSetupError("E_DECORATOR_CALL", "@Injectable takes no arguments: write @Injectable()");
+  return (target, ...rest: readonly unknown[]) => {
+    requireClass("Injectable()", target, rest);
+    markInjectable(target, rest);
   };
+}
+
+/** For decorators that include `@Injectable()`. @param rest of the arguments of their call */
+export function markInjectable(target: AbstractClass, [context]: readonly unknown[]): void {
+  kinds.set(target, isStandardContext(context) ? "standard" : "legacy");
+  // The records of standard decorators belong to the functions that the prototype has now.
+  if (isStandardContext(context)) storeOriginalMethods(target);
+  markCopy(target);
 }
 
 /**
@@ -75,13 +90,16 @@ export function Inject<T>(
   token: InjectionToken<T>,
   ...none: readonly never[]
 ): (target: object, key: undefined, index: number) => void {
-  if (none.length > 0) throw bareDecorator("Inject(token)", token, "constructor");
-  return (target, key: unknown, index) => {
-    if (typeof target !== "function" || key !== undefined)
-      throw createSetupError("E_INJECT_PLACE", formatMisplaced(key));
+  if (isDecoratorCall(token, none)) {
+    requireParameter(token, none);
+    throw bareDecorator("Inject(token)", ["parameter"], token, none);
+  }
+  const decorator = (target: object, ...rest: readonly unknown[]): void => {
+    const index = requireParameter(target, rest);
     const known = injections.get(target) ?? new Map<number, InjectionToken>();
     injections.set(target, known.set(index, token));
   };
+  return recordFactory(decorator, "Inject(token)", ["parameter"], token);
 }
 
 /** `undefined` for a class without `@Injectable()` and without a decorator that includes it. */
@@ -103,8 +121,13 @@ export function getConstructorTypes(target: object): readonly unknown[] | undefi
   return Array.isArray(types) ? types : undefined;
 }
 
-function formatMisplaced(key: unknown): string {
-  return isStandardContext(key)
-    ? `@Inject stands on the ${key.kind} ${String(key.name)}: as a standard decorator it has no place; write inject(Token) as the default of a constructor parameter, or as the value of a field`
-    : `@Inject stands on ${String(key)}: it belongs on a parameter of a constructor`;
+/** Returns the index of the parameter, from 0. */
+function requireParameter(target: unknown, rest: readonly unknown[]): number {
+  const [context, index] = rest;
+  const { kind, text } = readPlace(target, rest);
+  if (kind === "parameter" && typeof index === "number") return index;
+  const reason = isStandardContext(context)
+    ? "as a standard decorator it has no place; write inject(Token) as the default of a constructor parameter, or as the value of a field"
+    : "it belongs on a parameter of a constructor";
+  throw createSetupError("E_INJECT_PLACE", `@Inject stands ${text}: ${reason}`);
 }

@@ -15,10 +15,10 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
-import { bareDecorator, requireClass } from "../errors/bare-decorator.js";
-import { Annotation, Injectable } from "./injectable.js";
+import { requireClass, requireParentheses } from "../errors/bare-decorator.js";
+import { Annotation, markInjectable } from "./injectable.js";
 import { describeToken, type InjectionToken } from "./token.js";
-import { isClass, type AbstractClass, type Class } from "../runtime/class.js";
+import type { AbstractClass, Class } from "../runtime/class.js";
 import type { Binding } from "./provide.js";
 
 /** The part of a value of `event()` that a module uses. */
@@ -62,7 +62,7 @@ export function Module(
   options: ModuleOptions = {},
   ...none: readonly never[]
 ): (target: AbstractClass, context?: ClassDecoratorContext) => void {
-  if (isClass(options) || none.length > 0) throw bareDecorator("Module({ … })", options, none[0]);
+  requireParentheses("Module({ … })", ["class"], options, none);
   const definition: ModuleDefinition = {
     imports: toList(options.imports),
     controllers: toList(options.controllers),
@@ -71,10 +71,10 @@ export function Module(
     middleware: toList(options.middleware),
     events: toList(options.events),
   };
-  return (target, context) => {
-    requireClass("Module({ … })", context);
+  return (target, ...rest: readonly unknown[]) => {
+    requireClass("Module({ … })", target, rest);
     checkOptionNames(options, NAMES, `@Module of ${describeToken(target)}`);
-    Injectable()(target, context);
+    markInjectable(target, rest);
     definitions.set(target, definition);
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { Warning } from "../errors/diagnostic.js";
 import { isClass } from "../runtime/class.js";
+import { listMethods } from "../runtime/original-methods.js";
 import { describeToken } from "./token.js";
 
 /** The decorators of each class; of a class that a standard decorator does not know, those of the method. Weak references, so that a class that a function has created can be collected as garbage. */
@@ -23,8 +24,7 @@ export function recordDecorated(target: object, decorator: string): void {
 export function markListed(target: object): void {
   for (let each: unknown = target; typeof each === "function"; each = Object.getPrototypeOf(each)) {
     listed.add(each);
-    const members = Object.values(Object.getOwnPropertyDescriptors(Object(each.prototype)));
-    for (const { value } of members) if (typeof value === "function") listed.add(value);
+    for (const method of listMethods(Object(each.prototype))) listed.add(method);
   }
 }
 

@@ -11,10 +11,10 @@
  * }
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { bareDecorator, isDecoratorCall } from "../errors/bare-decorator.js";
+import { requireParentheses } from "../errors/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
-import { type MethodKey, MethodRecords, toDecoratedMethod } from "./method-records.js";
+import { MethodRecords, toDecoratedMethod } from "./method-records.js";
 import { joinPaths, Path, requirePathText, type UrlArguments } from "./path.js";
 import { createSetupError } from "../errors/setup-error.js";
 
@@ -71,37 +71,69 @@ const ROUTE_OPTIONS: OptionNames<RouteOptions> = { csrf: true, bearer: true };
 const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true, ...ROUTE_OPTIONS };
 
 /** Handles GET, and HEAD unless the template has a route for HEAD. */
-export function Get<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("GET", path, options);
+export function Get<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("GET", path, options, ...none);
 }
 
-export function Post<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("POST", path, options);
+export function Post<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("POST", path, options, ...none);
 }
 
-export function Put<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("PUT", path, options);
+export function Put<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("PUT", path, options, ...none);
 }
 
-export function Patch<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("PATCH", path, options);
+export function Patch<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("PATCH", path, options, ...none);
 }
 
-export function Delete<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("DELETE", path, options);
+export function Delete<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("DELETE", path, options, ...none);
 }
 
-export function Head<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("HEAD", path, options);
+export function Head<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("HEAD", path, options, ...none);
 }
 
-export function Options<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("OPTIONS", path, options);
+export function Options<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("OPTIONS", path, options, ...none);
 }
 
 /** Handles every method that has no separate route at the same template. */
-export function Any<const P extends string>(path: P, options?: string | EndpointOptions): Endpoint<P> {
-  return createEndpoint("ANY", path, options);
+export function Any<const P extends string>(
+  path: P,
+  options?: string | EndpointOptions,
+  ...none: readonly never[]
+): Endpoint<P> {
+  return createEndpoint("ANY", path, options, ...none);
 }
 
 /** @internal */
@@ -109,12 +141,13 @@ export function createEndpoint<P extends string>(
   method: Method,
   path: P,
   options?: string | EndpointOptions,
+  ...none: readonly never[]
 ): Endpoint<P> {
-  if (isBareDecorator(path, options)) throw bareDecorator(`${capitalize(method)}("/path")`, path, options);
+  requireParentheses(`${capitalize(method)}("/path")`, ["method"], path, [options, ...none]);
   if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalize(method)}("${path}")`);
-  const { name, page, pages = [], ...rest } = typeof options === "string" ? { name: options } : (options ?? {});
-  const decorate = (target: object, key: MethodKey): void => {
-    const handler = toDecoratedMethod(`${capitalize(method)}("${path}")`, target, key);
+  const { name, page, pages = [], ...routeOptions } = typeof options === "string" ? { name: options } : (options ?? {});
+  const decorate = (target: object, ...rest: readonly unknown[]): void => {
+    const handler = toDecoratedMethod(`${capitalize(method)}("${path}")`, target, rest);
     handled.add(handler, { key: handler.key, endpoint: created });
   };
   const members = {
@@ -122,7 +155,7 @@ export function createEndpoint<P extends string>(
     path: requirePathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
-    ...checkRouteOptions(rest, `${capitalize(method)}("${path}")`),
+    ...checkRouteOptions(routeOptions, `${capitalize(method)}("${path}")`),
     url: (...values: readonly unknown[]) => Path.of(getFullTemplate(created)).fill(values),
   };
   // The members are defined, because the `name` of a function cannot be assigned.
@@ -143,12 +176,6 @@ export function checkRouteOptions(given: RouteOptions, where: string): RouteOpti
   if (csrf === "exempt" && typeof bearer === "boolean") return pickRouteOptions(given);
   const message = `${where}: csrf is "exempt" or left out, bearer is true or false`;
   throw createSetupError("E_OPTION", message);
-}
-
-/** Whether the arguments are those of a decorator without parentheses: a prototype or a class, and the name of its member. */
-function isBareDecorator(target: unknown, key: unknown): boolean {
-  const isTarget = (typeof target === "object" && target !== null) || typeof target === "function";
-  return isTarget && isDecoratorCall(key);
 }
 
 function capitalize(method: Method): string {
@@ -182,17 +209,9 @@ const handled = new MethodRecords<HandlerMethod>();
 
 /** Returns the decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
 export function getDecoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
-  return collectInherited(getClassChain(controller).map(({ prototype }) => prototype));
-}
-
-/** Returns the decorated static methods, which no instance can handle. */
-export function getDecoratedStatics(controller: AnyClass): readonly HandlerMethod[] {
-  return collectInherited(getClassChain(controller));
-}
-
-function collectInherited(targets: readonly object[]): readonly HandlerMethod[] {
+  const prototypes = getClassChain(controller).map(({ prototype }) => prototype);
   // Decorators of one method run from the lowest to the uppermost; the uppermost comes first here.
-  return [...handled.getInherited(targets).values()].flatMap((own) => own.toReversed());
+  return [...handled.getInherited(prototypes).values()].flatMap((own) => own.toReversed());
 }
 
 /** Records the path of a route of the endpoint with all prefixes, for the URL of the endpoint. @internal */

@@ -1,59 +1,50 @@
 /**
  * What decorators record of methods, for both kinds of call. A compiler of legacy decorators passes the prototype and the name of the method.
  * A compiler of standard decorators passes the method and a context, and no class: then the record belongs to the function, and is found
- * wherever a class has that function under that name. So no class needs metadata, and no global symbol is added for it.
+ * wherever a class has that function under that name, or had it when its decorator ran. So no class needs metadata, and no global symbol is
+ * added for it.
  *
  * @example
  * const records = new MethodRecords<Endpoint>();
- * records.add(toDecoratedMethod('Get("/")', target, second), endpoint); // in the decorator
+ * records.add(toDecoratedMethod('Get("/")', target, rest), endpoint); // in the decorator
  * records.getInherited(getClassChain(controller).map(({ prototype }) => prototype));
  */
-import { isStandardContext, otherKind } from "../errors/bare-decorator.js";
+import { requirePlace } from "../errors/bare-decorator.js";
+import { isStandardContext } from "../errors/decorator-place.js";
 import { createSetupError } from "../errors/setup-error.js";
-
-/** The second argument of a decorator of a method: a name in a legacy call. */
-export type MethodKey = string | symbol | DecoratorContext;
+import { getOriginalMethod, hasOriginalMethods } from "../runtime/original-methods.js";
 
 /** A method as its decorator sees it. */
 export interface DecoratedMethod {
-  /** The prototype, or the class of a static method; in a standard call the method. */
+  /** The prototype; in a standard call the method. */
   readonly target: object;
   readonly key: string | symbol;
-  readonly isStatic: boolean;
   /** The class; in a standard call the method. */
   readonly declaredBy: object;
-  /** `Links.index`; in a standard call `index`. */
-  readonly place: string;
 }
 
 /**
  * @param decorator as it is written: `Get("/")`
- * @throws FrameworkError `E_DECORATOR_KIND` for a standard call above a member that is no public method
+ * @param rest the arguments of its call after the target
+ * @throws FrameworkError `E_DECORATOR_KIND` unless it stands above a public instance method
  */
-export function toDecoratedMethod(decorator: string, target: object, second: MethodKey): DecoratedMethod {
-  if (isStandardContext(second)) return toStandardMethod(decorator, target, second);
-  const isStatic = typeof target === "function";
-  const declaredBy = isStatic ? target : target.constructor;
-  return { target, key: second, isStatic, declaredBy, place: `${declaredBy.name}.${String(second)}` };
-}
-
-function toStandardMethod(decorator: string, target: object, context: DecoratorContext): DecoratedMethod {
-  if (context.kind !== "method" || context.private) throw otherKind(decorator, context, "public method");
-  const { static: isStatic } = context;
-  // esbuild gives the name of `1() {}` as a number, which the type does not say.
-  const name: PropertyKey = context.name;
-  const key = typeof name === "number" ? String(name) : name;
-  if (!isStatic)
-    context.addInitializer(function (this: unknown) {
-      if (!hasMember(Object(this), key, target))
-        throw createSetupError("E_DECORATOR_ORDER", formatReplaced(decorator, key));
+export function toDecoratedMethod(decorator: string, target: object, rest: readonly unknown[]): DecoratedMethod {
+  requirePlace(decorator, ["method"], target, rest);
+  const [second] = rest;
+  if (!isStandardContext(second)) return { target, key: toKey(second), declaredBy: target.constructor };
+  const key = toKey(second.name);
+  if (second.kind === "method")
+    second.addInitializer(function (this: unknown) {
+      const chain = getPrototypeChain(this);
+      if (chain.some((each) => getOriginalMethod(each, key) === target)) return;
+      throw createSetupError("E_DECORATOR_ORDER", formatReplaced(decorator, key, chain));
     });
-  return { target, key, isStatic, declaredBy: target, place: String(key) };
+  return { target, key, declaredBy: target };
 }
 
-/** Whether the object has the function itself, or inherits it, also below a method that overrides it. */
-function hasMember(holder: object, key: string | symbol, method: object): boolean {
-  return getPrototypeChain(holder).some((each) => findMethod(each, key) === method);
+/** esbuild gives the name of `1() {}` as a number, which the types do not say. */
+function toKey(name: unknown): string | symbol {
+  return typeof name === "symbol" ? name : String(name);
 }
 
 /** The object itself, and the objects that it inherits from, the base last. */
@@ -63,8 +54,14 @@ function getPrototypeChain(leaf: unknown): readonly object[] {
   return chain;
 }
 
-function formatReplaced(decorator: string, key: string | symbol): string {
-  return `@${decorator} has no effect: a decorator above it replaces the method ${String(key)}; write @${decorator} above that decorator`;
+function formatReplaced(decorator: string, key: string | symbol, chain: readonly object[]): string {
+  const start = `@${decorator} has no effect: a decorator above it`;
+  const end = `replaces the method ${String(key)}; write @${decorator} above that decorator`;
+  // A decorator of the class runs before any code could assign to the prototype.
+  const isStored = chain.some((each) => Object.hasOwn(each, key) && hasOriginalMethods(each));
+  return isStored
+    ? `${start} ${end}`
+    : `${start} or an assignment to the prototype ${end}, or @Injectable() above the class`;
 }
 
 /** The values of methods, each list in the order in which decorators run: the lowest comes first. */
@@ -76,9 +73,9 @@ export class MethodRecords<T> {
     this.byTarget.set(target, byKey.set(key, [...(byKey.get(key) ?? []), value]));
   }
 
-  /** @param holder the prototype that declares the method, or the class of a static method */
+  /** @param holder the prototype that declares the method */
   getOwn(holder: object, key: string | symbol): readonly T[] {
-    const method = findMethod(holder, key);
+    const method = getOriginalMethod(holder, key);
     const standard = (method && this.byTarget.get(method)?.get(key)) ?? [];
     return [...standard, ...(this.byTarget.get(holder)?.get(key) ?? [])];
   }
@@ -98,10 +95,4 @@ export class MethodRecords<T> {
     const keys = new Set([...(this.byTarget.get(holder)?.keys() ?? []), ...Reflect.ownKeys(holder)]);
     return [...keys].map((key) => [key, this.getOwn(holder, key)] as const).filter(([, values]) => values.length > 0);
   }
-}
-
-/** Calls no getter. */
-function findMethod(holder: object, key: string | symbol): object | undefined {
-  const value: unknown = Object.getOwnPropertyDescriptor(holder, key)?.value;
-  return typeof value === "function" ? value : undefined;
 }

@@ -1,81 +1,108 @@
 /**
  * Refuses a decorator that is written without parentheses: its factory then gets the decorated class or member as its arguments, and the
- * class silently loses its decorator or is replaced by a function. Refuses also a decorator above a member of another kind. The compiler
- * finds both; other tools do not check them.
+ * class silently loses its decorator or is replaced by a function. Refuses also a decorator above a member of another kind, and the same
+ * decorator twice above one class. The compiler finds most of it; other tools do not check types.
  */
 import type { FrameworkError } from "./framework-error.js";
-import { isClass, type Class } from "../runtime/class.js";
+import { isClass } from "../runtime/class.js";
+import { type DecoratorPlace, isDecoratorCall, type PlaceKind, readPlace } from "./decorator-place.js";
 import { createSetupError } from "./setup-error.js";
-import { valueText } from "./value-text.js";
+
+/** Where a decorator belongs. */
+export type Needed = readonly Exclude<PlaceKind, "other">[];
+
+const WORDS = {
+  class: "above a class",
+  method: "above a public instance method",
+  parameter: "on a parameter of a constructor",
+} as const;
 
 /**
  * @param decorator with the arguments that it needs: `Module({ … })`
- * @param target the class, or the prototype of a member
+ * @param first of the factory; a class is never correct there
+ * @param rest of the arguments
+ * @throws FrameworkError `E_DECORATOR_CALL` if the arguments are those of a decorator
  */
-export function bareDecorator(decorator: string, target: unknown, key?: unknown): FrameworkError {
-  const className = typeof target === "function" ? valueText(target) : valueText(Object(target).constructor);
-  const place = isStandardContext(key)
-    ? String(key.name)
-    : key === undefined
-      ? className
-      : `${className}.${valueText(key)}`;
-  return createSetupError("E_DECORATOR_CALL", formatBareText(decorator, place));
+export function requireParentheses(decorator: string, needed: Needed, first: unknown, rest: readonly unknown[]): void {
+  if (isClass(first) || isDecoratorCall(first, rest)) throw bareDecorator(decorator, needed, first, rest);
 }
 
-function formatBareText(decorator: string, place: string): string {
-  const name = decorator.slice(0, decorator.indexOf("("));
-  return `@${name} stands above ${place} without parentheses: write @${decorator}`;
+/** The error of a factory that got the arguments of a decorator. */
+export function bareDecorator(
+  decorator: string,
+  needed: Needed,
+  first: unknown,
+  rest: readonly unknown[],
+): FrameworkError {
+  return createSetupError("E_DECORATOR_CALL", formatBareText(decorator, needed, readPlace(first, rest)));
 }
 
-/** Whether a call is of the standard kind, by its second argument. */
-export function isStandardContext(value: unknown): value is DecoratorContext {
-  return typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string";
+function formatBareText(decorator: string, needed: Needed, place: DecoratorPlace): string {
+  const where = fits(needed, place) ? "" : ` ${formatNeeded(needed)}`;
+  return `@${getName(decorator)} stands ${place.text} without parentheses: write @${decorator}${where}`;
+}
+
+function getName(decorator: string): string {
+  return decorator.slice(0, decorator.indexOf("("));
+}
+
+function fits(needed: Needed, { kind }: DecoratorPlace): boolean {
+  return needed.some((each) => each === kind);
+}
+
+function formatNeeded(needed: Needed): string {
+  return needed.map((kind) => WORDS[kind]).join(" or ");
 }
 
 /**
- * Whether a compiler has called the function as a decorator: the second argument is the name of a member, or the context of a standard
- * decorator.
+ * @param decorator as it is written: `Get("/")`
+ * @throws FrameworkError `E_DECORATOR_KIND` if it stands anywhere else
  */
-export function isDecoratorCall(second: unknown): boolean {
-  return typeof second === "string" || typeof second === "symbol" || isStandardContext(second);
+export function requirePlace(
+  decorator: string,
+  needed: Needed,
+  target: unknown,
+  rest: readonly unknown[],
+): DecoratorPlace {
+  const place = readPlace(target, rest);
+  if (fits(needed, place)) return place;
+  throw createSetupError("E_DECORATOR_KIND", `@${decorator} stands ${place.text}: it belongs ${formatNeeded(needed)}`);
 }
+
+const decorated = new WeakMap<object, ReadonlySet<string>>();
 
 /**
  * @param decorator as it is written: `Module({ … })`
- * @param context only that of a standard call tells the kind
- * @throws FrameworkError `E_DECORATOR_KIND` for the decorator of a class above anything else
+ * @throws FrameworkError `E_DECORATOR_KIND` above anything but a class, `E_DECORATOR_REPEATED` if the class has the decorator
  */
-export function requireClass(decorator: string, context: DecoratorContext | undefined): void {
-  if (isStandardContext(context) && context.kind !== "class") throw otherKind(decorator, context, "class");
+export function requireClass(decorator: string, target: object, rest: readonly unknown[]): void {
+  const { text } = requirePlace(decorator, ["class"], target, rest);
+  refuseReplaced(target);
+  const known = decorated.get(target) ?? new Set<string>();
+  if (known.has(decorator))
+    throw createSetupError("E_DECORATOR_REPEATED", `@${getName(decorator)} stands twice ${text}: write it once`);
+  decorated.set(target, new Set([...known, decorator]));
 }
 
-/** @param needed what the decorator belongs above */
-export function otherKind(decorator: string, context: DecoratorContext, needed: string): FrameworkError {
-  const kind = context.kind !== "class" && context.private ? `private ${context.kind}` : context.kind;
-  const message = `@${decorator} stands above the ${kind} ${String(context.name)}: it belongs above a ${needed}`;
-  return createSetupError("E_DECORATOR_KIND", message);
-}
-
-/** The class that a bare decorator has replaced, by the function that replaces it. */
-const replaced = new WeakMap<object, { readonly decorator: string; readonly target: Class }>();
+/** The message for each function that may replace a class. */
+const replaced = new WeakMap<object, () => string>();
 
 /**
  * Records the function that a factory returns, if the argument of the factory is a class. A call with a class is correct for such a
  * factory, so the mistake can be found only where the function is used in place of the class.
  */
-export function recordFactory<F extends object>(factory: F, decorator: string, target: unknown): F {
-  if (isClass(target)) replaced.set(factory, { decorator, target });
+export function recordFactory<F extends object>(factory: F, decorator: string, needed: Needed, target: unknown): F {
+  if (isClass(target)) replaced.set(factory, () => formatBareText(decorator, needed, readPlace(target, [])));
   return factory;
 }
 
 /** The message for a function that replaces a class; `undefined` for any other value. */
 export function describeBareUse(value: unknown): string | undefined {
-  const replacement = typeof value === "function" ? replaced.get(value) : undefined;
-  return replacement && formatBareText(replacement.decorator, valueText(replacement.target));
+  return typeof value === "function" ? replaced.get(value)?.() : undefined;
 }
 
 /** @throws FrameworkError `E_DECORATOR_CALL` if a bare decorator below this one has replaced the class */
-export function refuseReplaced(target: unknown): void {
+function refuseReplaced(target: unknown): void {
   const message = describeBareUse(target);
   if (message !== undefined) throw createSetupError("E_DECORATOR_CALL", message);
 }

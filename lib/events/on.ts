@@ -9,14 +9,14 @@
  *   @On(linkCreated, { queued: true }) async report({ id }: { id: string }) { … }
  * }
  */
-import { bareDecorator, isDecoratorCall } from "../errors/bare-decorator.js";
+import { requireParentheses } from "../errors/bare-decorator.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { AnyHandler } from "../endpoints/handler.js";
-import { type MethodKey, MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
+import { MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import type { EventType } from "./event.js";
 
 export interface ListenerOptions {
@@ -66,15 +66,22 @@ export interface ListenerDecorator<P> {
 
 const listeners = new MethodRecords<Omit<ListenerMethod, "key">>();
 
-/** @throws FrameworkError `E_EVENT_LISTENER` for a value that does not come from `event()`, for two options, or above a static method */
-export function On<P>(event: EventType<P>, options: ListenerOptions = {}): ListenerDecorator<P> {
-  if (isDecoratorCall(options)) throw bareDecorator("On(event)", event, options);
+/**
+ * @throws FrameworkError `E_EVENT_LISTENER` for a value that does not come from `event()`, and for two options; `E_DECORATOR_KIND` above
+ *   anything but a public instance method
+ */
+export function On<P>(
+  event: EventType<P>,
+  options: ListenerOptions = {},
+  ...none: readonly never[]
+): ListenerDecorator<P> {
+  requireParentheses("On(event)", ["method"], event, [options, ...none]);
   checkOptionNames(options, NAMES, "@On");
-  if (typeof event?.name !== "string") throw listenerError(`@On needs an event, not ${valueText(event)}`);
+  if (typeof event !== "object" || typeof event?.name !== "string")
+    throw listenerError(`@On needs an event, not ${valueText(event)}`);
   const time = getListenerTime(options);
-  return (target: object, key: MethodKey): void => {
-    const method = toDecoratedMethod("On(event)", target, key);
-    if (method.isStatic) throw listenerError(`@On stands above the static method ${method.place}`);
+  return (target: object, ...rest: readonly unknown[]): void => {
+    const method = toDecoratedMethod("On(event)", target, rest);
     recordDecorated(method.declaredBy, "@On");
     listeners.add(method, { event, time });
   };

@@ -11,11 +11,12 @@
  *   send({ to }: { to: string }, { signal }: JobContext) { return this.mailer.send(new WelcomeMail(to), { signal }); }
  * }
  */
-import { bareDecorator } from "../errors/bare-decorator.js";
+import { requireParentheses } from "../errors/bare-decorator.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { createSetupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
 import type { AnyHandler } from "../endpoints/handler.js";
-import { type MethodKey, MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
+import { MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import { type AnyJob, Job } from "./job.js";
 import type { JobContext } from "./job-context.js";
 import { Schedule } from "./schedules/schedule.js";
@@ -56,16 +57,17 @@ export interface JobDecorator<Output> {
 
 const handled = new MethodRecords<AnyJob>();
 
-/** @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_JOB_STATIC` above a static method */
-export function Handles<Output>(job: Job<never, Output>): JobDecorator<Output> {
-  if (!(job instanceof Job)) throw bareDecorator("Handles(job)", job);
+/**
+ * @throws FrameworkError `E_DECORATOR_CALL` without parentheses or without a job, `E_DECORATOR_KIND` above anything but a public instance
+ *   method
+ */
+export function Handles<Output>(job: Job<never, Output>, ...none: readonly never[]): JobDecorator<Output> {
+  requireParentheses("Handles(job)", ["method"], job, none);
+  if (!(job instanceof Job))
+    throw createSetupError("E_DECORATOR_CALL", `@Handles needs the value of job(…), not ${valueText(job)}`);
   const decorator = job instanceof Schedule ? "Every(schedule)" : "Handles(job)";
-  return (target: object, key: MethodKey): void => {
-    const method = toDecoratedMethod(decorator, target, key);
-    if (method.isStatic) {
-      const message = `@Handles stands above the static method ${method.place}: make it a method of the instance`;
-      throw createSetupError("E_JOB_STATIC", message);
-    }
+  return (target: object, ...rest: readonly unknown[]): void => {
+    const method = toDecoratedMethod(decorator, target, rest);
     recordDecorated(method.declaredBy, job instanceof Schedule ? "@Every" : "@Handles");
     handled.add(method, job);
   };

@@ -1,17 +1,11 @@
 /**
- * The diagnostics of a controller and its endpoints: an entry without a method or with two, an endpoint of another table, a static method,
- * one endpoint below two prefixes.
+ * The diagnostics of a controller and its endpoints: an entry without a method or with two, an endpoint of another table, one
+ * endpoint below two prefixes.
  */
 import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { belongs, findControllerSource, type ControllerSource } from "./controller.js";
-import {
-  getDecoratedMethods,
-  getDecoratedStatics,
-  formatRoute,
-  type Endpoint,
-  type HandlerMethod,
-} from "../endpoints/endpoint.js";
+import { getDecoratedMethods, formatRoute, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { findTableOfEntry, type Table } from "../endpoints/endpoint-table.js";
 import type { AnyClass } from "../endpoints/handler.js";
 import { joinPaths } from "../endpoints/path.js";
@@ -25,12 +19,7 @@ export function diagnoseController(controller: AnyClass, methods: readonly Handl
     table === undefined ? [] : [...table.diagnostics, ...diagnoseEntries(controller, table, methods)];
   const prefixDiagnostics =
     "prefix" in source && source.prefix.includes("{") ? [describeCapturingPrefix(controller, source.prefix)] : [];
-  return [
-    ...tableDiagnostics,
-    ...prefixDiagnostics,
-    ...findForeignEndpoints(controller, source),
-    ...findStatics(controller),
-  ];
+  return [...tableDiagnostics, ...prefixDiagnostics, ...findForeignEndpoints(controller, source)];
 }
 
 /**
@@ -120,15 +109,6 @@ function findForeignEndpoints(controller: AnyClass, source: ControllerSource): D
     const fix = `move the method to the controller that is given the table "${table.name}"`;
     return { code: "E_ENDPOINT_FOREIGN", what: `${title} is an entry of another table, "${table.name}"`, where, fix };
   });
-}
-
-function findStatics(controller: AnyClass): Diagnostic[] {
-  return getDecoratedStatics(controller).map(({ endpoint, key }) => ({
-    code: "E_HANDLER_STATIC",
-    what: `${formatRoute(endpoint)} decorates a static method, which has no instance`,
-    where: `${controller.name}.${String(key)}`,
-    fix: "make it a method of the instance",
-  }));
 }
 
 /** A decorated method below the prefix of a controller. */

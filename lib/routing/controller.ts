@@ -9,9 +9,8 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
-import { bareDecorator, isDecoratorCall, requireClass } from "../errors/bare-decorator.js";
-import { Injectable } from "../di/injectable.js";
-import { isClass } from "../runtime/class.js";
+import { requireClass, requireParentheses } from "../errors/bare-decorator.js";
+import { markInjectable } from "../di/injectable.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { getDecoratedMethods, mount, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { findTableOfEntry, findTable, type Table } from "../endpoints/endpoint-table.js";
@@ -38,12 +37,12 @@ export function Controller<const P extends string = "">(
 ): (target: AnyClass, context?: ClassDecoratorContext) => void;
 export function Controller(
   source: string | object = "",
-  second?: unknown,
+  ...none: readonly unknown[]
 ): (target: AnyClass, context?: ClassDecoratorContext) => void {
-  if (isClass(source) || isDecoratorCall(second)) throw bareDecorator('Controller("/prefix")', source, second);
-  return (target, context) => {
-    requireClass("Controller(…)", context);
-    Injectable()(target, context);
+  requireParentheses('Controller("/prefix")', ["class"], source, none);
+  return (target, ...rest: readonly unknown[]) => {
+    requireClass("Controller(…)", target, rest);
+    markInjectable(target, rest);
     if (typeof source === "string") mountAll(target, source);
     sources.set(target, toControllerSource(source));
     recordDecorated(target, "@Controller");

@@ -14,20 +14,15 @@
  * @Middleware(SignedIn)
  * async create(ctx: Context) { … }
  */
-import {
-  bareDecorator,
-  describeBareUse,
-  isDecoratorCall,
-  isStandardContext,
-  recordFactory,
-} from "../errors/bare-decorator.js";
+import { bareDecorator, describeBareUse, type Needed, recordFactory, requirePlace } from "../errors/bare-decorator.js";
+import { isDecoratorCall } from "../errors/decorator-place.js";
 import { describeToken } from "../di/token.js";
 import { isClass } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Context } from "../http/request/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
 import { getClassChain, type AnyClass } from "../endpoints/handler.js";
-import { type MethodKey, MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
+import { MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import { createSetupError } from "../errors/setup-error.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the response, as from a handler. */
@@ -45,20 +40,22 @@ export interface MiddlewareDecorator {
   (target: object, key?: string | symbol, descriptor?: PropertyDescriptor): void;
 }
 
+const PLACES: Needed = ["class", "method"];
+
 /**
  * Decorates a method or a class. The first in the list, or the uppermost decorator, is the outermost. The container of the application
  * creates one instance of each class.
  */
 export function Middleware(...middleware: readonly MiddlewareInput[]): MiddlewareDecorator {
-  const [target, key] = middleware as readonly unknown[];
+  const [target, ...none] = middleware as readonly unknown[];
   // The arguments of a decorator on a method are an object, a name and a descriptor. A name is never middleware.
-  if (isDecoratorCall(key)) throw bareDecorator("Middleware(SignedIn)", target, key);
-  const decorator = (decorated: object, second?: MethodKey): void => {
-    if (second === undefined || (isStandardContext(second) && second.kind === "class"))
+  if (isDecoratorCall(target, none)) throw bareDecorator("Middleware(SignedIn)", PLACES, target, none);
+  const decorator = (decorated: object, ...rest: readonly unknown[]): void => {
+    if (requirePlace("Middleware(…)", PLACES, decorated, rest).kind === "class")
       ofClasses.set(decorated, [...middleware, ...(ofClasses.get(decorated) ?? [])]);
-    else ofMethods.add(toDecoratedMethod("Middleware(…)", decorated, second), middleware);
+    else ofMethods.add(toDecoratedMethod("Middleware(…)", decorated, rest), middleware);
   };
-  return recordFactory(decorator, "Middleware(SignedIn)", target);
+  return recordFactory(decorator, "Middleware(SignedIn)", PLACES, target);
 }
 
 /** A middleware class without dependencies. */

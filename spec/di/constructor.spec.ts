@@ -259,7 +259,10 @@ describe("@Inject", () => {
     const decorate = Inject(Store);
 
     expect(() => decorate({}, "find" as unknown as undefined, 0))
-      .to.throw(FrameworkError, "@Inject stands on find")
+      .to.throw(
+        FrameworkError,
+        "@Inject stands on parameter 1 of Object.find: it belongs on a parameter of a constructor",
+      )
       .with.property("code", "E_INJECT_PLACE");
   });
 });

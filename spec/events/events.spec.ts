@@ -357,7 +357,7 @@ describe("event and @On", () => {
     ["no event", () => On(undefined as never), "E_EVENT_LISTENER"],
     ["both times", () => On(warmed, { afterResponse: true, inTransaction: true }), "E_EVENT_LISTENER"],
     ["a queued listener after the answer", () => On(warmed, { afterResponse: true, queued: true }), "E_EVENT_LISTENER"],
-    ["a static method", () => On(warmed)(class Shop {}, "listen", {} as never), "E_EVENT_LISTENER"],
+    ["a static method", () => On(warmed)(class Shop {}, "listen", {} as never), "E_DECORATOR_KIND"],
     ["an unknown option", () => On(warmed, { later: true } as never), "E_OPTION"],
   ];
   for (const [what, make, code] of wrong) {

@@ -37,7 +37,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   runtime: [],
   errors: ["runtime"],
   // Of http only the type of the context: see ERASED.
-  endpoints: ["errors", "http"],
+  endpoints: ["runtime", "errors", "http"],
   tracing: [],
   http: ["runtime", "errors", "tracing"],
   // Of http only the middleware contract: see DI_NEEDS_OF_HTTP.

@@ -11,6 +11,7 @@ const FIRST = `
 /panel/here 200 outer here and there
 /panel/there 200 outer here and there
 /panel/1 200 outer one
+/panel/patched 200 outer first patched
 /links 200 first second third links
 /links/7 200 7
 /photos 200 photos
@@ -27,7 +28,7 @@ const OTHER_FILE = `
 
 const LAST = `
 /links 200 created
-heard 7, inherited, indexed links 7, swept at 01:00
+heard 7, inherited, patched, indexed links 7, swept at 01:00
 `;
 
 /** Compiled with this file, by tsc with the settings of the repository. */

@@ -32,6 +32,8 @@ function untyped(value: unknown): never {
 
 class Handless {}
 
+const METHOD = { value: () => {} };
+
 class Undecorated {}
 
 type Tell = (builder: ApplicationBuilder) => unknown;
@@ -174,34 +176,37 @@ describe("a wrong configuration", () => {
 
   it("with a decorator without parentheses names the decorator and the class or method", () => {
     const bare: readonly (readonly [named: string, decorate: () => unknown])[] = [
-      ["@Module stands above Handless without parentheses: write @Module({ … })", () => Module(untyped(Handless))],
       [
-        '@Controller stands above Handless without parentheses: write @Controller("/prefix")',
+        "@Module stands above the class Handless without parentheses: write @Module({ … })",
+        () => Module(untyped(Handless)),
+      ],
+      [
+        '@Controller stands above the class Handless without parentheses: write @Controller("/prefix")',
         () => Controller(untyped(Handless)),
       ],
       [
-        '@Controller stands above Handless.show without parentheses: write @Controller("/prefix")',
-        () => Reflect.apply(Controller, undefined, [Handless.prototype, "show", {}]),
+        '@Controller stands above the method Handless.show without parentheses: write @Controller("/prefix") above a class',
+        () => Reflect.apply(Controller, undefined, [Handless.prototype, "show", METHOD]),
       ],
       [
-        "@Module stands above Handless.show without parentheses: write @Module({ … })",
-        () => Reflect.apply(Module, undefined, [Handless.prototype, "show", {}]),
+        "@Module stands above the method Handless.show without parentheses: write @Module({ … }) above a class",
+        () => Reflect.apply(Module, undefined, [Handless.prototype, "show", METHOD]),
       ],
       [
-        "@Injectable stands above Handless without parentheses: write @Injectable()",
+        "@Injectable stands above the class Handless without parentheses: write @Injectable()",
         () => Injectable(untyped(Handless)),
       ],
       [
-        "@Inject stands above Handless.constructor without parentheses: write @Inject(token)",
+        "@Inject stands on parameter 1 of the constructor of Handless without parentheses: write @Inject(token)",
         () => Reflect.apply(Inject, undefined, [Handless, undefined, 0]),
       ],
       [
-        '@Get stands above Handless.show without parentheses: write @Get("/path")',
-        () => Reflect.apply(Get, undefined, [Handless.prototype, "show", {}]),
+        '@Get stands above the method Handless.show without parentheses: write @Get("/path")',
+        () => Reflect.apply(Get, undefined, [Handless.prototype, "show", METHOD]),
       ],
       [
-        "@Middleware stands above Handless.show without parentheses: write @Middleware(SignedIn)",
-        () => Reflect.apply(Middleware, undefined, [Handless.prototype, "show", {}]),
+        "@Middleware stands above the method Handless.show without parentheses: write @Middleware(SignedIn)",
+        () => Reflect.apply(Middleware, undefined, [Handless.prototype, "show", METHOD]),
       ],
     ];
 
@@ -211,7 +216,7 @@ describe("a wrong configuration", () => {
   it("with @Middleware without parentheses above a class names the decorator and the class, where the class is used", () => {
     // As the compiler applies it: the class becomes the value that the decorator returns.
     const replaced = Reflect.apply(Middleware, undefined, [Handless]) as new () => object;
-    const bare = "@Middleware stands above Handless without parentheses: write @Middleware(SignedIn)";
+    const bare = "@Middleware stands above the class Handless without parentheses: write @Middleware(SignedIn)";
 
     @Module({ controllers: [replaced], providers: [replaced] })
     class Root {}

@@ -215,10 +215,6 @@ describe("ControllerPlan", () => {
     class NoTable {
       @Get("/x") x() {}
     }
-    @Controller()
-    class Static {
-      @Get("/x") static x() {}
-    }
     // A caller without types passes this value.
     const unknown = resource("u", "/u", { only: ["index", "list" as "show"] });
     @Controller(unknown)
@@ -259,7 +255,6 @@ describe("ControllerPlan", () => {
         "Undecorated",
       ],
       [NoTable, ["E_CONTROLLER_SOURCE"], "@Controller({ index }) is given neither a prefix nor a table", "NoTable"],
-      [Static, ["E_HANDLER_STATIC"], "GET /x decorates a static method, which has no instance", "Static.x"],
       [
         Nameless,
         ["E_RESOURCE_NAME"],

@@ -13,12 +13,19 @@
  *   sweep({ due }: ScheduledTick) { return this.links.removeOlderThan(due); }
  * }
  */
-import { bareDecorator } from "../../errors/bare-decorator.js";
+import { requireParentheses } from "../../errors/bare-decorator.js";
+import { createSetupError } from "../../errors/setup-error.js";
+import { valueText } from "../../errors/value-text.js";
 import { Handles, type JobDecorator } from "../handles.js";
 import { Schedule, type ScheduledTick } from "./schedule.js";
 
-/** @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_JOB_STATIC` above a static method */
-export function Every(schedule: Schedule): JobDecorator<ScheduledTick> {
-  if (!(schedule instanceof Schedule)) throw bareDecorator("Every(schedule)", schedule);
+/**
+ * @throws FrameworkError `E_DECORATOR_CALL` without parentheses or without a schedule, `E_DECORATOR_KIND` above anything but a public
+ *   instance method
+ */
+export function Every(schedule: Schedule, ...none: readonly never[]): JobDecorator<ScheduledTick> {
+  requireParentheses("Every(schedule)", ["method"], schedule, none);
+  if (!(schedule instanceof Schedule))
+    throw createSetupError("E_DECORATOR_CALL", `@Every needs the value of schedule(…), not ${valueText(schedule)}`);
   return Handles(schedule);
 }

@@ -66,6 +66,9 @@ class Announcer {
 
 @Injectable()
 class LoudAnnouncer extends Announcer {
+  @On(shown) patched() {
+    seen.push("not reached");
+  }
   get trap(): string {
     throw new Error("the getter is called");
   }
@@ -73,6 +76,9 @@ class LoudAnnouncer extends Announcer {
     seen.push(`heard ${id}`);
   }
 }
+
+// As a spy of a test does.
+LoudAnnouncer.prototype.patched = () => void seen.push("patched");
 
 class Indexer {
   private readonly store = inject(Store);
@@ -114,6 +120,9 @@ class Foundation {
 @Controller("/panel")
 @Middleware(Step)
 class Panel extends Base {
+  @Get("/patched") @Middleware(First) patched() {
+    return "not reached";
+  }
   get trap(): string {
     throw new Error("the getter is called");
   }
@@ -124,6 +133,8 @@ class Panel extends Base {
     return Panel.helper();
   }
 }
+
+Panel.prototype.patched = () => "patched";
 
 @Controller(links)
 class Links {
@@ -203,7 +214,15 @@ async function main(): Promise<void> {
   class Shop {}
 
   const app = await testApp(Application.create(Shop));
-  const paths = ["/panel/base", "/panel/overridden", "/panel/gone", "/panel/here", "/panel/there", "/panel/1"];
+  const paths = [
+    "/panel/base",
+    "/panel/overridden",
+    "/panel/gone",
+    "/panel/here",
+    "/panel/there",
+    "/panel/1",
+    "/panel/patched",
+  ];
   paths.push("/links", "/links/7", "/photos", "/photos/3");
   if (more.length > 0) paths.push("/other/founded", "/other/new", "/other/old", "/derived/origin", "/derived/added");
   for (const path of paths) {

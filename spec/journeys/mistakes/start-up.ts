@@ -99,16 +99,17 @@ export const START_UP: readonly Mistake[] = [
       `@Controller() class Links { @Get("/") static index() { return ""; } }\n@Module({ controllers: [Links] }) class Shop {}`,
     ),
     says: [
-      "E_HANDLER_STATIC GET / decorates a static method",
-      "at Links.index",
-      "fix: make it a method of the instance",
+      'E_DECORATOR_KIND @Get("/") stands above the static method Links.index',
+      "it belongs above",
+      "a public instance method",
     ],
+    lines: 1,
   },
   {
     title: "a decorator without parentheses",
     files: running(`(Controller as (target: object) => void)(class Links {});\n@Module() class Shop {}`),
     says: [
-      "E_DECORATOR_CALL @Controller stands above Links without parentheses",
+      "E_DECORATOR_CALL @Controller stands above the class Links without parentheses",
       "Links",
       'write @Controller("/prefix")',
     ],

@@ -60,7 +60,7 @@ const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
   {
     title: "@Inject above a field",
     files: { "main.ts": `${IMPORTS}class Store {}\n@Injectable() class Links { @Inject(Store) store; }` },
-    says: ["E_INJECT_PLACE @Inject stands on the field store", "write inject(Token)", "the value of a field"],
+    says: ["E_INJECT_PLACE @Inject stands above the field store", "write inject(Token)", "the value of a field"],
     lines: 1,
   },
   {
@@ -75,9 +75,20 @@ const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
     ],
   },
   {
+    title: "an assignment to the prototype of a class that has no decorator",
+    files: {
+      "main.ts": `${IMPORTS}const shown = event("shown");\nclass Announcer { @On(shown) hear() {} }\nAnnouncer.prototype.hear = () => {};\n@Module({ providers: [Announcer] }) class Shop {}\nApplication.create(Shop).build();`,
+    },
+    says: [
+      "E_DECORATOR_ORDER Announcer could not be built: @On(event) has no effect",
+      "an assignment to the prototype replaces the method hear",
+      "or @Injectable() above the class",
+    ],
+  },
+  {
     title: "@On above a static method",
     files: { "main.ts": `${IMPORTS}const shown = event("shown");\nclass Links { @On(shown) static hear() {} }` },
-    says: ["E_EVENT_LISTENER @On stands above the static method hear", "", ""],
+    says: ["E_DECORATOR_KIND @On(event) stands above the static method hear", "it belongs above", "instance method"],
     lines: 1,
   },
   {
@@ -85,7 +96,8 @@ const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
     files: {
       "main.ts": `${IMPORTS}@Controller() class Links { @Get("/") static index() {} }\n@Module({ controllers: [Links] }) class Shop {}\nApplication.create(Shop).build();`,
     },
-    says: ["GET /", "static", "Links.index"],
+    says: ['E_DECORATOR_KIND @Get("/")', "the static method index", "a public instance method"],
+    lines: 1,
   },
   {
     title: "a listener that no module lists",
