@@ -7,6 +7,7 @@
  */
 import { describeToken, type InjectionToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
+import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { ErrorMapping } from "../stages/error-mapping.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";
@@ -192,10 +193,13 @@ function describeInvalidOptions(options: unknown): Diagnostic {
 }
 
 function describeInvalidRoutes(routes: unknown): Diagnostic {
-  return {
-    code: "E_ROUTES_INVALID",
-    what: `${describeToken(routes)} is not a Routes object`,
-    where: ".routes(…)",
-    fix: "give a Routes: new Routes([…])",
-  };
+  const foreign = findForeignCopy(routes, ".routes(…)");
+  return (
+    foreign ?? {
+      code: "E_ROUTES_INVALID",
+      what: `${describeToken(routes)} is not a Routes object`,
+      where: ".routes(…)",
+      fix: "give a Routes: new Routes([…])",
+    }
+  );
 }

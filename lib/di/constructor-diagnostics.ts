@@ -1,4 +1,5 @@
 /** The diagnostics of constructor parameters: a type that is not a token at run time, and types that are not known at all. */
+import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import {
   readParameterNames,
@@ -87,11 +88,14 @@ export function parameterWithoutToken(
   shape: ConstructorShape,
   parameter: ConstructorParameter,
 ): Diagnostic {
+  const where = describeParameterPlace(provider, target, shape, parameter);
+  const foreign = parameter.reason === "not a token" ? findForeignCopy(parameter.found, where) : undefined;
+  if (foreign !== undefined) return foreign;
   const { code, what, fix } = EXPLANATIONS[parameter.reason ?? "not a token"];
   return {
     code,
     what: `constructor parameter ${parameter.position} of ${describeToken(target)} cannot be injected: ${what(describeToken(parameter.found))}`,
-    where: describeParameterPlace(provider, target, shape, parameter),
+    where,
     fix,
   };
 }

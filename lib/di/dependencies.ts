@@ -2,6 +2,7 @@
  * Wires each provider to the providers of its constructor parameters. A parameter without a provider becomes a diagnostic only after all
  * providers are wired, because the message shows the chain of its users.
  */
+import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { describeParameterPlace, parameterWithoutToken, unreadableConstructor } from "./constructor-diagnostics.js";
 import { readConstructor, type ConstructorParameter, type ConstructorShape } from "./constructor.js";
@@ -39,6 +40,11 @@ export class DependencyWiring {
   private findParameters(provider: Provider): readonly (Provider | undefined)[] {
     if (provider.source.kind !== "class") return [];
     const target = provider.source.implementation;
+    const foreign = findForeignCopy(target, `${describeToken(target)}, in ${provider.scope.name}`);
+    if (foreign !== undefined) {
+      this.pendingDiagnostics.push(() => foreign);
+      return [];
+    }
     const shape = readConstructor(target);
     if (shape.unreadableBecause !== undefined) {
       this.pendingDiagnostics.push(() => unreadableConstructor(provider, target, shape));

@@ -51,6 +51,9 @@ export function notAnEvent(value: unknown, where: string): Diagnostic {
 }
 
 export function unknownExport(value: unknown, module: string, isModule: boolean): Diagnostic {
+  const where = `exports of ${module}`;
+  const foreign = findForeignCopy(value, where);
+  if (foreign !== undefined) return foreign;
   const name = describeToken(value);
   const fix = isModule
     ? `add ${name} to the imports of ${module}`
@@ -58,7 +61,7 @@ export function unknownExport(value: unknown, module: string, isModule: boolean)
   return {
     code: "E_EXPORT_UNKNOWN",
     what: `${module} exports ${name}, which it neither provides nor imports`,
-    where: `exports of ${module}`,
+    where,
     fix: `${fix}, or remove it from the exports`,
   };
 }
@@ -99,6 +102,9 @@ export function returnedPromise(provider: Provider): Diagnostic {
 export function providerFailed(provider: Provider, error: unknown): Diagnostic {
   if (error instanceof DiagnosticError) return error.diagnostic;
   const where = describeBuildPlace(provider);
+  // The error of inject has the mark of its copy.
+  const foreign = findForeignCopy(error, where);
+  if (foreign !== undefined) return foreign;
   // The message of an error of the framework has the fix, and its code has an entry in the guide.
   if (isExplained(error)) {
     return {
@@ -116,10 +122,8 @@ export function providerFailed(provider: Provider, error: unknown): Diagnostic {
   };
 }
 
-function isExplained(error: unknown): error is Error & { readonly code: string } {
-  if (error instanceof FrameworkError) return error.code !== "E_INTERNAL";
-  // The errors of another copy of the framework are of another class.
-  return error instanceof Error && "code" in error && error.code === "E_TWO_COPIES";
+function isExplained(error: unknown): error is FrameworkError {
+  return error instanceof FrameworkError && error.code !== "E_INTERNAL";
 }
 
 /** The place of a running constructor or factory. */

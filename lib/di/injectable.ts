@@ -17,13 +17,14 @@
 // Declares the names on the global Reflect, also for users of the package.
 /// <reference types="reflect-metadata" preserve="true" />
 
-import { markCopy } from "../errors/copy.js";
+import { markDecorated } from "../errors/copy.js";
 import { bareDecorator, recordFactory, requireClass, requireParentheses } from "../errors/bare-decorator.js";
 import { isDecoratorCall, isStandardContext, readPlace } from "../errors/decorator-place.js";
 import { storeOriginalMethods } from "../runtime/original-methods.js";
 import type { InjectionToken } from "./token.js";
 import type { AbstractClass } from "../runtime/class.js";
 import { createSetupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
 // Adds the metadata functions to the global Reflect.
 // oxlint-disable-next-line import/no-unassigned-import
 import "./tsyringe.cjs";
@@ -78,7 +79,7 @@ export function markInjectable(target: AbstractClass, [context]: readonly unknow
   kinds.set(target, isStandardContext(context) ? "standard" : "legacy");
   // The records of standard decorators belong to the functions that the prototype has now.
   if (isStandardContext(context)) storeOriginalMethods(target);
-  markCopy(target);
+  markDecorated(target, valueText(target));
 }
 
 /**
@@ -96,6 +97,7 @@ export function Inject<T>(
   }
   const decorator = (target: object, ...rest: readonly unknown[]): void => {
     const index = requireParameter(target, rest);
+    markDecorated(target, valueText(target));
     const known = injections.get(target) ?? new Map<number, InjectionToken>();
     injections.set(target, known.set(index, token));
   };

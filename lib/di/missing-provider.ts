@@ -2,6 +2,7 @@
  * Explains why a scope does not see a token. Each explanation has a separate code and a fix of one edit: no module provides the token, a
  * module provides it without exporting it, a module that exports it is not imported, or several modules provide it.
  */
+import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
 import type { VisibleProviders } from "./provider.js";
@@ -58,6 +59,7 @@ function unprovided(
   const fix = `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
   const explanation = { code: "E_PROVIDER_MISSING", what: `nothing provides ${name}`, fix };
   return (
+    findForeignCopy(token, "") ??
     notInjected(application, token, explanation) ??
     sameName(application, token, explanation) ??
     subclass(application, token, explanation) ??

@@ -2,6 +2,7 @@
  * Collects the modules of an application, from the root along the imports, each once. Checks the lists of every module, and fills its
  * scope.
  */
+import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { depthFirst } from "./depth-first.js";
 import { moduleCycle, notAModule, notAnEvent, notAProvider, unknownExport } from "./diagnostics.js";
@@ -67,8 +68,11 @@ function addProviders(scope: ModuleScope, diagnostics: Diagnostic[]): void {
 }
 
 function checkEvents({ definition, name }: ModuleScope, diagnostics: Diagnostic[]): void {
-  for (const [index, entry] of definition.events.entries())
-    if (!isEvent(entry)) diagnostics.push(notAnEvent(entry, `event ${index + 1} of ${name}`));
+  for (const [index, entry] of definition.events.entries()) {
+    const where = `event ${index + 1} of ${name}`;
+    const fault = isEvent(entry) ? findForeignCopy(entry, where) : notAnEvent(entry, where);
+    if (fault !== undefined) diagnostics.push(fault);
+  }
 }
 
 /** A class has a name too. */

@@ -10,7 +10,7 @@
  * provide(Pool).useFactory((resolve) => new Pool(resolve(AppConfig).url))
  * provide(LinkReader).useFactory((resolve) => resolve(LinkStore)) // a second name for the same instance
  */
-import { markCopy } from "../errors/copy.js";
+import { markKind } from "../errors/copy.js";
 import type { InjectionToken } from "./token.js";
 import { isClass, type Class } from "../runtime/class.js";
 
@@ -31,7 +31,7 @@ export type Source<T = unknown> =
 /** A token and the source of its instance; created by `provide`. */
 export class Binding<T = unknown> {
   static {
-    markCopy(this.prototype);
+    markKind(this.prototype, "binding");
   }
 
   constructor(

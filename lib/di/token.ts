@@ -7,7 +7,7 @@
  * provide(Greeting).useValue("hello");
  * constructor(@Inject(Greeting) private readonly greeting: string) {}
  */
-import { markCopy } from "../errors/copy.js";
+import { markKind } from "../errors/copy.js";
 import { type AbstractClass, isClass } from "../runtime/class.js";
 import { valueText } from "../errors/value-text.js";
 
@@ -17,7 +17,7 @@ export class Token<T> {
   declare protected readonly type: T;
 
   static {
-    markCopy(this.prototype);
+    markKind(this.prototype, "token");
   }
 
   constructor(readonly name: string) {}

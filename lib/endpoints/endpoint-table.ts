@@ -6,6 +6,7 @@
  * export const links = routes("links", "/teams/{team}/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
  * links.show.url("red", 7); // "/teams/red/links/7", named "links.show"
  */
+import { markKind, refuseForeignCopy } from "../errors/copy.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { createEndpoint, createRoutesError, isEndpoint, pickRouteOptions, type Endpoint } from "./endpoint.js";
@@ -49,10 +50,11 @@ export function routes<const Prefix extends string, const T extends Readonly<Rec
 
 /** Returns the object with the endpoints of a table, which a controller can be given. @internal */
 export function registerTable(table: Table): Readonly<Record<string, Endpoint>> {
-  const handle = Object.freeze(Object.fromEntries(table.entries));
+  const handle = Object.fromEntries(table.entries);
+  markKind(handle, "table");
   tables.set(handle, table);
   for (const entry of table.entries.values()) tablesByEntry.set(entry, table);
-  return handle;
+  return Object.freeze(handle);
 }
 
 /** Returns the table that `routes` or `resource` returned as this value; `undefined` for any other value. @internal */
@@ -69,6 +71,7 @@ const tables = new WeakMap<object, Table>();
 const tablesByEntry = new WeakMap<Endpoint, Table>();
 
 function joinEntry(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
+  refuseForeignCopy(entry);
   if (!isEndpoint(entry))
     throw createRoutesError(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);

@@ -11,6 +11,7 @@
  * }
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { markKind } from "../errors/copy.js";
 import { requireParentheses } from "../errors/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
@@ -160,6 +161,7 @@ export function createEndpoint<P extends string>(
   };
   // The members are defined, because the `name` of a function cannot be assigned.
   const created = Object.defineProperties(decorate, toPropertyDescriptors(members)) as unknown as Endpoint<P>;
+  markKind(created, "endpoint");
   endpoints.add(created);
   return created;
 }

@@ -11,7 +11,9 @@
  */
 import { requirePlace } from "../errors/bare-decorator.js";
 import { isStandardContext } from "../errors/decorator-place.js";
+import { markDecorated } from "../errors/copy.js";
 import { createSetupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
 import { getOriginalMethod, hasOriginalMethods } from "../runtime/original-methods.js";
 
 /** A method as its decorator sees it. */
@@ -68,7 +70,9 @@ function formatReplaced(decorator: string, key: string | symbol, chain: readonly
 export class MethodRecords<T> {
   private readonly byTarget = new WeakMap<object, Map<string | symbol, readonly T[]>>();
 
-  add({ target, key }: DecoratedMethod, value: T): void {
+  add({ target, key, declaredBy }: DecoratedMethod, value: T): void {
+    // A standard decorator does not know the class.
+    markDecorated(target, declaredBy === target ? String(key) : `${valueText(declaredBy)}.${String(key)}`);
     const byKey = this.byTarget.get(target) ?? new Map<string | symbol, readonly T[]>();
     this.byTarget.set(target, byKey.set(key, [...(byKey.get(key) ?? []), value]));
   }

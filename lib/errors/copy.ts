@@ -1,40 +1,78 @@
 /**
- * Finds a second copy of the package in one process. Each copy has separate classes and registries, so a module of one is unknown to the
- * other. Every value that an application passes to the framework is marked with the copy that created it, and a diagnostic names both.
+ * Finds a second copy of the package in one process. Each copy has separate classes and registries: what a decorator or a function of one
+ * copy records is unknown to the other, which would leave out a route, a listener or a guard without a word. So every value that an
+ * application passes to the framework, and every class and method with a decorator, is marked with its copy, and a diagnostic names both.
  *
  * Not for values that any copy understands, such as functions and plain objects.
  */
 import type { Diagnostic } from "./diagnostic.js";
-import { valueText } from "./value-text.js";
+import { isClass } from "../runtime/class.js";
+import { listMethods } from "../runtime/original-methods.js";
+import { createSetupError } from "./setup-error.js";
 
 /** One copy: the same object for all its values, because a tool may load two copies from one place. */
 interface Copy {
   readonly place: string;
 }
 
-const COPY = Symbol.for("@stagecraft/framework.copy");
+/** Plain data, because a copy of another version may have written it. */
+interface CopyMark {
+  readonly copy: Copy;
+  /** `a decorator above Links.index`, `the token`. */
+  readonly subject: string;
+  /** The name of the value belongs to the subject. */
+  readonly isNamed: boolean;
+}
+
+const MARKS = Symbol.for("@stagecraft/framework.copies");
 
 /** The name of the file, where a bundle has no URL of the module. */
 const THIS: Copy = {
-  place: (import.meta as { readonly url?: string }).url?.replace(/lib\/errors\/copy\.\w+/, "") ?? __filename,
+  place: (import.meta as { readonly url?: string }).url?.replace(/lib\/errors\/copy\.\w+/, "") ?? getFileName(),
 };
 
-/** Marks a class, or the prototype of a class, with this copy. */
-export function markCopy(target: object): void {
-  Reflect.defineProperty(target, COPY, { value: THIS, configurable: true });
+/** A bundle for a browser has neither. */
+function getFileName(): string {
+  return typeof __filename === "string" ? __filename : "a bundle";
 }
 
-/** The diagnostic of a value that another copy created; `undefined` for any other value. */
+/** Marks a value, or the prototype of a class, as created with this copy. @param kind `token` */
+export function markKind(target: object, kind: string): void {
+  addMark(target, { copy: THIS, subject: `the ${kind}`, isNamed: true });
+}
+
+/** @param target the value by which a decorator records: a class, a prototype, or the method of a standard call */
+export function markDecorated(target: object, decorated: string): void {
+  markSubject(target, `a decorator above ${decorated}`);
+}
+
+/** @param subject the subject of a message about the value */
+export function markSubject(target: object, subject: string): void {
+  addMark(target, { copy: THIS, subject, isNamed: false });
+}
+
+function addMark(target: object, mark: CopyMark): void {
+  const marks = getMarks(target);
+  if (!marks.some(({ copy }) => copy === THIS))
+    Reflect.defineProperty(target, MARKS, { value: [...marks, mark], configurable: true });
+}
+
+/** The diagnostic of a value or a class with a mark of another copy; `undefined` for any other value. */
 export function findForeignCopy(value: unknown, where: string): Diagnostic | undefined {
-  const copy = findCopy(value);
-  if (copy === undefined || copy === THIS) return undefined;
-  const what = `${valueText(value)} was created with another copy of the framework`;
-  return { ...describeTwoCopies(what, copy.place), where };
+  const mark = listMarks(value).find(({ copy }) => copy !== THIS);
+  if (mark === undefined) return undefined;
+  const subject = mark.isNamed ? `${mark.subject}${formatName(value)}` : mark.subject;
+  return { ...describeTwoCopies(`${subject} is of another copy of the framework`, mark.copy), where };
 }
 
-/** A diagnostic without its place. @param place the other copy */
-export function describeTwoCopies(what: string, place: string): Omit<Diagnostic, "where"> {
-  const places = place === THIS.place ? `both from ${THIS.place}` : `${THIS.place} and ${place}`;
+/** @throws FrameworkError `E_TWO_COPIES` for a value that was created with another copy */
+export function refuseForeignCopy(value: unknown): void {
+  const foreign = findForeignCopy(value, "");
+  if (foreign !== undefined) throw createSetupError(foreign.code, `${foreign.what}; fix: ${foreign.fix}`);
+}
+
+function describeTwoCopies(what: string, { place }: Copy): Omit<Diagnostic, "where"> {
+  const places = place === THIS.place ? `both from ${place}` : `${THIS.place} and ${place}`;
   return {
     code: "E_TWO_COPIES",
     what: `${what}; two are loaded: ${places}`,
@@ -44,9 +82,40 @@ export function describeTwoCopies(what: string, place: string): Omit<Diagnostic,
   };
 }
 
-function findCopy(value: unknown): Copy | undefined {
-  if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined;
-  const copy: unknown = Reflect.get(value, COPY);
-  // Every version marks its values with this type.
-  return typeof copy === "object" && copy !== null ? (copy as Copy) : undefined;
+function formatName(value: unknown): string {
+  const name: unknown = Reflect.get(Object(value), "name");
+  return typeof name === "string" && name !== "" ? ` ${name}` : "";
+}
+
+/** The marks of a value, of the classes that it inherits from, and of their methods. */
+function listMarks(value: unknown): readonly CopyMark[] {
+  if (!isObject(value)) return [];
+  const holders = isClass(value) ? [...getChain(value), ...getChain(value.prototype)] : getChain(value);
+  // The members of an instance are not listed, because it may be a large value, such as bytes.
+  const declaring = isClass(value) ? holders : holders.slice(1);
+  return [...holders, ...declaring.flatMap(listPlainMethods)].flatMap(getMarks);
+}
+
+/** The value and its prototypes, without those of the language. */
+function getChain(leaf: unknown): readonly object[] {
+  const chain: object[] = [];
+  for (let each = leaf; isObject(each) && !NATIVE.has(each); each = Object.getPrototypeOf(each)) chain.push(each);
+  return chain;
+}
+
+const NATIVE: ReadonlySet<object> = new Set([Object.prototype, Function.prototype]);
+
+/** A class may be a member of another one, and is not a method. */
+function listPlainMethods(holder: object): readonly object[] {
+  return listMethods(holder).filter((method) => !isClass(method));
+}
+
+/** The own marks: those of a class are not those of a subclass. */
+function getMarks(target: object): readonly CopyMark[] {
+  const marks: unknown = Object.getOwnPropertyDescriptor(target, MARKS)?.value;
+  return Array.isArray(marks) ? marks : [];
+}
+
+function isObject(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function";
 }

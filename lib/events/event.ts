@@ -11,6 +11,7 @@
  * export const linkCreated = event("link.created", z.object({ id: z.string() }));
  * export const cacheWarmed = event<{ keys: number }>("cache.warmed");
  */
+import { markKind } from "../errors/copy.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { Schema } from "../http/body/schema.js";
@@ -33,5 +34,7 @@ export function event<Payload = void>(name: string, schema?: Schema<unknown, Pay
     const what = `${valueText(name)} is not the name of an event: use 1 to 100 letters, digits, ".", "-" and "_"`;
     throw createSetupError("E_EVENT_NAME", what);
   }
-  return Object.freeze({ name, schema });
+  const created = { name, schema };
+  markKind(created, "event");
+  return Object.freeze(created);
 }

@@ -9,6 +9,7 @@
  * constructor(private readonly events: Events) {}
  * await this.events.emit(linkCreated, { id });
  */
+import { refuseForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { validate } from "../http/body/schema.js";
@@ -52,13 +53,17 @@ export class Events {
    * Calls each listener with the payload, in the order in which their objects were built and their methods declared. Resolves when all
    * listeners that it waits for have ended.
    *
+   * @throws FrameworkError `E_TWO_COPIES` for an event of another copy of the package
    * @throws ValidationError if the schema of the event refuses the payload; the error of a listener with `inTransaction`; the error of
    * `Jobs` for a listener with `queued`
    */
   async emit<P>(event: EventType<P>, ...payload: P extends void ? [] : [payload: P]): Promise<void> {
     const [given] = payload as readonly unknown[];
     const value = event.schema === undefined ? given : await validate(event.schema, given);
-    for (const listener of this.byEvent.get(event) ?? []) {
+    const listeners = this.byEvent.get(event);
+    // No method can listen to it, so the event would be lost.
+    if (listeners === undefined) refuseForeignCopy(event);
+    for (const listener of listeners ?? []) {
       // The schema of the job parses the given payload again.
       if (listener.time === "queued") await this.queues.get(listener)?.(given);
       else await this.deliver(listener, value);

@@ -10,6 +10,7 @@
  * }
  */
 import { requireParentheses } from "../errors/bare-decorator.js";
+import { refuseForeignCopy } from "../errors/copy.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { FrameworkError } from "../errors/framework-error.js";
@@ -76,6 +77,7 @@ export function On<P>(
   ...none: readonly never[]
 ): ListenerDecorator<P> {
   requireParentheses("On(event)", ["method"], event, [options, ...none]);
+  refuseForeignCopy(event);
   checkOptionNames(options, NAMES, "@On");
   if (typeof event !== "object" || typeof event?.name !== "string")
     throw listenerError(`@On needs an event, not ${valueText(event)}`);

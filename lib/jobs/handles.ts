@@ -12,6 +12,7 @@
  * }
  */
 import { requireParentheses } from "../errors/bare-decorator.js";
+import { refuseForeignCopy } from "../errors/copy.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
@@ -63,6 +64,7 @@ const handled = new MethodRecords<AnyJob>();
  */
 export function Handles<Output>(job: Job<never, Output>, ...none: readonly never[]): JobDecorator<Output> {
   requireParentheses("Handles(job)", ["method"], job, none);
+  refuseForeignCopy(job);
   if (!(job instanceof Job))
     throw createSetupError("E_DECORATOR_CALL", `@Handles needs the value of job(…), not ${valueText(job)}`);
   const decorator = job instanceof Schedule ? "Every(schedule)" : "Handles(job)";

@@ -8,6 +8,7 @@
  * export const sendWelcome = job("mail.welcome", z.object({ to: z.email() }));
  * await jobs.dispatch(sendWelcome, { to: "ada@example.com" });
  */
+import { markKind } from "../errors/copy.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { checkWholeNumber } from "../errors/whole-number.js";
@@ -64,6 +65,11 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
 export class Job<Input = unknown, Output = Input> {
   /** Only for the compiler: the property does not exist at run time. */
   declare protected readonly types: (input: Input) => Output;
+
+  static {
+    markKind(this.prototype, "job");
+  }
+
   readonly queue: string;
   readonly priority: number;
   readonly attempts: number;

@@ -12,6 +12,7 @@
  *   override probe(signal: AbortSignal) { return this.pool.query("select 1", { signal }); }
  * }
  */
+import { markKind } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { SubsystemHost } from "./operations.js";
 import type { TracingLayer } from "../tracing/registry.js";
@@ -26,6 +27,10 @@ export type WorkingProcess = "web" | "worker";
 
 export abstract class Subsystem {
   abstract readonly kind: SubsystemKind;
+
+  static {
+    markKind(this.prototype, "subsystem");
+  }
 
   /** Distinguishes several subsystems of one kind in health checks and events. Default: the name of the class. */
   declare readonly name?: string;
@@ -77,6 +82,10 @@ export abstract class Subsystem {
  * call that takes longer than `stopTimeoutMs` is abandoned, and the exit code is 1.
  */
 export abstract class ShutdownLast {
+  static {
+    markKind(this.prototype, "ShutdownLast");
+  }
+
   abstract shutdown(): Promise<void>;
 
   /** The layer from which it receives its spans. In a debug build `run()` warns if the log subscriber does not have the layer. */

@@ -11,6 +11,8 @@ import type { AnyClass } from "../endpoints/handler.js";
 import { joinPaths } from "../endpoints/path.js";
 
 export function diagnoseController(controller: AnyClass, methods: readonly HandlerMethod[]): readonly Diagnostic[] {
+  // The container reports it, as it does for every class.
+  if (findForeignCopy(controller, "") !== undefined) return [];
   const source = findControllerSource(controller);
   if (source === undefined) return [describeMissing(controller)];
   if ("unknown" in source) return [describeUnknownSource(controller, source.unknown)];
@@ -38,8 +40,6 @@ export function findSharedEndpoints(controllers: readonly AnyClass[]): readonly 
 
 function describeMissing(controller: AnyClass): Diagnostic {
   const { name } = controller;
-  const other = findForeignCopy(controller, name);
-  if (other !== undefined) return other;
   const what = `${name} is listed as a controller and has no @Controller`;
   return {
     code: "E_CONTROLLER_MISSING",

@@ -10,6 +10,7 @@
  * }
  */
 import { requireClass, requireParentheses } from "../errors/bare-decorator.js";
+import { refuseForeignCopy } from "../errors/copy.js";
 import { markInjectable } from "../di/injectable.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { getDecoratedMethods, mount, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
@@ -40,6 +41,7 @@ export function Controller(
   ...none: readonly unknown[]
 ): (target: AnyClass, context?: ClassDecoratorContext) => void {
   requireParentheses('Controller("/prefix")', ["class"], source, none);
+  refuseForeignCopy(source);
   return (target, ...rest: readonly unknown[]) => {
     requireClass("Controller(…)", target, rest);
     markInjectable(target, rest);

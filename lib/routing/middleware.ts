@@ -16,6 +16,7 @@
  */
 import { bareDecorator, describeBareUse, type Needed, recordFactory, requirePlace } from "../errors/bare-decorator.js";
 import { isDecoratorCall } from "../errors/decorator-place.js";
+import { markDecorated } from "../errors/copy.js";
 import { describeToken } from "../di/token.js";
 import { isClass } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
@@ -24,6 +25,7 @@ import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../h
 import { getClassChain, type AnyClass } from "../endpoints/handler.js";
 import { MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import { createSetupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
 
 /** `handle(ctx, next)`. A returned value other than `undefined` is the response, as from a handler. */
 export type Middleware = MiddlewareContract;
@@ -51,9 +53,10 @@ export function Middleware(...middleware: readonly MiddlewareInput[]): Middlewar
   // The arguments of a decorator on a method are an object, a name and a descriptor. A name is never middleware.
   if (isDecoratorCall(target, none)) throw bareDecorator("Middleware(SignedIn)", PLACES, target, none);
   const decorator = (decorated: object, ...rest: readonly unknown[]): void => {
-    if (requirePlace("Middleware(…)", PLACES, decorated, rest).kind === "class")
+    if (requirePlace("Middleware(…)", PLACES, decorated, rest).kind === "class") {
+      markDecorated(decorated, valueText(decorated));
       ofClasses.set(decorated, [...middleware, ...(ofClasses.get(decorated) ?? [])]);
-    else ofMethods.add(toDecoratedMethod("Middleware(…)", decorated, rest), middleware);
+    } else ofMethods.add(toDecoratedMethod("Middleware(…)", decorated, rest), middleware);
   };
   return recordFactory(decorator, "Middleware(SignedIn)", PLACES, target);
 }

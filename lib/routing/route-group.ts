@@ -1,5 +1,6 @@
 /** A group of routes: below one prefix, or those of a table of endpoints. */
 import { describeToken } from "../di/token.js";
+import { markKind, refuseForeignCopy } from "../errors/copy.js";
 import { StartupError, type Warning } from "../errors/diagnostic.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import { createRoutesError, isEndpoint, type Endpoint } from "../endpoints/endpoint.js";
@@ -25,6 +26,10 @@ export class RouteGroup {
   private readonly members: readonly (Route | RouteGroup)[];
   private tableWarnings: readonly Warning[] = [];
 
+  static {
+    markKind(this.prototype, "group of routes");
+  }
+
   /** Throws `E_ROUTE_PATH` for a prefix that is not a string, `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(prefix: string, members: readonly (Route | RouteGroup)[]) {
     this.prefix = requirePathText(prefix, "a group");
@@ -40,6 +45,7 @@ export class RouteGroup {
    * @throws StartupError for a resource with an action that does not exist
    */
   static of<T extends object>(table: T, handlers: HandlersOf<T>): RouteGroup {
+    refuseForeignCopy(table);
     const endpointTable = findTable(table);
     if (endpointTable === undefined)
       throw createRoutesError(`${describeToken(table)} is not a table: give the value of routes() or resource()`);
@@ -86,6 +92,7 @@ export class RouteGroup {
  */
 export function checkMembers(given: readonly (Route | RouteGroup)[]): (Route | RouteGroup)[] {
   if (!Array.isArray(given)) throw createRoutesError(`${describeToken(given)} is not a list of routes`);
+  for (const member of given) refuseForeignCopy(member);
   const at = given.findIndex((member) => !(member instanceof Route || member instanceof RouteGroup));
   if (at >= 0) throw createRoutesError(`member ${at + 1}, ${describeNonMember(given[at])}`);
   return [...given];

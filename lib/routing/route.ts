@@ -10,6 +10,7 @@
  * Route.post("/hooks/pay", paid, { csrf: "exempt" }); // paid checks a signature
  */
 import { describeToken } from "../di/token.js";
+import { markKind, refuseForeignCopy } from "../errors/copy.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import {
@@ -38,6 +39,10 @@ export interface RouteDescriptor extends Declaration {
 
 export class Route {
   private parsed: Path | PathFault | undefined;
+
+  static {
+    markKind(this.prototype, "route");
+  }
 
   private constructor(
     private declared: Declaration,
@@ -87,6 +92,7 @@ export class Route {
    * as soon as the route is in a `Routes`.
    */
   static of<P extends string>(endpoint: Endpoint<P>, handler: HandlerOf<P>): Route {
+    refuseForeignCopy(endpoint);
     if (!isEndpoint(endpoint)) throw createRoutesError(`${describeToken(endpoint)} is not an endpoint`);
     if (typeof handler !== "function") throw createHandlerError(endpoint);
     // The type of the parameter has compared the handler with the path.

@@ -11,6 +11,7 @@
  */
 import type { Router } from "@koa/router";
 import { describeToken } from "../di/token.js";
+import { markKind, refuseForeignCopy } from "../errors/copy.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
@@ -41,6 +42,10 @@ export class Routes {
   private readonly getInstance = createInstanceCache();
   private isSealed = false;
 
+  static {
+    markKind(this.prototype, "collection of routes");
+  }
+
   /** Throws `E_ROUTES_INVALID` for a member that is neither route nor group. */
   constructor(members: readonly (Route | RouteGroup)[] = []) {
     this.members = checkMembers(members);
@@ -68,6 +73,7 @@ export class Routes {
   /** Adds the routes of another collection with their middleware. Throws `E_ROUTES_CYCLE` for a collection that contains this one. */
   merge(other: Routes): this {
     this.refuseWhenSealed();
+    refuseForeignCopy(other);
     if (!(other instanceof Routes)) throw createRoutesError(`${describeToken(other)} is not a Routes`);
     if (other.contains(this)) {
       throw createSetupError(

@@ -36,7 +36,7 @@ export function enterContext(context: InjectionContext | undefined): InjectionCo
  * not have effects outside its object.
  *
  * @throws FrameworkError `E_INJECT_OUTSIDE` when the container calls no constructor and no factory.
- * @throws FrameworkError `E_TWO_COPIES` when the container of another copy of the package calls one.
+ * @throws FrameworkError `E_TWO_COPIES` when the container of another copy of the package calls one, which reports both places.
  */
 export function inject<T>(token: InjectionToken<T>): T {
   if (current === undefined) throw createOutsideError(token, readCallerFrames());

@@ -6,6 +6,7 @@
  * Each application has a separate child container of tsyringe. Two applications of one process share no instance, and registrations in the
  * global container of tsyringe are never found. No other file uses tsyringe.
  */
+import { findForeignCopy } from "../../errors/copy.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { isPromise } from "../../http/middleware.js";
 import { depthFirst } from "../depth-first.js";
@@ -172,6 +173,7 @@ export class InstanceBuilder {
       const value =
         source.kind === "factory" ? source.factory(this.createResolver(toCaller(provider))) : this.construct(provider);
       refusePromise(provider, value);
+      refuseForeignInstance(provider, value);
       this.built.add(provider);
       return box(value);
     } catch (error) {
@@ -245,6 +247,13 @@ function refusePromise(provider: Provider, value: unknown): void {
   // The promise is not used. Its rejection must not end the process before the diagnostic is read.
   value.then(undefined, () => undefined);
   throw new ResolutionError(returnedPromise(provider));
+}
+
+/** The classes of the graph are checked before; those of other instances are known here. */
+function refuseForeignInstance(provider: Provider, value: unknown): void {
+  if (provider.source.kind === "class" || typeof value !== "object") return;
+  const foreign = findForeignCopy(value, describeBuildPlace(provider));
+  if (foreign !== undefined) throw new ResolutionError(foreign);
 }
 
 function disposedError(token: unknown): FrameworkError {

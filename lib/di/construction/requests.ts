@@ -2,6 +2,7 @@
  * The calls of `inject` of one constructor or factory: what they got, and the faults. A call does not know the field or the parameter that
  * it is for, so a fault names the class, the number of the call, and file and line.
  */
+import { findForeignCopy } from "../../errors/copy.js";
 import type { Diagnostic } from "../../errors/diagnostic.js";
 import { findCaller, findPlace } from "../../errors/setup-error.js";
 import type { Provider } from "../provider.js";
@@ -27,11 +28,14 @@ export function describeRequestPlace({ source, scope, token }: Provider, number:
 }
 
 export function invalidRequest(token: unknown): Omit<Diagnostic, "where"> {
-  return {
-    code: "E_TOKEN_INVALID",
-    what: `inject(${describeToken(token)}) cannot be resolved: ${describeToken(token)} is neither a class nor a token`,
-    fix: "inject a class, or the result of token<…>(…)",
-  };
+  const foreign = findForeignCopy(token, "");
+  return (
+    foreign ?? {
+      code: "E_TOKEN_INVALID",
+      what: `inject(${describeToken(token)}) cannot be resolved: ${describeToken(token)} is neither a class nor a token`,
+      fix: "inject a class, or the result of token<…>(…)",
+    }
+  );
 }
 
 export function nestedTooDeep(provider: Provider): Omit<Diagnostic, "where"> {

@@ -14,6 +14,7 @@
  * }
  */
 import { requireParentheses } from "../../errors/bare-decorator.js";
+import { refuseForeignCopy } from "../../errors/copy.js";
 import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { Handles, type JobDecorator } from "../handles.js";
@@ -25,6 +26,7 @@ import { Schedule, type ScheduledTick } from "./schedule.js";
  */
 export function Every(schedule: Schedule, ...none: readonly never[]): JobDecorator<ScheduledTick> {
   requireParentheses("Every(schedule)", ["method"], schedule, none);
+  refuseForeignCopy(schedule);
   if (!(schedule instanceof Schedule))
     throw createSetupError("E_DECORATOR_CALL", `@Every needs the value of schedule(…), not ${valueText(schedule)}`);
   return Handles(schedule);

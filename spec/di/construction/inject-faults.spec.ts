@@ -1,8 +1,4 @@
 /** The faults of `inject`, with their messages: those of the graph in the start-up report, and calls outside a construction. */
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import {
   Controller,
@@ -19,7 +15,6 @@ import type { Class } from "../../../lib/runtime/class.js";
 import { inspect } from "../../../lib/di/graph.js";
 import { errorOf } from "../../support/error-of.js";
 import { rejectionOf } from "../../support/rejection-of.js";
-import { ROOT } from "../../support/sources.js";
 import { startupErrorOf } from "../../support/startup-error-of.js";
 import { LinkStore, MemoryLinks } from "../fixtures/links.js";
 
@@ -209,7 +204,7 @@ describe("a call of inject outside a construction", () => {
 
     expect(error).to.include({ code: "E_INJECT_OUTSIDE" });
     expect(error.message).to.equal(
-      "inject(MemoryLinks) is called at module level or in a static member, before there is a container: " +
+      "inject(MemoryLinks) is called at module level or in a static member, which belong to no container: " +
         "call it in the default of a constructor parameter or in a field of a class that a module lists",
     );
   });
@@ -218,6 +213,22 @@ describe("a call of inject outside a construction", () => {
     const error = await rejectionOf(import("../fixtures/inject-in-static-member.js"));
 
     expect(error.message).to.include("inject(MemoryLinks) is called at module level or in a static member");
+  });
+
+  it("says so in a function that a module calls while it loads, also after a build", async () => {
+    const error = await rejectionOf(import("../fixtures/inject-after-build.js"));
+
+    expect(error).to.include({ code: "E_INJECT_OUTSIDE" });
+    expect(error.message).to.equal(
+      "inject(MemoryLinks) is called in seed(), which a module calls while it loads, and no container calls: " +
+        "call it in a constructor or a field of a class that a module lists, and pass the value to seed()",
+    );
+  });
+
+  it("says so in a function that the framework calls while a module loads", async () => {
+    const error = await rejectionOf(import("../fixtures/inject-in-a-hook.js"));
+
+    expect(error.message).to.include("is called in a handler or another function that the framework calls");
   });
 
   it("says so in a class that the program creates with new, and names the outermost", () => {
@@ -273,39 +284,5 @@ describe("a call of inject outside a construction", () => {
     const error = await rejectionOf(inspect({ root: Root }).build().get(Waiting).ready);
 
     expect(error.message).to.include("inject(MemoryLinks) is called after an await or in a callback");
-  });
-
-  it("names both copies of the package, where another one calls the constructor", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "copy-"));
-    try {
-      cpSync(join(ROOT, "dist/lib"), join(folder, "lib"), {
-        recursive: true,
-        filter: (path) => !path.endsWith(".map"),
-      });
-      cpSync(join(ROOT, "package.json"), join(folder, "package.json"));
-      symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-      const url = pathToFileURL(join(folder, "lib/di/construction/inject.js"));
-      // A copy of this module.
-      const copy = (await import(url.href)) as typeof import("../../../lib/di/construction/inject.js");
-      class OfCopy {
-        readonly store = copy.inject(MemoryLinks);
-      }
-      @Module({ providers: [OfCopy, MemoryLinks] })
-      class Root {}
-
-      const [row = "", ...rest] = reportOf(Root);
-
-      expect(rest).to.deep.equal([]);
-      expect(row)
-        .to.include("E_TWO_COPIES")
-        .and.to.include(
-          "inject(MemoryLinks) is called in a constructor that another copy of the framework calls; two are loaded: ",
-        );
-      expect(row)
-        .to.include(`${pathToFileURL(folder).href}/ and `)
-        .and.to.include("install the package once");
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
   });
 });

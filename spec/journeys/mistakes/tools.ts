@@ -157,7 +157,11 @@ export const TOOLS: readonly Mistake[] = [
       "links.mts": `import { Controller, Get } from "@stagecraft/framework";\n@Controller() export class Links { @Get("/") index() { return ""; } }`,
       "main.ts": `${IMPORTS}void import("./links.mjs").then(({ Links }) => { @Module({ controllers: [Links] }) class Shop {} Application.create(Shop).build(); });`,
     },
-    says: ["E_TWO_COPIES Links was created with another copy of the framework", "file:", "install the package once"],
+    says: [
+      "E_TWO_COPIES a decorator above Links is of another copy of the framework",
+      "both from file:",
+      "install the package once",
+    ],
   },
   {
     title: "a top-level await in a CommonJS project, under tsx",
