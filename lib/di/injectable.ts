@@ -17,12 +17,12 @@
 // Declares the names on the global Reflect, also for users of the package.
 /// <reference types="reflect-metadata" preserve="true" />
 
-import { markDecorated } from "../errors/copy.js";
+import { hasStandardMethod, markDecorated } from "../errors/copy.js";
 import { bareDecorator, recordFactory, requireClass, requireParentheses } from "../errors/bare-decorator.js";
 import { isDecoratorCall, isStandardContext, readPlace } from "../errors/decorator-place.js";
 import { storeOriginalMethods } from "../runtime/original-methods.js";
 import type { InjectionToken } from "./token.js";
-import type { AbstractClass } from "../runtime/class.js";
+import type { AbstractClass, Class } from "../runtime/class.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 // Adds the metadata functions to the global Reflect.
@@ -104,9 +104,12 @@ export function Inject<T>(
   return recordFactory(decorator, "Inject(token)", ["parameter"], token);
 }
 
-/** `undefined` for a class without `@Injectable()` and without a decorator that includes it. */
-export function findDecoratorKind(target: object): DecoratorKind | undefined {
-  return kinds.get(target);
+/**
+ * `undefined` for a class without `@Injectable()` and without a decorator that includes it, unless a method shows that its compiler calls
+ * standard decorators.
+ */
+export function findDecoratorKind(target: Class): DecoratorKind | undefined {
+  return kinds.get(target) ?? (hasStandardMethod(target) ? "standard" : undefined);
 }
 
 /** The tokens of `@Inject` on the constructor that this class declares, by index from 0. */

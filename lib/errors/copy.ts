@@ -6,7 +6,7 @@
  * Not for values that any copy understands, such as functions and plain objects.
  */
 import type { Diagnostic } from "./diagnostic.js";
-import { isClass } from "../runtime/class.js";
+import { isClass, type Class } from "../runtime/class.js";
 import { listMethods } from "../runtime/original-methods.js";
 import { createSetupError } from "./setup-error.js";
 
@@ -55,6 +55,11 @@ function addMark(target: object, mark: CopyMark): void {
   const marks = getMarks(target);
   if (!marks.some(({ copy }) => copy === THIS))
     Reflect.defineProperty(target, MARKS, { value: [...marks, mark], configurable: true });
+}
+
+/** Whether a method of the class has a decorator that was called as a standard one, which marks the function. */
+export function hasStandardMethod({ prototype }: Class): boolean {
+  return listPlainMethods(Object(prototype)).some((method) => getMarks(method).length > 0);
 }
 
 /** The diagnostic of a value or a class with a mark of another copy; `undefined` for any other value. */

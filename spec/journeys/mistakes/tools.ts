@@ -58,6 +58,17 @@ const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
     ],
   },
   {
+    title: "a constructor parameter in a class whose methods alone have decorators",
+    files: {
+      "main.ts": `${IMPORTS}class Store {}\nconst shown = event("shown");\nclass Announcer { constructor(readonly store: Store) {} @On(shown) hear() {} }\n@Module({ providers: [Announcer, Store] }) class Shop {}\nApplication.create(Shop).build();`,
+    },
+    says: [
+      "E_TYPE_ERASED constructor parameter 1 of Announcer cannot be injected: standard decorators keep no types of parameters",
+      "at Announcer, constructor parameter 1 (store), in Shop",
+      "fix: give it a default: store = inject(Store)",
+    ],
+  },
+  {
     title: "@Inject above a field",
     files: { "main.ts": `${IMPORTS}class Store {}\n@Injectable() class Links { @Inject(Store) store; }` },
     says: ["E_INJECT_PLACE @Inject stands above the field store", "write inject(Token)", "the value of a field"],
