@@ -22,7 +22,7 @@ import { isClass } from "../runtime/class.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Context } from "../http/request/context.js";
 import type { KoaMiddleware, Middleware as MiddlewareContract, Next } from "../http/middleware.js";
-import { getClassChain, type AnyClass } from "../endpoints/handler.js";
+import { getClassChain, type AnyClass, type AnyHandler } from "../endpoints/handler.js";
 import { MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
@@ -39,7 +39,8 @@ export type MiddlewareInput = MiddlewareContract | MiddlewareClass | KoaMiddlewa
 /** The standard kind of call comes first, as in `Endpoint`. */
 export interface MiddlewareDecorator {
   (target: object, context: ClassDecoratorContext | ClassMethodDecoratorContext): void;
-  (target: object, key?: string | symbol, descriptor?: PropertyDescriptor): void;
+  (target: AnyClass): void;
+  <H extends AnyHandler>(target: object, key: string | symbol, descriptor: TypedPropertyDescriptor<H>): void;
 }
 
 const PLACES: Needed = ["class", "method"];

@@ -5,17 +5,21 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Consumer } from "../support/consumer.js";
 import { filesBelow, ROOT } from "../support/sources.js";
+import { type Cell, DECORATORS, type Kind, listCells, PREAMBLE } from "./decorator-places/cells.js";
 
 const WRONG = `
-import { type Context, Controller, Get, On, event, resource } from "@stagecraft/framework";
+import { type Context, Controller, Get, On, event, resource, routes } from "@stagecraft/framework";
 import { Every, Handles, job, schedule } from "@stagecraft/framework/jobs";
 
 const shown = event<{ id: string }>("shown");
 const send = job<{ to: string }>("send");
 const photos = resource("photos", "/photos");
+const links = routes("links", "/links", { show: Get("/{id}") });
 
 export class Wrong {
   @Get("/{id}") show({ params }: Context<"slug">) { return params.slug; }
+  @links.show showLink({ params }: Context<"slug">) { return params.slug; }
+  @photos.edit edit({ params }: Context<"slug">) { return params.slug; }
   @On(shown) hear({ name }: { name: string }) { return name; }
   @Handles(send) run({ name }: { name: string }) { return name; }
   @Every(schedule("tick", "0 3 * * *")) tick({ name }: { name: string }) { return name; }
@@ -23,17 +27,61 @@ export class Wrong {
 
 @Controller(photos)
 export class Photos { show({ params }: Context<"slug">) { return params.slug; } }
+
+@Controller("/teams/{team}")
+export class Teams {}
 `;
 
 const SENTENCES = [
   '"handler asks for parameters that this path does not have": "/{id}"',
+  '"handler asks for parameters that this path does not have": "/links/{id}"',
+  '"handler asks for parameters that this path does not have": "/photos/{id}/edit"',
   '"listener asks for a payload that the event does not have": { id: string; }',
   '"handler does not take the payload of this job": { to: string; }',
   '"handler does not take the payload of this job": ScheduledTick',
   '"handler asks for parameters that the path of its action does not have": { show: "/photos/{id}"; }',
+  '"a prefix captures nothing: give routes(name, prefix, …), or write the capture into the endpoints"',
 ];
 
 const KINDS = { legacy: true, standard: false } as const;
+
+/** Refused when the class is defined, and not by types: both kinds of call have one type for these and for other methods. */
+const UNTYPED = /^E_DECORATOR_REPEATED|^E_DECORATOR_KIND .* (?:static|private) method \S+: .* public instance method$/;
+
+/** Without parentheses, above a class or a method where the decorator belongs. */
+const BARE =
+  /^E_(?:DECORATOR_CALL|PROVIDER_INVALID) .* above the (?:class|method) .* without parentheses: write @[^)]*\)$/;
+
+const SETTINGS = {
+  strict: true,
+  target: "ES2022",
+  module: "NodeNext",
+  types: ["node"],
+  noEmit: true,
+  skipLibCheck: true,
+  noImplicitAny: false,
+};
+
+/** A class in a block of its own, with the number of its first line. */
+function toBlocks(cells: readonly Cell[]): { readonly text: string; readonly starts: readonly number[] } {
+  let text = `${PREAMBLE}\nconst use = (target: object) => target;\n`;
+  const starts: number[] = [];
+  for (const { source } of cells) {
+    starts.push(text.split("\n").length);
+    text += `{\n${source}\n}\n`;
+  }
+  return { text, starts };
+}
+
+/** The codes of the errors of each cell. */
+function groupByCell(messages: string, cells: readonly Cell[], starts: readonly number[]): Map<string, Set<string>> {
+  const codes = new Map(cells.map(({ name }) => [name, new Set<string>()]));
+  for (const [, line = "", code = ""] of messages.matchAll(/^cells\.ts\((\d+),\d+\): error (TS\d+)/gm)) {
+    const index = starts.findLastIndex((start) => start <= Number(line));
+    codes.get(cells[index]?.name ?? "")?.add(code);
+  }
+  return codes;
+}
 
 /** The last line of each error: its further lines are indented. */
 function lastLines(messages: string): readonly string[] {
@@ -49,20 +97,33 @@ describe("the compiler", function () {
       consumer.installFromRepository("@types/node");
       consumer.write("wrong.ts", WRONG);
 
-      const lines = lastLines(
-        await consumer.compile(["wrong.ts"], {
-          strict: true,
-          target: "ES2022",
-          module: "NodeNext",
-          types: ["node"],
-          noEmit: true,
-          skipLibCheck: true,
-          experimentalDecorators,
-        }),
-      );
+      const lines = lastLines(await consumer.compile(["wrong.ts"], { ...SETTINGS, experimentalDecorators }));
 
       expect(lines).to.have.length(SENTENCES.length);
       for (const [index, sentence] of SENTENCES.entries()) expect(lines[index]).to.include(sentence);
+    });
+  }
+
+  for (const [kind, experimentalDecorators] of Object.entries(KINDS)) {
+    it(`refuses a ${kind} decorator where it cannot work`, async () => {
+      using consumer = Consumer.create();
+      consumer.installFromRepository("@types/node");
+      const cells = listCells(kind as Kind);
+      const { text, starts } = toBlocks(cells);
+      consumer.write("cells.ts", text);
+
+      const messages = await consumer.compile(["cells.ts"], { ...SETTINGS, experimentalDecorators });
+
+      const codes = groupByCell(messages, cells, starts);
+      const findCells = (has: (cell: Cell, found: ReadonlySet<string>) => boolean): readonly string[] =>
+        cells.filter((each) => has(each, codes.get(each.name) ?? new Set())).map(({ name }) => name);
+      expect(findCells(({ sentence }, found) => sentence === "works" && found.size > 0)).to.deep.equal([]);
+      expect(findCells(({ sentence }, found) => sentence !== "works" && found.size === 0)).to.deep.equal(
+        findCells(({ sentence }) => UNTYPED.test(sentence)),
+      );
+      expect(findCells(({ sentence }) => BARE.test(sentence))).to.have.length.above(DECORATORS.length - 1);
+      // The compiler reports that a factory returns no decorated value, and has no sentence for it.
+      expect(findCells(({ sentence }, found) => BARE.test(sentence) && !found.has("TS1270"))).to.deep.equal([]);
     });
   }
 

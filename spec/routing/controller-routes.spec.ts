@@ -410,7 +410,7 @@ function decoratedRoutes(prefix: string, entries: readonly Entry[], whole: boole
     Object.defineProperty(Made.prototype, key, descriptor);
     const options = { ...(name !== undefined && { name }), ...(page !== undefined && { page }) };
     createEndpoint(method, path, options)(Made.prototype, key, descriptor);
-    if (guarded) Middleware(A, koa)(Made.prototype, key);
+    if (guarded) Middleware(A, koa)(Made.prototype, key, descriptor);
   }
   if (whole) Middleware(B)(Made);
   Controller(prefix)(Made);

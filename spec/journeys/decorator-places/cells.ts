@@ -58,7 +58,7 @@ const PLACES: readonly Place[] = [
   member("accessor", "class Links { @D accessor index = 1; }"),
   member("static accessor", "class Links { @D static accessor index = 1; }"),
   member("getter", "class Links { @D get index() { return 1; } }"),
-  member("setter", "class Links { @D set index(_) {} }"),
+  member("setter", "class Links { @D set index(_: number) {} }"),
   // Compilers refuse legacy decorators above private members, and standard decorators on parameters.
   { ...member("private method", "class Links { @D #index() {} }", "#index"), kinds: ["standard"] },
   { ...member("private static method", "class Links { @D static #index() {} }", "#index"), kinds: ["standard"] },
@@ -85,7 +85,7 @@ const NEEDED: Readonly<Record<Target, string>> = {
 };
 
 /** Source and sentence of one decorator at one place. */
-interface Cell {
+export interface Cell {
   readonly name: string;
   readonly source: string;
   readonly sentence: string;
@@ -148,20 +148,30 @@ function neededOf({ belongs }: Decorator): string {
   return belongs.map((each) => NEEDED[each]).join(" or ");
 }
 
-/** A program that prints the result of each cell as JSON, by the name of the decorator. */
-export function programOf(kind: Kind): string {
-  const entries = DECORATORS.map((decorator) => {
-    const cells = cellsOf(decorator, kind).map(({ name, source }) => `"${name}": () => {\n${source}\n},`);
-    return `${decorator.name}: {\n${cells.join("\n")}\n},`;
-  });
-  return `
+/** What the source of a cell uses. */
+export const PREAMBLE = `
 import { Application, Controller, Inject, Injectable, Middleware, Module, On, event, ${METHODS.join(", ")} } from "@stagecraft/framework";
 import { Every, Handles, job, schedule } from "@stagecraft/framework/jobs";
 const shown = event("shown");
 const send = job("send");
 const nightly = schedule("nightly", "0 3 * * *");
 class Store {}
-class Guard { handle(_ctx, next) { return next(); } }
+class Guard { handle(_ctx: object, next: () => Promise<void>) { return next(); } }`;
+
+/** Every cell, with the name of its decorator. */
+export function listCells(kind: Kind): readonly Cell[] {
+  return DECORATORS.flatMap((decorator) =>
+    cellsOf(decorator, kind).map((each) => ({ ...each, name: `${decorator.name}, ${each.name}` })),
+  );
+}
+
+/** A program that prints the result of each cell as JSON, by the name of the decorator. */
+export function programOf(kind: Kind): string {
+  const entries = DECORATORS.map((decorator) => {
+    const cells = cellsOf(decorator, kind).map(({ name, source }) => `"${name}": () => {\n${source}\n},`);
+    return `${decorator.name}: {\n${cells.join("\n")}\n},`;
+  });
+  return `${PREAMBLE}
 /** Where a factory has replaced the class by a function, that is found where the class is used. */
 function use(target) {
   class Root {}
