@@ -17,11 +17,15 @@ const LINES = (textOf(PROGRAM) ?? "").split("\n");
 /** What the program prints for each fault, in this order; without the fault of another copy, which has paths. */
 const MESSAGES: Readonly<Record<string, string>> = {
   "at module level":
-    "E_INJECT_OUTSIDE inject(Store) is called at module level or in a static member, before there is a container: " +
+    "E_INJECT_OUTSIDE inject(Store) is called at module level or in a static member, which belong to no container: " +
     "call it in the default of a constructor parameter or in a field of a class that a module lists" +
-    ' | «attempt("at module level", () => inject(Store));»',
+    " | «inject(Store);»",
+  "in a function that a module calls":
+    "E_INJECT_OUTSIDE inject(Store) is called in seed(), which a module calls while it loads, and no container calls: " +
+    "call it in a constructor or a field of a class that a module lists, and pass the value to seed()" +
+    " | «return inject(Store);»",
   "in a static member":
-    "E_INJECT_OUTSIDE inject(Store) is called at module level or in a static member, before there is a container: " +
+    "E_INJECT_OUTSIDE inject(Store) is called at module level or in a static member, which belong to no container: " +
     "call it in the default of a constructor parameter or in a field of a class that a module lists" +
     " | «static readonly store = inject(Store);»",
   "a missing token":

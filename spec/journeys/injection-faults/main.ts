@@ -48,7 +48,21 @@ function findPlace({ stack = "" }: Error): string {
 
 class Store {}
 
-attempt("at module level", () => inject(Store));
+try {
+  inject(Store);
+} catch (error) {
+  printError("at module level", error);
+}
+
+function seed(): Store {
+  return inject(Store);
+}
+
+try {
+  seed();
+} catch (error) {
+  printError("in a function that a module calls", error);
+}
 
 attempt("in a static member", () => {
   class Links {
