@@ -59,7 +59,7 @@ function addMark(target: object, mark: CopyMark): void {
 
 /** Whether a method of the class has a decorator that was called as a standard one, which marks the function. */
 export function hasStandardMethod({ prototype }: Class): boolean {
-  return listPlainMethods(Object(prototype)).some((method) => getMarks(method).length > 0);
+  return getMethodMarks(Object(prototype)).length > 0;
 }
 
 /** The diagnostic of a value or a class with a mark of another copy; `undefined` for any other value. */
@@ -95,13 +95,13 @@ function formatName(value: unknown): string {
 /** The marks of a value, of the classes that it inherits from, and of their methods. */
 function listMarks(value: unknown): readonly CopyMark[] {
   if (!isObject(value)) return [];
-  const holders = isClass(value) ? [...getChain(value), ...getChain(value.prototype)] : getChain(value);
   // The members of an instance are not listed, because it may be a large value, such as bytes.
-  const declaring = isClass(value) ? holders : holders.slice(1);
-  return [...holders, ...declaring.flatMap(listPlainMethods)].flatMap(getMarks);
+  const prototypes = getChain(isClass(value) ? value.prototype : Object.getPrototypeOf(value));
+  const holders = isClass(value) ? getChain(value) : [value];
+  return [...[...holders, ...prototypes].flatMap(getMarks), ...prototypes.flatMap(getMethodMarks)];
 }
 
-/** The value and its prototypes, without those of the language. */
+/** The object and its prototypes, without those of the language. */
 function getChain(leaf: unknown): readonly object[] {
   const chain: object[] = [];
   for (let each = leaf; isObject(each) && !NATIVE.has(each); each = Object.getPrototypeOf(each)) chain.push(each);
@@ -110,16 +110,19 @@ function getChain(leaf: unknown): readonly object[] {
 
 const NATIVE: ReadonlySet<object> = new Set([Object.prototype, Function.prototype]);
 
-/** A class may be a member of another one, and is not a method. */
-function listPlainMethods(holder: object): readonly object[] {
-  return listMethods(holder).filter((method) => !isClass(method));
+/** Those that standard decorators leave. A class may be a member of another one, and is not a method. */
+function getMethodMarks(holder: object): readonly CopyMark[] {
+  const marked = listMethods(holder).filter((method) => getMarks(method) !== NO_MARKS);
+  return marked.filter((method) => !isClass(method)).flatMap(getMarks);
 }
 
 /** The own marks: those of a class are not those of a subclass. */
 function getMarks(target: object): readonly CopyMark[] {
   const marks: unknown = Object.getOwnPropertyDescriptor(target, MARKS)?.value;
-  return Array.isArray(marks) ? marks : [];
+  return Array.isArray(marks) ? marks : NO_MARKS;
 }
+
+const NO_MARKS: readonly CopyMark[] = [];
 
 function isObject(value: unknown): value is object {
   return (typeof value === "object" && value !== null) || typeof value === "function";
