@@ -80,15 +80,15 @@ function notInjected(
 
 /** Two classes of one name: the usual cause is a file or a package that is loaded twice. */
 function sameName(
-  { modules }: ApplicationScope,
+  { modules, defaults }: ApplicationScope,
   token: InjectionToken,
   explanation: PlacelessDiagnostic,
 ): PlacelessDiagnostic | undefined {
-  const home = modules.find(({ providers }) =>
-    [...providers.keys()].some((other) => describeToken(other) === describeToken(token)),
-  );
-  if (home === undefined) return undefined;
-  const what = `${explanation.what}: ${home.name} provides another class or token of the same name`;
+  const hasName = (tokens: Iterable<InjectionToken>): boolean =>
+    [...tokens].some((other) => describeToken(other) === describeToken(token));
+  const home = modules.find(({ providers }) => hasName(providers.keys()))?.name;
+  if (home === undefined && !hasName(defaults.keys())) return undefined;
+  const what = `${explanation.what}: ${home ?? "the framework"} provides another class or token of the same name`;
   return {
     ...explanation,
     what,

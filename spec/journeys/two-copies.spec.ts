@@ -284,6 +284,14 @@ describe("beside a second copy of the package, an application does not start wit
     it(`its value as ${title}`, () => expectTwoCopies(startOf(create(copy)), subject));
   }
 
+  it("its class of a default of the framework", () => {
+    const message = startOf({ providers: [provide(Store).useFactory(() => inject(copy.Events))] });
+
+    expect(message)
+      .to.include("nothing provides Events: the framework provides another class or token of the same name")
+      .and.to.include("a file or package that is loaded twice makes two of them");
+  });
+
   it("its event, or refuses to emit it", async () => {
     const events = new Events(new FakeClock());
 
