@@ -32,7 +32,7 @@ export function isDecoratorCall(target: unknown, [second, third]: readonly unkno
 /** @param rest the arguments after the first */
 export function readPlace(target: unknown, rest: readonly unknown[]): DecoratorPlace {
   const [second, third] = rest;
-  if (isStandardContext(second)) return readStandardPlace(target, second);
+  if (isStandardContext(second) && second.kind !== "class") return readStandardMember(second);
   const className = valueText(typeof target === "function" ? target : Object(target).constructor);
   if (typeof third === "number") return readParameter(className, second, third);
   if (!isKey(second)) return { kind: "class", text: `above the class ${className}` };
@@ -40,8 +40,7 @@ export function readPlace(target: unknown, rest: readonly unknown[]): DecoratorP
   return readMember(kind, typeof target === "function" ? ["static"] : [], `${className}.${String(second)}`);
 }
 
-function readStandardPlace(target: unknown, context: DecoratorContext): DecoratorPlace {
-  if (context.kind === "class") return { kind: "class", text: `above the class ${context.name ?? valueText(target)}` };
+function readStandardMember(context: Exclude<DecoratorContext, ClassDecoratorContext>): DecoratorPlace {
   const marks = [...(context.private ? ["private"] : []), ...(context.static ? ["static"] : [])];
   return readMember(context.kind, marks, String(context.name));
 }
@@ -60,9 +59,10 @@ function readMember(kind: string, marks: readonly string[], name: string): Decor
 function readLegacyKind(target: unknown, key: PropertyKey, rest: readonly unknown[]): string {
   // Compilers pass `undefined` for the descriptor of a field. A call by hand may leave it out.
   if (rest.length > 1 && rest[1] === undefined) return "field";
-  // A decorator below may have changed the given descriptor, as one that binds the method and returns a getter.
-  const descriptor: PropertyDescriptor = findDescriptor(target, key) ?? Object(rest[1]);
-  if (typeof descriptor.value === "function") return "method";
+  const given: PropertyDescriptor = Object(rest[1]);
+  const descriptor = findDescriptor(target, key) ?? given;
+  // A decorator below may have replaced one of the two by a getter, as one that binds the method does.
+  if (typeof given.value === "function" || typeof descriptor.value === "function") return "method";
   if (descriptor.get !== undefined) return descriptor.set === undefined ? "getter" : "accessor";
   return descriptor.set === undefined ? "field" : "setter";
 }
