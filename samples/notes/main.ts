@@ -1,40 +1,124 @@
 /** Notes: one file with every stage on. In the root of a clone: `npm run build && node dist/samples/notes/main.js`. */
 import { randomBytes } from "node:crypto";
 import * as web from "@stagecraft/framework";
-import { Get, NotFoundError, Post, Reply, Route, RouteGroup } from "@stagecraft/framework";
+import { Context, Controller, Delete, Get, inject, Middleware, Module, On, Post, Reply } from "@stagecraft/framework";
 import { installLogging, Metrics, tracing } from "@stagecraft/framework/observe";
 import { PageContracts, Pages } from "@stagecraft/framework/pages";
 import { CsrfConfig, SessionConfig } from "@stagecraft/framework/session";
 import { z } from "zod";
 
-const log = tracing.target("notes");
-const metrics = new Metrics();
-const NewNote = z.object({ text: z.string().min(1).max(500) });
-const store: { readonly id: number; readonly text: string }[] = [];
+interface Note {
+  readonly id: number;
+  readonly text: string;
+}
 
-const notes = web.routes("notes", "/notes", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
-const routes = new web.Routes([
-  Route.get("/", () => web.redirect().route(notes.index)),
-  Route.get("/metrics", () => metrics.response()),
-  RouteGroup.of(notes, {
-    index: () => store,
-    show({ params }) {
-      const note = store.find(({ id }) => String(id) === params.id);
-      if (note === undefined) throw new NotFoundError(`no note ${params.id}`);
-      return note;
-    },
-    async create(ctx) {
-      const note = { id: store.length + 1, ...(await ctx.json(NewNote)) };
-      store.push(note);
-      log.info("note added", { id: note.id });
-      return Reply.created(notes.show.url(note.id), note);
-    },
-  }),
-]);
+const MAX_NOTES = 10;
+const NewNote = z.object({ text: z.string().min(1).max(500) });
+const noteAdded = web.event<Note>("note.added");
+const log = tracing.target("notes");
+
+const notes = web.routes("notes", "/notes", {
+  index: Get("/"),
+  show: Get("/{id}"),
+  create: Post("/"),
+  remove: Delete("/{id}"),
+});
+
+class NoteStore {
+  private readonly notes = new Map<string, Note>();
+  private added = 0;
+
+  all() {
+    return [...this.notes.values()];
+  }
+
+  find(id: string) {
+    const note = this.notes.get(id);
+    if (note === undefined) throw new web.NotFoundError(`no note ${id}`);
+    return note;
+  }
+
+  add(text: string) {
+    const note = { id: ++this.added, text };
+    this.notes.set(String(note.id), note);
+    return note;
+  }
+
+  remove(id: string) {
+    this.notes.delete(id);
+  }
+}
+
+/** A guard. */
+class NotFull implements web.Middleware {
+  constructor(private readonly store = inject(NoteStore)) {}
+
+  handle(_ctx: Context, next: web.Next) {
+    if (this.store.all().length >= MAX_NOTES) throw new web.ConflictError(`there are ${MAX_NOTES} notes already`);
+    return next();
+  }
+}
+
+/** A listener. */
+class Journal {
+  @On(noteAdded)
+  write({ id }: Note) {
+    log.info("note added", { id });
+  }
+}
+
+@Controller(notes)
+class NotesController {
+  constructor(
+    private readonly store = inject(NoteStore),
+    private readonly events = inject(web.Events),
+  ) {}
+
+  @notes.index
+  index() {
+    return this.store.all();
+  }
+
+  @notes.show
+  show({ params }: Context<"id">) {
+    return this.store.find(params.id);
+  }
+
+  @notes.create
+  @Middleware(NotFull)
+  async create(ctx: Context) {
+    const { text } = await ctx.json(NewNote);
+    const note = this.store.add(text);
+    await this.events.emit(noteAdded, note);
+    return Reply.created(notes.show.url(note.id), note);
+  }
+
+  @notes.remove
+  remove({ params }: Context<"id">) {
+    this.store.remove(params.id);
+  }
+}
+
+@Controller()
+class HomeController {
+  constructor(private readonly metrics = inject(Metrics)) {}
+
+  @Get("/")
+  home() {
+    return web.redirect().route(notes.index);
+  }
+
+  @Get("/metrics")
+  expose() {
+    return this.metrics.response();
+  }
+}
+
+@Module({ controllers: [HomeController, NotesController], providers: [NoteStore, Journal], events: [noteAdded] })
+class NotesModule {}
 
 installLogging("info");
-await web.Application.create()
-  .routes(routes)
+await web.Application.create(NotesModule)
   .config(web.AppConfig.fromEnv({ APP_NAME: "notes", ...process.env }))
   .devProxy() // 1, where the development server of a front end runs
   .proxy(({ url }) => (url === "/n" ? web.ProxyAction.rewrite("/notes") : web.ProxyAction.continue())) // 2
@@ -46,7 +130,7 @@ await web.Application.create()
   .requestId() // 8
   .traceContext() // 8
   .accessLog() // 9
-  .metrics(metrics) // 9
+  .metrics() // 9
   .catchPanic() // 10
   .errorMapping(new web.ErrorMapping().redactErrors(web.profile === "release")) // 11
   .bodyLimit(16 * 1024) // 12

@@ -78,4 +78,18 @@ describe("samples/notes", function () {
       "200 /notes",
     ]);
   });
+
+  it("logs each new note in its listener, and refuses one more than ten until one is removed", async () => {
+    const seen: Response[] = [];
+    while (seen.at(-1)?.status !== 409 && seen.length <= 10) seen.push(await add({ text: "bread" }));
+    // JSON of the sample.
+    const listed = (await (await ask("/notes")).json()) as readonly { readonly id: number }[];
+    const removed = await ask("/notes/2", { method: "DELETE", headers: JSON_OF_A_PROGRAM });
+    const again = await add({ text: "eggs" });
+
+    expect([listed.length, seen.at(-1)?.status, removed.status, again.status]).to.deep.equal([10, 409, 204, 201]);
+    expect(again.headers.get("location")).to.equal("/notes/11");
+    await child.says("note added id=11", "errors");
+    expect(child.errors).to.include("listener=Journal.write");
+  });
 });
