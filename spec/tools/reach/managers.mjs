@@ -1,4 +1,4 @@
-/** Package managers: each installs the packed package in a way that hides packages nobody asked for, and runs the compiled program. */
+/** Package managers: each installs the packed package, two of them so that a package sees only the packages that it asks for, and runs the compiled program. */
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createProject, writeManifest } from "./project.mjs";
@@ -7,6 +7,7 @@ import { shownVersion } from "./table.mjs";
 import { binOf, execute, node } from "./tools.mjs";
 
 const MANAGERS = [
+  { name: "npm", version: "that of Node", install: npm, flags: [] },
   { name: "pnpm, strict", package: "pnpm", install: pnpm, flags: [] },
   {
     name: "Yarn, Plug'n'Play",
@@ -22,21 +23,26 @@ export async function managerRows(work, parent, tarball, resultOf) {
   await node(compiled, binOf("typescript-7", "tsc"), "-p", ".");
   const rows = [];
   for (const manager of MANAGERS) {
-    const folder = join(work, manager.package.replaceAll(/\W+/g, "-"));
+    const folder = join(work, manager.name.replaceAll(/\W+/g, "-"));
     mkdirSync(folder);
     writeManifest(folder, tarball);
     cpSync(join(compiled, "out/main.js"), join(folder, "main.js"));
+    cpSync(join(compiled, "samples"), join(folder, "samples"), { recursive: true });
     const result = await resultOf(async () => {
       await manager.install(folder);
       await served(folder, process.execPath, ...manager.flags, "main.js");
     });
     rows.push({
       "Package manager": manager.name,
-      Version: shownVersion(manager.package),
+      Version: manager.version ?? shownVersion(manager.package),
       Result: result,
     });
   }
   return rows;
+}
+
+export async function npm(folder) {
+  await execute("npm", ["install", "--silent", "--omit=optional", "--omit=peer"], { cwd: folder });
 }
 
 async function pnpm(folder) {

@@ -7,20 +7,15 @@ import { execute } from "./tools.mjs";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const APP = readFileSync(join(HERE, "program/app.ts"), "utf8");
-
-const RUN = `
-import { Application } from "@stagecraft/framework";
-void Application.create(NotesModule).build().run();
-`;
+const NOTES = readFileSync(join(ROOT, "samples/notes/main.ts"), "utf8");
 
 const TEST = `
 import { testApp } from "@stagecraft/framework/testing";
-import { NotesModule } from "./app.ts";
+import { builder } from "./app.ts";
 import { faultsOf } from "./asks.mjs";
 
 test("serves", async () => {
-  const app = await testApp(NotesModule);
+  const app = await testApp(builder);
   try {
     expect(await faultsOf(app.url)).toEqual([]);
   } finally {
@@ -29,16 +24,29 @@ test("serves", async () => {
 });
 `;
 
-/** The program in each style, with the settings of `tsconfig.json` for it. */
+/** samples/notes in each style, with the settings of `tsconfig.json` for it. */
 export const STYLES = {
-  inject: { head: "With `inject`", app: APP, settings: { experimentalDecorators: true } },
+  inject: { head: "With `inject`", app: NOTES, settings: { experimentalDecorators: true } },
   types: {
     head: "With types",
-    app: APP.replaceAll(/(\w+) = inject\((\w+)\)/g, "$1: $2").replace("  inject,\n", ""),
+    app: NOTES.replaceAll(/(\w+) = inject\(([\w.]+)\)/g, "$1: $2").replaceAll(
+      /(?<!\)\n)^class \w+ implements web\.Middleware/gm,
+      "@web.Injectable()\n$&",
+    ),
     settings: { experimentalDecorators: true, emitDecoratorMetadata: true },
   },
-  standard: { head: "Standard decorators", app: APP, settings: {} },
+  standard: { head: "Standard decorators", app: NOTES, settings: {} },
 };
+
+/** The program as a test imports it: it exports the builder, and does not run. */
+function toTested(app) {
+  const tested = app
+    .replace("await web.Application", "export const builder = web.Application")
+    .replace(/\n {2}\.build\(\)\n {2}\.run\(\);\n$/, ";\n");
+  if (!/^export const builder/m.test(tested) || tested.includes(".run()"))
+    throw new Error("samples/notes does not run");
+  return tested;
+}
 
 /** Packs the package. */
 export async function packed(work) {
@@ -54,9 +62,14 @@ export function writeJson(path, value) {
   writeFileSync(path, JSON.stringify(value, undefined, 2));
 }
 
-/** Kysely, because the driver for SQLite needs it; no other optional package. */
+/** Zod for samples/notes, Kysely for the driver of SQLite, and busboy for uploads; no optional package beside them. */
 export function writeManifest(folder, tarball, more = {}) {
-  const dependencies = { "@stagecraft/framework": `file:${tarball}`, kysely: "^0.28.18" };
+  const dependencies = {
+    "@stagecraft/framework": `file:${tarball}`,
+    busboy: "^1.6.0",
+    kysely: "^0.28.18",
+    zod: "^4.6.7",
+  };
   const devDependencies = { "@types/node": "^20.19.43" };
   writeJson(join(folder, "package.json"), {
     name: "notes",
@@ -68,7 +81,7 @@ export function writeManifest(folder, tarball, more = {}) {
   });
 }
 
-/** @param type the `type` of its `package.json` */
+/** @param type the `type` of its `package.json`. CommonJS has no `await` at the top level. */
 export function createProject(parent, name, style, { type = "module", module = "NodeNext" } = {}) {
   const folder = join(parent, name.replaceAll(/\W+/g, "-"));
   mkdirSync(folder);
@@ -84,9 +97,10 @@ export function createProject(parent, name, style, { type = "module", module = "
   };
   writeJson(join(folder, "package.json"), { type });
   writeJson(join(folder, "tsconfig.json"), { compilerOptions, include: ["*.ts"], exclude: ["*.test.ts"] });
-  writeFileSync(join(folder, "app.ts"), app);
-  writeFileSync(join(folder, "main.ts"), app + RUN);
+  writeFileSync(join(folder, "main.ts"), type === "commonjs" ? app.replace(/^await /m, "void ") : app);
+  writeFileSync(join(folder, "app.ts"), toTested(app));
   writeFileSync(join(folder, "app.test.ts"), TEST);
   cpSync(join(HERE, "asks.mjs"), join(folder, "asks.mjs"));
+  cpSync(join(ROOT, "samples/notes/public"), join(folder, "samples/notes/public"), { recursive: true });
   return folder;
 }

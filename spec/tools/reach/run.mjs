@@ -1,5 +1,5 @@
 /**
- * `npm run reach`: runs one program under each compiler, runner, bundler and package manager, in each style of injection, with the packed
+ * `npm run reach`: runs samples/notes under each compiler, runner, bundler and package manager, in each style of decorators and injection, with the packed
  * package, and compares the tables of the results with the guide's. Not part of the test run.
  * `npm run reach -- --write` writes the tables. `--only <tool>` prints the rows of that tool, `--short` runs some of the cells and compares their rows.
  */
@@ -8,13 +8,13 @@ import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:f
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { bareRows } from "./bare.mjs";
 import { CELLS } from "./cells.mjs";
-import { managerRows } from "./managers.mjs";
+import { managerRows, npm } from "./managers.mjs";
 import { checkPackage } from "./packaging.mjs";
 import { createProject, createWork, packed, STYLES, writeManifest } from "./project.mjs";
 import { runtimeRows } from "./runtimes.mjs";
 import { differencesOf, rowOf, tableOf, withTable } from "./table.mjs";
-import { execute } from "./tools.mjs";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const PAGE = fileURLToPath(new URL("../../../docs/guide/compilers.md", import.meta.url));
@@ -32,7 +32,10 @@ try {
   const parent = await installed(tarball);
   const compilers = await compilerRows(parent);
   if (options.only !== undefined) console.log(tableOf(compilers));
-  else await compareOrWrite({ compilers, ...(options.short ? {} : await otherRows(parent, tarball)) });
+  else {
+    const runtimes = await runtimeRows(parent, resultOf);
+    await compareOrWrite({ compilers, runtimes, ...(options.short ? {} : await otherRows(parent, tarball)) });
+  }
 } finally {
   rmSync(work, { recursive: true });
 }
@@ -49,14 +52,14 @@ async function installed(tarball) {
   const parent = join(work, "npm");
   mkdirSync(parent);
   writeManifest(parent, tarball);
-  await execute("npm", ["install", "--silent", "--omit=optional", "--omit=peer"], { cwd: parent });
+  await npm(parent);
   return parent;
 }
 
 async function otherRows(parent, tarball) {
   await checkPackage(parent, tarball);
   return {
-    runtimes: await runtimeRows(parent, resultOf),
+    bare: await bareRows(parent, resultOf),
     managers: await managerRows(work, parent, tarball, resultOf),
   };
 }

@@ -1,15 +1,34 @@
 /** Starts a program as a process, makes the requests of `asks.mjs`, and ends it with SIGTERM during a request. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { faultsOf } from "./asks.mjs";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { faultsOf, HEADERS } from "./asks.mjs";
+
+/** The address in the log, as text or as JSON: a bundler may fix `NODE_ENV`, so that the program is a release build. */
+const LISTENING = /(?<=\bat"?[=:]"?)http:[^\s"]+(?=[\s"])/;
 
 /** Rejects with the output of the program if it does not start, and with each fault if it starts. */
 export async function served(cwd, command, ...args) {
+  await whileServing(cwd, [command, ...args], async (child, url) => {
+    const faults = await faultsOf(url);
+    return [...faults, ...(await child.drain(url))];
+  });
+}
+
+/** The same for a program that has one response. */
+export async function responds(cwd, path, expected, command, ...args) {
+  await whileServing(cwd, [command, ...args], async (child, url) => {
+    const body = await (await fetch(url + path)).text();
+    await child.stop();
+    return body === expected ? [] : [`GET ${path}: ${body}`];
+  });
+}
+
+async function whileServing(cwd, [command, ...args], findFaults) {
   const child = new Served(spawn(command, args, { cwd, env: { ...process.env, PORT: "0", NO_COLOR: "1" } }));
   try {
-    const url = await child.says(/http:\/\/[^\s")]+/);
-    const faults = await faultsOf(url);
-    faults.push(...(await child.drain(url)));
+    const faults = await findFaults(child, await child.says(LISTENING));
     if (faults.length > 0) throw new Error(faults.join("\n"));
   } finally {
     child.kill();
@@ -43,16 +62,33 @@ class Served {
     }
   }
 
+  /** The program has begun to read the body when it asks for the rest of it. */
   async drain(url) {
-    const slow = fetch(`${url}/notes/slow`).then((response) => response.text(), String);
-    await this.says(/slow request/);
+    const note = '{"text":"eggs"}';
+    const headers = { ...HEADERS, Expect: "100-continue", "Content-Length": note.length };
+    const sent = request(`${url}/notes`, { method: "POST", headers });
+    sent.flushHeaders();
+    const responded = once(sent, "response");
+    // The process is killed if it does not drain.
+    responded.catch(() => {});
+    await Promise.race([once(sent, "continue"), responded]);
     this.#child.kill("SIGTERM");
-    const text = await slow;
+    await this.says(/draining in_flight=1|"in_flight":1\},.*"draining"/);
+    sent.end(note);
+    const [response] = await responded;
+    const body = await text(response);
     const [code] = await this.#ended;
     return [
-      ...(text === '{"state":"finished"}' ? [] : [`the request during SIGTERM: ${text}`]),
+      ...(body === '{"id":11,"text":"eggs"}' ? [] : [`the request during SIGTERM: ${body}`]),
+      ...(/note added id=11|"id":11\b.*"note added"/.test(this.#output) ? [] : ["the listener wrote no line"]),
       ...(code === 0 ? [] : [`the exit code after SIGTERM: ${code}`]),
     ];
+  }
+
+  /** A signal that the program cannot catch would leave the processes that a runner has started. */
+  async stop() {
+    this.#child.kill("SIGTERM");
+    await this.#ended;
   }
 
   kill() {

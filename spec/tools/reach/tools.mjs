@@ -36,3 +36,14 @@ export async function execute(command, args, settings) {
 export async function node(cwd, ...args) {
   return await execute(process.execPath, args, { cwd });
 }
+
+/** The program of another version of Node, as npm has it: `npx` itself does not pass signals on. */
+export async function nodeBin(version) {
+  const args = ["--yes", "--package", `node@${version}`, "--", "node", "-p", "process.execPath"];
+  const { stdout } = await execute("npx", args, {});
+  return stdout.trim();
+}
+
+export async function nodeOf(version, cwd, ...args) {
+  return await execute(await nodeBin(version), args, { cwd });
+}

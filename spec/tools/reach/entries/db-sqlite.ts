@@ -3,6 +3,7 @@ import { Application, provide, Route, Routes } from "@stagecraft/framework";
 import { Database } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { testApp } from "@stagecraft/framework/testing";
+import { obeysDatabase } from "@stagecraft/framework/testing/contracts";
 
 class Notes extends Database<{ notes: { text: string } }> {}
 
@@ -22,5 +23,6 @@ const app = await testApp(
 const db = app.resolve(Notes);
 await db.transaction(() => db.query.insertInto("notes").values({ text: "milk" }).execute());
 assert.deepEqual(await db.query.selectFrom("notes").selectAll().execute(), [{ text: "milk" }]);
+await obeysDatabase(db);
 await app.stop();
 console.log("works");

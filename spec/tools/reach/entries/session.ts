@@ -1,8 +1,9 @@
 import { strict as assert } from "node:assert";
 import { randomBytes } from "node:crypto";
 import { Application, Route, Routes } from "@stagecraft/framework";
-import { Session, SessionConfig, sessionKey } from "@stagecraft/framework/session";
+import { MemorySessionStore, Session, SessionConfig, sessionKey } from "@stagecraft/framework/session";
 import { testApp } from "@stagecraft/framework/testing";
+import { obeysSessionStore } from "@stagecraft/framework/testing/contracts";
 
 const COUNT = sessionKey<number>("count");
 const routes = new Routes([
@@ -24,4 +25,5 @@ const cookie = first.headers.get("set-cookie")?.split(";", 1)[0] ?? "";
 assert.deepEqual(await first.json(), { count: 1 });
 assert.deepEqual(await (await fetch(app.url, { headers: { cookie } })).json(), { count: 2 });
 await app.stop();
+await obeysSessionStore(new MemorySessionStore());
 console.log("works");
