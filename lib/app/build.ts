@@ -68,7 +68,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   const lifecycle = new Lifecycle();
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
-  checked.routeCollection.resolveWith(container);
+  throwIfAny(checked.routeCollection.resolveWith(container, { stripResponses: plan.stripResponses }));
   const subsystems = collectSubsystems(container, checked);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);

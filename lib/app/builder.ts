@@ -44,7 +44,7 @@ import type { Application } from "./application.js";
 import { createLayerFromFactory, checkInstance, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
-import { addDevProxy, addPages } from "./front-end.js";
+import { addCsrf, addDevProxy, addPages } from "./front-end.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
@@ -282,16 +282,13 @@ export class ApplicationBuilder {
 
   /** Refuses unsafe requests that do not come from a page of this site. A route may say `{ csrf: "exempt" }` or `{ bearer: true }`. */
   csrf(config: CsrfConfig): this {
-    this.plan.addStage(
-      "csrf",
-      ".csrf(…)",
-      (resolve) => {
-        const site = { origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) };
-        return createLayerFromFactory("csrf", "CsrfConfig", config, site);
-      },
-      AppConfig,
-      Routes,
-    );
+    addCsrf(this.plan, config);
+    return this;
+  }
+
+  /** In a release build, leaves out members that the contract of a response does not declare, unless its endpoint says otherwise. */
+  stripResponses(on: boolean): this {
+    this.change(".stripResponses(on)").stripResponses = on;
     return this;
   }
 

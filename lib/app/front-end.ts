@@ -1,6 +1,6 @@
 /**
- * The stages of a front end, as the builder plans them: its pages, and the proxy to its development server. The proxy uses the base path of
- * the pages.
+ * The stages of a front end, as the builder plans them: its pages, the CSRF check of its forms, and the proxy to its development server. The
+ * proxy uses the base path of the pages.
  */
 import { describeToken } from "../di/token.js";
 import { profile } from "../runtime/profile.js";
@@ -9,7 +9,8 @@ import { DevProxyLayer, readDevProxyState, type DevProxyOptions } from "../stage
 import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
 import type { Pages } from "../stages/pages/pages.js";
 import { AppConfig } from "./config.js";
-import type { Plan } from "./plan.js";
+import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
+import { createLayerFromFactory, type Plan, type StagePlan } from "./plan.js";
 
 export function addPages(plan: Plan, pages: Pages): void {
   plan.addStage(
@@ -42,4 +43,12 @@ export function addDevProxy(plan: Plan, options: DevProxyOptions | undefined): v
       throw error;
     });
   }
+}
+
+export function addCsrf(plan: Plan, config: CsrfConfig): void {
+  const make: StagePlan["make"] = (resolve) => {
+    const site = { origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) };
+    return createLayerFromFactory("csrf", "CsrfConfig", config, site);
+  };
+  plan.addStage("csrf", ".csrf(…)", make, AppConfig, Routes);
 }

@@ -32,7 +32,7 @@ export interface GraphEvent {
   readonly listeners: readonly string[];
 }
 
-export interface GraphRoute extends Omit<RouteDescriptor, "name"> {
+export interface GraphRoute extends Omit<RouteDescriptor, "name" | "contract"> {
   /** The name of the module; `""` for a route of the builder. */
   readonly module: string;
   readonly name: string | null;

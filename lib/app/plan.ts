@@ -68,6 +68,7 @@ export class Plan {
   healthPrefix = HEALTH_PREFIX;
   uagPath: string | undefined;
   redirectMapper = true;
+  stripResponses = false;
   lifecycle: LifecycleOptions = {};
   errorMapping: ErrorMapping | undefined;
   pages: Pages | undefined;

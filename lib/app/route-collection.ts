@@ -25,6 +25,8 @@ import { findForeignPatterns, findGraphCollisions, findHealthCollisions } from "
 import type { TableRow } from "../routing/route-table.js";
 import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
+import type { ContractSettings } from "../contracts/contract-plan.js";
+import { ContractCollection } from "../contracts/contract-collection.js";
 import { describeRoute, type GraphRoute } from "./graph.js";
 
 /** The routes of one module; without a module, routes of the builder. */
@@ -43,6 +45,7 @@ export class RouteCollection {
   /** The classes with endpoints that a module lists under `providers`. */
   private readonly provided = new Set<Class>();
   private container: Container | undefined;
+  private contracts = new ContractCollection([]);
 
   constructor(
     private readonly given: readonly Routes[],
@@ -58,6 +61,7 @@ export class RouteCollection {
   }
 
   check(healthPaths: readonly string[], uagPath: string | undefined): readonly Diagnostic[] {
+    this.contracts = new ContractCollection(this.all.flatten());
     const repeated = [...this.listings].filter(([, modules]) => modules.length > 1);
     return [
       ...this.moduleDiagnostics,
@@ -65,6 +69,7 @@ export class RouteCollection {
       // A class builds objects.
       ...findSharedEndpoints([...this.listings.keys()] as readonly Class<object>[]),
       ...this.all.diagnostics(),
+      ...this.contracts.diagnostics,
       ...findHealthCollisions(this.all.flatten(), healthPaths),
       ...findGraphCollisions(this.all.flatten(), uagPath),
     ];
@@ -72,7 +77,12 @@ export class RouteCollection {
 
   /** The mistakes that do not stop the application: of paths, of tables, and of controllers in the wrong list. */
   warnings(): readonly Warning[] {
-    return [...findForeignPatterns(this.all.flatten()), ...this.all.warnings(), ...this.warnOfMisplacedControllers()];
+    return [
+      ...findForeignPatterns(this.all.flatten()),
+      ...this.all.warnings(),
+      ...this.contracts.warnings,
+      ...this.warnOfMisplacedControllers(),
+    ];
   }
 
   /** Warns of the controllers that no module of this process lists, except those under `providers`, which have another warning. */
@@ -85,18 +95,25 @@ export class RouteCollection {
     return [{ message, fields: { controllers: controllers.map(describeToken), fix } }];
   }
 
-  /** Fixes the routes, with the instances of this container, and fills the table of @koa/router with them. */
-  resolveWith(container: Container): void {
+  /**
+   * Fixes the routes, with the instances of this container, and fills the table of @koa/router with them. Returns the faults of the guards
+   * among the instances; with a fault nothing is fixed.
+   */
+  resolveWith(container: Container, settings: ContractSettings): readonly Diagnostic[] {
     this.container = container;
-    this.all.seal(this.parts.flatMap((part) => this.listRows(part)));
+    const listed: ReadonlySet<unknown> = new Set(this.listings.keys());
+    const isController = (candidate: unknown): boolean => listed.has(candidate);
+    const diagnostics = this.contracts.resolveGuards(container.instances(), isController, settings);
+    if (diagnostics.length === 0) this.all.seal(this.parts.flatMap((part) => this.listRows(part)));
+    return diagnostics;
   }
 
   /** @param guard innermost around each handler */
   boundRoutes(guard: Layer | undefined): readonly BoundRoute[] {
     const innermost = guard === undefined ? [] : [guard];
-    return this.all.listRows().map(({ route, getInstance }) => {
+    return this.all.listRows().map(({ route, getInstance, contract }) => {
       const around = route.around.map((each) => (isMiddlewareClass(each) ? getInstance(each) : each));
-      return bindRoute(route, [...around, ...innermost]);
+      return bindRoute(route, [...around, ...innermost], contract);
     });
   }
 
@@ -167,7 +184,7 @@ export class RouteCollection {
 
   private listRows({ module, routes }: ModuleRoutes): readonly TableRow[] {
     const getInstance = this.createInstanceGetter(module);
-    return routes.flatten().map((route) => ({ route, getInstance }));
+    return routes.flatten().map((route) => ({ route, getInstance, contract: this.contracts.find(route) }));
   }
 
   private createInstanceGetter(module: Class | undefined): GetInstance {

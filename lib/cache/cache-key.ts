@@ -7,7 +7,8 @@
  * const link = await cache.remember(LINK.of(id), 60_000, () => links.find(id), { tags: [`link:${id}`] });
  */
 import { FrameworkError } from "../errors/framework-error.js";
-import { type InferOutput, type Schema, validate } from "../http/body/schema.js";
+import { validate } from "../http/body/validate.js";
+import type { InferOutput, Schema } from "../runtime/standard-schema.js";
 import type { TypedCacheKey } from "./cache.js";
 import { redactKey } from "./cache-value.js";
 

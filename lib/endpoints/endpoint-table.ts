@@ -9,18 +9,41 @@
 import { markKind, refuseForeignCopy } from "../errors/copy.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { createEndpoint, createRoutesError, isEndpoint, pickRouteOptions, type Endpoint } from "./endpoint.js";
+import { checkOptionNames } from "../errors/option-names.js";
+import type { AddsOf, Contract } from "./contract.js";
+import {
+  createEndpoint,
+  createRoutesError,
+  isEndpoint,
+  pickRouteOptions,
+  type Endpoint,
+  type AnyEndpoint,
+} from "./endpoint.js";
+import { toUsedGuard, type GuardUse, type UsedGuard } from "./guard.js";
 import { joinPaths, requirePathText, type Join } from "./path.js";
 
-/** The entries of a table, each below the prefix. */
-export type EndpointTable<Prefix extends string, T extends Readonly<Record<string, Endpoint>>> = {
-  readonly [K in keyof T]: Endpoint<Join<Prefix, T[K]["path"]>>;
+/** The types of an entry that its table reads. */
+export interface TableEntry extends AnyEndpoint {
+  readonly "~options": unknown;
+}
+
+type TableEntries = Readonly<Record<string, TableEntry>>;
+
+/** The entries of a table, each below the prefix. `A` are the values that the guards of the table add. */
+export type EndpointTable<Prefix extends string, T extends TableEntries, A = unknown> = {
+  readonly [K in keyof T]: Endpoint<Join<Prefix, T[K]["path"]>, T[K]["~options"], A>;
 };
+
+/** Options for all entries of a table. */
+export interface TableOptions {
+  /** They run before the guards of an entry. */
+  readonly guards?: readonly GuardUse[];
+}
 
 /** A table as its controller reads it. */
 export interface Table {
   readonly name: string;
-  readonly entries: ReadonlyMap<string, Endpoint>;
+  readonly entries: ReadonlyMap<string, AnyEndpoint>;
   /** True for a resource: a method with the name of an entry handles the entry. */
   readonly isHandledByName: boolean;
   readonly diagnostics: readonly Diagnostic[];
@@ -28,14 +51,17 @@ export interface Table {
 }
 
 /** Names are `<name>.<key>`; an entry that already has a name keeps it. */
-export function routes<const Prefix extends string, const T extends Readonly<Record<string, Endpoint>>>(
-  name: string,
-  prefix: Prefix,
-  entries: T,
-): EndpointTable<Prefix, T> {
-  const start = requirePathText(prefix, `the table "${name}"`);
+export function routes<
+  const Prefix extends string,
+  const T extends TableEntries,
+  const O extends TableOptions = object,
+>(name: string, prefix: Prefix, entries: T, options?: O): EndpointTable<Prefix, T, AddsOf<O>> {
+  const place = `the table "${name}"`;
+  checkOptionNames<TableOptions>(options, { guards: true }, place);
+  const start = requirePathText(prefix, place);
+  const guards = (options?.guards ?? []).map((each) => toUsedGuard(each, place));
   const joinedEntries = Object.entries(entries).map(
-    ([key, entry]) => [key, joinEntry(name, start, key, entry)] as const,
+    ([key, entry]) => [key, joinEntry({ name, start, guards }, key, entry)] as const,
   );
   const table = registerTable({
     name,
@@ -45,11 +71,11 @@ export function routes<const Prefix extends string, const T extends Readonly<Rec
     warnings: [],
   });
   // Every key of T has its endpoint, joined as the type says.
-  return table as EndpointTable<Prefix, T>;
+  return table as unknown as EndpointTable<Prefix, T, AddsOf<O>>;
 }
 
 /** Returns the object with the endpoints of a table, which a controller can be given. @internal */
-export function registerTable(table: Table): Readonly<Record<string, Endpoint>> {
+export function registerTable(table: Table): Readonly<Record<string, AnyEndpoint>> {
   const handle = Object.fromEntries(table.entries);
   markKind(handle, "table");
   tables.set(handle, table);
@@ -63,21 +89,32 @@ export function findTable(value: object): Table | undefined {
 }
 
 /** Returns the table that has the endpoint as an entry; `undefined` for an endpoint without a table. @internal */
-export function findTableOfEntry(entry: Endpoint): Table | undefined {
+export function findTableOfEntry(entry: AnyEndpoint): Table | undefined {
   return tablesByEntry.get(entry);
 }
 
 const tables = new WeakMap<object, Table>();
-const tablesByEntry = new WeakMap<Endpoint, Table>();
+const tablesByEntry = new WeakMap<AnyEndpoint, Table>();
 
-function joinEntry(table: string, prefix: string, key: string, entry: Endpoint): Endpoint {
+interface TableStart {
+  readonly name: string;
+  readonly start: string;
+  readonly guards: readonly UsedGuard[];
+}
+
+function joinEntry({ name: table, start, guards }: TableStart, key: string, entry: unknown): AnyEndpoint {
   refuseForeignCopy(entry);
   if (!isEndpoint(entry))
     throw createRoutesError(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
-  return createEndpoint(entry.method, joinPaths(prefix, entry.path), {
-    name,
-    pages: entry.pages,
-    ...pickRouteOptions(entry),
+  const options = { name, pages: entry.pages, ...pickRouteOptions(entry) };
+  return createEndpoint(entry.method, joinPaths(start, entry.path), options, {
+    contract: withGuards(entry.contract, guards),
   });
+}
+
+/** The contract of an entry with the guards of its table before those of the entry. @internal */
+export function withGuards(contract: Contract | undefined, guards: readonly UsedGuard[]): Contract | undefined {
+  if (guards.length === 0) return contract;
+  return Object.freeze({ ...contract, guards: [...guards, ...(contract?.guards ?? [])] });
 }

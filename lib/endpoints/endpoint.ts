@@ -14,9 +14,12 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { markKind } from "../errors/copy.js";
 import { requireParentheses } from "../errors/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
+import type { Context } from "../http/request/context.js";
+import type { AddsOf, Contract, ContractOptions, OutputOf, ParamsOf, RequestOf, ReturnsOf } from "./contract.js";
+import { toUsedGuard } from "./guard.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { MethodRecords, toDecoratedMethod } from "./method-records.js";
-import { joinPaths, Path, requirePathText, type UrlArguments } from "./path.js";
+import { joinPaths, Path, requirePathText, type Names, type UrlArguments } from "./path.js";
 import { createSetupError } from "../errors/setup-error.js";
 
 /** The method of a route. `ANY` is every method that has no separate route at the same template, TRACE and PURGE too. */
@@ -36,16 +39,8 @@ export interface RouteOptions {
   readonly bearer?: boolean;
 }
 
-export interface Endpoint<P extends string = string> extends RouteOptions {
-  /** Decorates the method that handles this endpoint, as a standard decorator. */
-  <H extends AnyHandler>(method: H & Fits<H, P>, context: ClassMethodDecoratorContext): void;
-  // The compiler ends its message with the last of the signatures that fit by their count of arguments.
-  /** Decorates the method that handles this endpoint, with `experimentalDecorators`. */
-  <H extends AnyHandler>(
-    target: object,
-    key: string | symbol,
-    descriptor: TypedPropertyDescriptor<H> & Fits<H, P>,
-  ): void;
+/** The members of an endpoint whose types do not depend on its contract. */
+export interface AnyEndpoint<P extends string = string> extends RouteOptions {
   readonly method: Method;
   /** The template as given to the constructor; in a table it includes the prefix of the table. */
   readonly path: P;
@@ -53,6 +48,8 @@ export interface Endpoint<P extends string = string> extends RouteOptions {
   readonly name: string | undefined;
   /** The pages that the handler is declared to render. */
   readonly pages: readonly string[];
+  /** The schemas and guards; `undefined` for an endpoint without any. */
+  readonly contract: Contract | undefined;
   /**
    * The URL, one value per capture in the order of the path, each percent-encoded. It includes the prefix of the controller.
    * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is empty, `.` or `..`; `E_ENDPOINT_SHARED` where controllers with
@@ -61,7 +58,36 @@ export interface Endpoint<P extends string = string> extends RouteOptions {
   url(...values: UrlArguments<P>): string;
 }
 
-export interface EndpointOptions extends RouteOptions {
+/**
+ * @typeParam P the path
+ * @typeParam O the options with which the endpoint was made
+ * @typeParam A the values that the guards of its table add to the context
+ */
+export interface Endpoint<P extends string = string, O = unknown, A = unknown> extends AnyEndpoint<P> {
+  /** Decorates the method that handles this endpoint, as a standard decorator. */
+  <H extends AnyHandler>(method: H & Fits<H, this>, context: ClassMethodDecoratorContext): void;
+  // The compiler ends its message with the last of the signatures that fit by their count of arguments.
+  /** Decorates the method that handles this endpoint, with `experimentalDecorators`. */
+  <H extends AnyHandler>(
+    target: object,
+    key: string | symbol,
+    descriptor: TypedPropertyDescriptor<H> & Fits<H, this>,
+  ): void;
+  // The members below exist in types only. The compiler computes each where it is read.
+  /** Not inferred from the type that a table expects. */
+  readonly "~options": NoInfer<O>;
+  readonly "~context": Context<
+    Names<P>,
+    ParamsOf<P, O>,
+    { readonly [K in keyof O & ("body" | "headers" | "query")]: OutputOf<O[K]> }
+  > &
+    AddsOf<O> &
+    A;
+  readonly "~returns": ReturnsOf<O>;
+  readonly "~request": RequestOf<P, O>;
+}
+
+export interface EndpointOptions extends RouteOptions, ContractOptions {
   /** Dotted, unique in the application: `links.show`. */
   readonly name?: string;
   readonly page?: string;
@@ -69,101 +95,136 @@ export interface EndpointOptions extends RouteOptions {
 }
 
 const ROUTE_OPTIONS: OptionNames<RouteOptions> = { csrf: true, bearer: true };
-const NAMES: OptionNames<EndpointOptions> = { name: true, page: true, pages: true, ...ROUTE_OPTIONS };
+const CONTRACT_OPTIONS: OptionNames<ContractOptions> = {
+  params: true,
+  query: true,
+  headers: true,
+  body: true,
+  responses: true,
+  guards: true,
+  stripResponses: true,
+};
+const NAMES: OptionNames<EndpointOptions> = {
+  name: true,
+  page: true,
+  pages: true,
+  ...ROUTE_OPTIONS,
+  ...CONTRACT_OPTIONS,
+};
 
 /** Handles GET, and HEAD unless the template has a route for HEAD. */
-export function Get<const P extends string>(
+export function Get<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("GET", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("GET", path, options, { none });
 }
 
-export function Post<const P extends string>(
+export function Post<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("POST", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("POST", path, options, { none });
 }
 
-export function Put<const P extends string>(
+export function Put<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("PUT", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("PUT", path, options, { none });
 }
 
-export function Patch<const P extends string>(
+export function Patch<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("PATCH", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("PATCH", path, options, { none });
 }
 
-export function Delete<const P extends string>(
+export function Delete<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("DELETE", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("DELETE", path, options, { none });
 }
 
-export function Head<const P extends string>(
+export function Head<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("HEAD", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("HEAD", path, options, { none });
 }
 
-export function Options<const P extends string>(
+export function Options<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("OPTIONS", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("OPTIONS", path, options, { none });
 }
 
 /** Handles every method that has no separate route at the same template. */
-export function Any<const P extends string>(
+export function Any<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
-  options?: string | EndpointOptions,
+  options?: O,
   ...none: readonly never[]
-): Endpoint<P> {
-  return createEndpoint("ANY", path, options, ...none);
+): Endpoint<P, O> {
+  return createEndpoint("ANY", path, options, { none });
+}
+
+interface EndpointParts {
+  /** Further arguments, which only a decorator without parentheses is given. */
+  readonly none?: readonly unknown[];
+  /** The contract of an entry of a table, whose options have none. */
+  readonly contract?: Contract | undefined;
 }
 
 /** @internal */
-export function createEndpoint<P extends string>(
+export function createEndpoint<P extends string, O>(
   method: Method,
   path: P,
   options?: string | EndpointOptions,
-  ...none: readonly never[]
-): Endpoint<P> {
+  { none = [], contract }: EndpointParts = {},
+): Endpoint<P, O> {
+  const place = `${capitalize(method)}("${path}")`;
   requireParentheses(`${capitalize(method)}("/path")`, ["method"], path, [options, ...none]);
-  if (typeof options === "object") checkOptionNames(options, NAMES, `${capitalize(method)}("${path}")`);
-  const { name, page, pages = [], ...routeOptions } = typeof options === "string" ? { name: options } : (options ?? {});
+  if (typeof options === "object") checkOptionNames(options, NAMES, place);
+  const given: EndpointOptions = typeof options === "string" ? { name: options } : (options ?? {});
+  const { name, page, pages = [] } = given;
   const decorate = (target: object, ...rest: readonly unknown[]): void => {
-    const handler = toDecoratedMethod(`${capitalize(method)}("${path}")`, target, rest);
+    const handler = toDecoratedMethod(place, target, rest);
     handled.add(handler, { key: handler.key, endpoint: created });
   };
-  const members = {
+  const members: Omit<AnyEndpoint<P>, "name"> & { readonly name: unknown } = {
     method,
     path: requirePathText(path, `a ${method} endpoint`),
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
-    ...checkRouteOptions(routeOptions, `${capitalize(method)}("${path}")`),
+    contract: contract ?? toContract(given, place),
+    ...checkRouteOptions(pickRouteOptions(given), place),
     url: (...values: readonly unknown[]) => Path.of(getFullTemplate(created)).fill(values),
   };
-  // The members are defined, because the `name` of a function cannot be assigned.
-  const created = Object.defineProperties(decorate, toPropertyDescriptors(members)) as unknown as Endpoint<P>;
+  // The members are defined, because the `name` of a function cannot be assigned. Those with `~` exist in types only.
+  const created = Object.defineProperties(decorate, toPropertyDescriptors(members)) as unknown as Endpoint<P, O>;
   markKind(created, "endpoint");
   endpoints.add(created);
   return created;
+}
+
+/** @throws FrameworkError `E_GUARD` for a value under `guards` that is no guard */
+function toContract(options: EndpointOptions, where: string): Contract | undefined {
+  const given = Object.entries(options).filter(
+    ([name, value]) => Object.hasOwn(CONTRACT_OPTIONS, name) && value !== undefined,
+  );
+  if (given.length === 0) return undefined;
+  const guards = (options.guards ?? []).map((each) => toUsedGuard(each, where));
+  return Object.freeze({ ...Object.fromEntries(given), guards });
 }
 
 /** Returns the options that are set. @internal */
@@ -185,12 +246,12 @@ function capitalize(method: Method): string {
 }
 
 /** Whether one of the constructors above created the value. @internal */
-export function isEndpoint(value: unknown): value is Endpoint {
+export function isEndpoint(value: unknown): value is AnyEndpoint {
   return typeof value === "function" && endpoints.has(value);
 }
 
 /** Returns the name of a route in messages: `GET /links/{id}`. */
-export function formatRoute({ method, path }: Pick<Endpoint, "method" | "path">): string {
+export function formatRoute({ method, path }: Pick<AnyEndpoint, "method" | "path">): string {
   return `${method} ${path}`;
 }
 
@@ -203,7 +264,7 @@ function toPropertyDescriptors(members: Readonly<Record<string, unknown>>): Prop
 /** A method of a class and an endpoint that it handles. */
 export interface HandlerMethod {
   readonly key: string | symbol;
-  readonly endpoint: Endpoint;
+  readonly endpoint: AnyEndpoint;
 }
 
 /** The endpoints of methods. */
@@ -211,13 +272,16 @@ const handled = new MethodRecords<HandlerMethod>();
 
 /** Returns the decorated methods of a class and of its bases, base first. A method that is decorated again has only its new endpoints. */
 export function getDecoratedMethods(controller: AnyClass): readonly HandlerMethod[] {
-  const prototypes = getClassChain(controller).map(({ prototype }) => prototype);
+  return collectInherited(getClassChain(controller).map(({ prototype }) => prototype));
+}
+
+function collectInherited(targets: readonly object[]): readonly HandlerMethod[] {
   // Decorators of one method run from the lowest to the uppermost; the uppermost comes first here.
-  return [...handled.getInherited(prototypes).values()].flatMap((own) => own.toReversed());
+  return [...handled.getInherited(targets).values()].flatMap((own) => own.toReversed());
 }
 
 /** Records the path of a route of the endpoint with all prefixes, for the URL of the endpoint. @internal */
-export function mount(mounted: Endpoint, path: string): void {
+export function mount(mounted: AnyEndpoint, path: string): void {
   const known = fullPaths.get(mounted) ?? [];
   if (!known.includes(path)) fullPaths.set(mounted, [...known, path]);
 }
@@ -226,7 +290,7 @@ export function mount(mounted: Endpoint, path: string): void {
 const fullPaths = new WeakMap<object, readonly string[]>();
 
 /** Returns the template with all prefixes. Throws `E_ENDPOINT_SHARED` where routes below different prefixes have the endpoint. @internal */
-export function getFullTemplate(mounted: Endpoint): string {
+export function getFullTemplate(mounted: AnyEndpoint): string {
   const [path = joinPaths("", mounted.path), other] = fullPaths.get(mounted) ?? [];
   if (other === undefined) return path;
   throw new FrameworkError(

@@ -17,12 +17,27 @@ export type AnyHandler = (...args: never[]) => unknown;
 /** A class, as decorators and the container see it. */
 export type AnyClass = abstract new (...args: never[]) => object;
 
+/** The types of an endpoint that a handler has to fit. */
+export interface HandledTypes {
+  readonly "~context": unknown;
+  readonly "~returns": unknown;
+}
+
 /**
- * Every type, for a method that fits the path. For other methods it is a type that neither a method nor its descriptor has; the name of its
- * property is the reason.
+ * Every type, for a method that fits the endpoint. For other methods it is a text, which neither a method nor its descriptor is: the
+ * compiler ends its message with it.
  */
-export type Fits<H extends AnyHandler, P extends string> =
-  Handles<H, P> extends true ? unknown : { readonly "handler asks for parameters that this path does not have": P };
+export type Fits<H extends AnyHandler, E extends HandledTypes> =
+  Parameters<H> extends []
+    ? FitsReturn<H, E>
+    : [E["~context"]] extends Parameters<H>
+      ? FitsReturn<H, E>
+      : "the handler asks its context for values that the path, the schemas and the guards of this endpoint do not give";
+
+type FitsReturn<H extends AnyHandler, E extends HandledTypes> =
+  Awaited<ReturnType<H>> extends E["~returns"]
+    ? unknown
+    : "the handler returns a value or a status that the responses of this endpoint do not declare";
 
 /** The same check for the controller of a resource, whose methods are found by their names. A table allows every class. */
 export type FitsTable<C extends AnyClass, T extends object> = T extends ResourceMark
@@ -31,7 +46,7 @@ export type FitsTable<C extends AnyClass, T extends object> = T extends Resource
       ? unknown
       : {
           // Written out, so that the compiler prints the actions and their paths instead of the name of a type.
-          readonly "handler asks for parameters that the path of its action does not have": {
+          readonly "handler asks for values that the path and the guards of its action do not give": {
             [K in keyof Wrong]: Wrong[K];
           };
         }
@@ -45,17 +60,24 @@ export interface ResourceMark {
   readonly [resourceMark]: true;
 }
 
-/** Compares parameter lists instead of functions: methods are bivariant, and a comparison of them refuses nothing. */
-type Handles<H extends AnyHandler, P extends string> =
-  Parameters<H> extends [] ? true : [Context<Names<P>>] extends Parameters<H> ? true : false;
-
 /** The methods that do not fit the action of their name, with the path of the action. */
 type Misfits<I, T> = { [K in keyof I & keyof T as Misfit<I[K], T[K]> extends true ? K : never]: PathOf<T[K]> };
 
 /** The template of an endpoint. */
-export type PathOf<E> = E extends { readonly path: infer P extends string } ? P : never;
+type PathOf<E> = E extends { readonly path: infer P extends string } ? P : never;
 
-type Misfit<H, E> = H extends AnyHandler ? (Handles<H, PathOf<E>> extends true ? false : true) : false;
+type Misfit<H, E> = H extends AnyHandler
+  ? E extends HandledTypes
+    ? Fits<H, E> extends string
+      ? true
+      : false
+    : false
+  : false;
+
+/** A handler of an endpoint without a class. */
+export type EndpointHandler<E> = E extends HandledTypes
+  ? (ctx: E["~context"]) => E["~returns"] | Promise<E["~returns"]>
+  : never;
 
 /** Returns a class and the classes that it extends, the base first. */
 export function getClassChain(leaf: AnyClass): readonly AnyClass[] {

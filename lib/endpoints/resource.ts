@@ -9,7 +9,9 @@
 import { checkOptionNames } from "../errors/option-names.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { createEndpoint, pickRouteOptions, type Endpoint, type RouteOptions } from "./endpoint.js";
-import { registerTable } from "./endpoint-table.js";
+import type { AddsOf } from "./contract.js";
+import { registerTable, withGuards } from "./endpoint-table.js";
+import { toUsedGuard, type GuardUse } from "./guard.js";
 import type { ResourceMark } from "./handler.js";
 import { joinPaths, requirePathText, type Join } from "./path.js";
 
@@ -34,34 +36,51 @@ export type ResourceAction = keyof Actions;
  * `only` keeps actions, `except` removes actions. Where both are given, `except` removes from the actions that `only` keeps. `csrf` and
  * `bearer` apply to every action.
  */
-export interface ResourceOptions<Only extends ResourceAction, Except extends ResourceAction> extends RouteOptions {
+export interface ResourceOptions<
+  Only extends ResourceAction,
+  Except extends ResourceAction,
+  G extends readonly GuardUse[] = readonly GuardUse[],
+> extends RouteOptions {
   readonly only?: readonly Only[];
   readonly except?: readonly Except[];
+  /** The guards of every action. */
+  readonly guards?: G;
 }
 
-export type Resource<P extends string, A extends ResourceAction> = ResourceMark & {
-  readonly [K in A]: Endpoint<Join<P, Actions[K]["path"]>>;
+/** @typeParam Adds the values that the guards add to the context */
+export type Resource<P extends string, A extends ResourceAction, Adds = unknown> = ResourceMark & {
+  readonly [K in A]: Endpoint<Join<P, Actions[K]["path"]>, object, Adds>;
 };
 
 export function resource<
   const P extends string,
   const Only extends ResourceAction = ResourceAction,
   const Except extends ResourceAction = never,
->(name: string, path: P, options: ResourceOptions<Only, Except> = {}): Resource<P, Exclude<Only, Except>> {
-  checkOptionNames(options, { only: true, except: true, csrf: true, bearer: true }, `resource("${name}")`);
+  const G extends readonly GuardUse[] = readonly [],
+>(
+  name: string,
+  path: P,
+  options: ResourceOptions<Only, Except, G> = {},
+): Resource<P, Exclude<Only, Except>, AddsOf<{ readonly guards: G }>> {
+  const place = `resource("${name}")`;
+  checkOptionNames(options, { only: true, except: true, guards: true, csrf: true, bearer: true }, place);
+  const contract = withGuards(
+    undefined,
+    (options.guards ?? []).map((each) => toUsedGuard(each, place)),
+  );
   const actions = [...(options.only ?? []), ...(options.except ?? [])];
   const diagnostics = [...findMissingName(name, path), ...findUnknownActions(name, actions)];
   const start = requirePathText(path, `the resource "${name}"`);
   const endpoints = selectActions(options).map((action) => {
     const { method, path: end } = ACTIONS[action];
     const endpointOptions = { name: `${name}.${action}`, ...pickRouteOptions(options) };
-    return [action, createEndpoint(method, joinPaths(start, end), endpointOptions)] as const;
+    return [action, createEndpoint(method, joinPaths(start, end), endpointOptions, { contract })] as const;
   });
   const entries = new Map(endpoints);
   const warnings = findEmptyResource(name, entries.size);
   const table: object = registerTable({ name, entries, isHandledByName: true, diagnostics, warnings });
   // The type computes the same actions; the mark exists for the compiler only.
-  return table as Resource<P, Exclude<Only, Except>>;
+  return table as Resource<P, Exclude<Only, Except>, AddsOf<{ readonly guards: G }>>;
 }
 
 function selectActions({ only, except }: ResourceOptions<ResourceAction, ResourceAction>): readonly ResourceAction[] {

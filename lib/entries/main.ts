@@ -44,7 +44,7 @@ export {
 } from "../http/middleware.js";
 export type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../http/koa/koa-types.js";
 export { Reply, type Payload as ReplyPayload } from "../http/response/reply.js";
-export type { InferOutput, Schema } from "../http/body/schema.js";
+export type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
 
 export type { Injection as GraphInjection } from "../di/container.js";
 export { inject } from "../di/construction/inject.js";
@@ -88,12 +88,42 @@ export {
   Patch,
   Post,
   Put,
+  type AnyEndpoint,
   type Endpoint,
   type EndpointOptions,
   type RouteOptions,
   type Method as HttpMethod,
 } from "../endpoints/endpoint.js";
-export { routes, type EndpointTable } from "../endpoints/endpoint-table.js";
+export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
+export {
+  content,
+  type Bytes,
+  type Content,
+  type ContentKind,
+  type PageValue,
+  type RedirectValue,
+} from "../endpoints/content.js";
+export type {
+  AddsOf,
+  ContentDeclaration,
+  ContextOf,
+  Contract,
+  ContractOptions,
+  InputOf,
+  OutputOf,
+  ParamsOf,
+  RequestOf,
+  ReturnsOf,
+} from "../endpoints/contract.js";
+export {
+  guard,
+  type Guard,
+  type GuardDefinition,
+  type GuardOptions,
+  type GuardUse,
+  type UsedGuard,
+} from "../endpoints/guard.js";
+export { Guards, type GuardDecorator } from "../contracts/guards.js";
 export type { AnyClass, AnyHandler, HandlerOf } from "../endpoints/handler.js";
 export {
   Middleware,
@@ -103,7 +133,7 @@ export {
   type MiddlewareInput,
   type PlainMiddlewareClass,
 } from "../routing/middleware.js";
-export type { PathParameter, UrlArguments } from "../endpoints/path.js";
+export type { Names as PathNames, PathParameter, UrlArguments } from "../endpoints/path.js";
 export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";
 export { Route, type RouteDescriptor } from "../routing/route.js";
 export { RouteGroup, type HandlersOf } from "../routing/route-group.js";

@@ -14,7 +14,7 @@
 import { markKind } from "../errors/copy.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
-import type { Schema } from "../http/body/schema.js";
+import type { Schema } from "../runtime/standard-schema.js";
 
 /** Letters, digits, `.`, `-` and `_`: the name stands in logs and spans. */
 const NAME = /^[\w.-]{1,100}$/;

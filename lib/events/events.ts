@@ -12,7 +12,7 @@
 import { refuseForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
-import { validate } from "../http/body/schema.js";
+import { validate } from "../http/body/validate.js";
 import { currentCommitScope, inCommitScope } from "../lifecycle/commit-scope.js";
 import { currentWorkScope, inWorkScope } from "../lifecycle/work-scope.js";
 import { type Clock, OVERDUE, within } from "../runtime/clock.js";

@@ -13,7 +13,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { checkWholeNumber } from "../errors/whole-number.js";
 import { valueText } from "../errors/value-text.js";
-import type { InferInput, InferOutput, Schema } from "../http/body/schema.js";
+import type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
 import { MAX_TIMER_MS } from "../runtime/clock.js";
 import { type BackoffFunction, checkBackoff, type JobBackoff } from "./retry-delay.js";
 

@@ -5,7 +5,7 @@
  * Errors name fields and codes, never a value.
  */
 import { FrameworkError, ValidationError } from "../errors/framework-error.js";
-import { validate } from "../http/body/schema.js";
+import { validate } from "../http/body/validate.js";
 import { findJsonDrop } from "../runtime/json-loss.js";
 import type { AnyJob } from "./job.js";
 

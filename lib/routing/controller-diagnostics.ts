@@ -5,7 +5,7 @@
 import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { belongs, findControllerSource, type ControllerSource } from "./controller.js";
-import { getDecoratedMethods, formatRoute, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
+import { getDecoratedMethods, formatRoute, type AnyEndpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { findTableOfEntry, type Table } from "../endpoints/endpoint-table.js";
 import type { AnyClass } from "../endpoints/handler.js";
 import { joinPaths } from "../endpoints/path.js";
@@ -29,7 +29,7 @@ export function diagnoseController(controller: AnyClass, methods: readonly Handl
  * inherit is one method with a route below each of their prefixes: only its `.url()` is refused.
  */
 export function findSharedEndpoints(controllers: readonly AnyClass[]): readonly Diagnostic[] {
-  const firsts = new Map<Endpoint, MountedMethod>();
+  const firsts = new Map<AnyEndpoint, MountedMethod>();
   return controllers.flatMap(listMountedMethods).flatMap((each) => {
     const { endpoint } = each.method;
     const first = firsts.get(endpoint) ?? each;
@@ -77,7 +77,7 @@ function diagnoseEntries(controller: AnyClass, table: Table, methods: readonly H
   });
 }
 
-function describeUnhandled({ name }: AnyClass, table: Table, key: string, entry: Endpoint): Diagnostic {
+function describeUnhandled({ name }: AnyClass, table: Table, key: string, entry: AnyEndpoint): Diagnostic {
   const what = `no method of ${name} handles ${formatRoute(entry)}, "${key}" of the table "${table.name}"`;
   const fix = table.isHandledByName
     ? `add a method ${key}(), or leave the action out with "except"`
@@ -129,7 +129,7 @@ function listMountedMethods(controller: AnyClass): readonly MountedMethod[] {
   }));
 }
 
-function describeShared(endpoint: Endpoint, first: MountedMethod, second: MountedMethod): Diagnostic {
+function describeShared(endpoint: AnyEndpoint, first: MountedMethod, second: MountedMethod): Diagnostic {
   return {
     code: "E_ENDPOINT_SHARED",
     what: `${formatRoute(endpoint)} is handled at ${first.path} and at ${second.path}, so its URL could be either`,

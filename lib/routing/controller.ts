@@ -13,7 +13,7 @@ import { requireClass, requireParentheses } from "../errors/bare-decorator.js";
 import { refuseForeignCopy } from "../errors/copy.js";
 import { markInjectable } from "../di/injectable.js";
 import { recordDecorated } from "../di/unlisted.js";
-import { getDecoratedMethods, mount, type Endpoint, type HandlerMethod } from "../endpoints/endpoint.js";
+import { getDecoratedMethods, mount, type AnyEndpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { findTableOfEntry, findTable, type Table } from "../endpoints/endpoint-table.js";
 import { joinPaths } from "../endpoints/path.js";
 import { getClassChain, type AnyClass, type FitsTable } from "../endpoints/handler.js";
@@ -71,7 +71,7 @@ export function getHandlerMethods(controller: AnyClass): readonly HandlerMethod[
 }
 
 /** Whether a controller with this source may handle the endpoint. */
-export function belongs(endpoint: Endpoint, source: ControllerSource): boolean {
+export function belongs(endpoint: AnyEndpoint, source: ControllerSource): boolean {
   const table = findTableOfEntry(endpoint);
   if ("table" in source) return table === source.table;
   return "prefix" in source && table === undefined;

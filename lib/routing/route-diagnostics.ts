@@ -2,7 +2,7 @@
 import { describeBareUse } from "../errors/bare-decorator.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { formatRoute, type Endpoint } from "../endpoints/endpoint.js";
+import { formatRoute, type AnyEndpoint } from "../endpoints/endpoint.js";
 import { isMiddleware, MIDDLEWARE_FIX } from "./middleware.js";
 import { Path } from "../endpoints/path.js";
 import type { Route, RouteDescriptor } from "./route.js";
@@ -121,7 +121,7 @@ function findEndpointsBelowCaptures(routes: readonly Route[]): Diagnostic[] {
 }
 
 function findEndpointsOfSeveralPaths(routes: readonly Route[]): Diagnostic[] {
-  const firsts = new Map<Endpoint, RouteDescriptor>();
+  const firsts = new Map<AnyEndpoint, RouteDescriptor>();
   return routes.flatMap(({ endpoint, descriptor }) => {
     if (endpoint === undefined) return [];
     const first = firsts.get(endpoint) ?? descriptor;

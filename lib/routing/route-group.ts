@@ -3,15 +3,15 @@ import { describeToken } from "../di/token.js";
 import { markKind, refuseForeignCopy } from "../errors/copy.js";
 import { StartupError, type Warning } from "../errors/diagnostic.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { createRoutesError, isEndpoint, type Endpoint } from "../endpoints/endpoint.js";
+import { createRoutesError, isEndpoint, type AnyEndpoint, type Endpoint } from "../endpoints/endpoint.js";
 import { findTable, type Table } from "../endpoints/endpoint-table.js";
-import type { HandlerOf, PathOf } from "../endpoints/handler.js";
+import type { EndpointHandler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths, requirePathText } from "../endpoints/path.js";
 import { Route } from "./route.js";
 
 /** A handler or a route for each entry of a table. A handler that asks for a capture which its path lacks does not compile. */
-export type HandlersOf<T> = { readonly [K in keyof T & string]: HandlerOf<PathOf<T[K]>> | Route };
+export type HandlersOf<T> = { readonly [K in keyof T & string]: EndpointHandler<T[K]> | Route };
 
 /**
  * Routes below one prefix that share middleware. Groups nest: their prefixes are joined, the outer group's middleware is outermost.
@@ -114,9 +114,9 @@ function createRoutes(
   return [...entries].map(([key, entry]) => createRoute(entry, handlers.get(key), `"${key}" of the table "${name}"`));
 }
 
-function createRoute(entry: Endpoint, given: HandlerOf<string> | Route | undefined, title: string): Route {
+function createRoute(entry: AnyEndpoint, given: HandlerOf<string> | Route | undefined, title: string): Route {
   // Without types a handler may be missing; Route.of reports it.
-  if (!(given instanceof Route)) return Route.of(entry, given as HandlerOf<string>);
+  if (!(given instanceof Route)) return Route.of(entry as Endpoint, given as HandlerOf<string>);
   if (given.endpoint === entry) return given;
   throw createRoutesError(`${title} is given the route of another endpoint: write Route.of(table.entry, handler)`);
 }

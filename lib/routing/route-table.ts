@@ -5,9 +5,14 @@
  */
 import { METHODS } from "node:http";
 import type { Router, RouterMiddleware } from "@koa/router";
-import { getFullTemplate, type Endpoint, type RouteOptions } from "../endpoints/endpoint.js";
+import { withContract } from "../contracts/contract-handler.js";
+import type { ReadyContract } from "../contracts/contract-plan.js";
+import { runGuarded } from "../contracts/guarded-run.js";
+import { formatRoute, getFullTemplate, type AnyEndpoint, type RouteOptions } from "../endpoints/endpoint.js";
+import type { Handler } from "../endpoints/handler.js";
 import { joinPaths, Path, type PathParameter } from "../endpoints/path.js";
-import { NotFoundError } from "../errors/framework-error.js";
+import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
+import { createSetupError } from "../errors/setup-error.js";
 import type { Next } from "../http/middleware.js";
 import packages from "../http/packages.cjs";
 import { Context } from "../http/request/context.js";
@@ -21,6 +26,8 @@ import type { Route, RouteDescriptor } from "./route.js";
 export interface TableRow {
   readonly route: Route;
   readonly getInstance: GetInstance;
+  /** Of a route with a contract in an application. */
+  readonly contract?: ReadyContract | undefined;
 }
 
 type FrameworkMiddleware = (ctx: Context, next: Next) => unknown;
@@ -76,7 +83,7 @@ export class RouteTable {
     throw new NotFoundError(`no route is named "${name}"`, { code: "E_ROUTE_NAME" });
   }
 
-  serves(endpoint: Endpoint): boolean {
+  serves(endpoint: AnyEndpoint): boolean {
     const path = getFullTemplate(endpoint);
     return this.titles.has(`${endpoint.method} ${path}`) || this.titles.has(`ANY ${path}`);
   }
@@ -96,10 +103,12 @@ export class RouteTable {
     return [...this.templates].toSorted(([left], [right]) => (left < right ? -1 : 1));
   }
 
-  private register({ route, getInstance }: TableRow): void {
-    const { path, method, around, handler } = route;
+  private register({ route, getInstance, contract }: TableRow): void {
+    const { path, method, around } = route;
     const { name } = route.descriptor;
-    const steps = [...around.map((input) => toFrameworkMiddleware(input, getInstance)), handler].map(toKoaMiddleware);
+    const inner = [...around.map((input) => toFrameworkMiddleware(input, getInstance)), getHandler(route, contract)];
+    const guarded = contract === undefined ? [] : [createGuardStep(contract)];
+    const steps = [...guarded, ...inner].map(toKoaMiddleware);
     const methods = method === "ANY" ? METHODS : [method];
     this.koaRouter.register(path.toKoaRouterPath(), methods, steps, name === undefined ? {} : { name });
   }
@@ -136,6 +145,23 @@ function compareSpecificity({ route: left }: TableRow, { route: right }: TableRo
 function getRank({ method }: Route): number {
   if (method === "HEAD") return 0;
   return method === "ANY" ? 2 : 1;
+}
+
+/** @throws FrameworkError `E_CONTRACT_ALONE` for a route with a contract that no application has made ready: its guards have no code */
+function getHandler({ handler, descriptor }: Route, contract: ReadyContract | undefined): Handler {
+  if (contract !== undefined) return withContract(handler, contract);
+  if (descriptor.contract === undefined) return handler;
+  const message = `${formatRoute(descriptor)} has schemas or guards, which only an application runs: build one with Application.create().routes(…), and use its routes().router()`;
+  throw createSetupError("E_CONTRACT_ALONE", message);
+}
+
+function createGuardStep({ guards }: ReadyContract): FrameworkMiddleware {
+  return (ctx, next) => {
+    if (ctx instanceof Context) return runGuarded(guards, next)(ctx);
+    throw new FrameworkError("a route with schemas or guards was given a context of another Koa application", {
+      code: "E_CONTRACT_ALONE",
+    });
+  };
 }
 
 function toFrameworkMiddleware(input: MiddlewareInput, getInstance: GetInstance): FrameworkMiddleware {

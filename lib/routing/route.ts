@@ -19,17 +19,19 @@ import {
   isEndpoint,
   pickRouteOptions,
   formatRoute,
+  type AnyEndpoint,
   type Endpoint,
   type Method,
   type RouteOptions,
 } from "../endpoints/endpoint.js";
-import type { Handler, HandlerOf } from "../endpoints/handler.js";
+import type { EndpointHandler, Handler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths, Path, requirePathText, type PathFault } from "../endpoints/path.js";
 import { createSetupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */
-type Declaration = Pick<Endpoint, "method" | "path" | "name" | "pages" | keyof RouteOptions>;
+type Declaration = Pick<AnyEndpoint, "method" | "path" | "name" | "pages" | keyof RouteOptions> &
+  Partial<Pick<AnyEndpoint, "contract">>;
 
 /** A route as data; it does not change while the application runs. `path` is the template with all prefixes: `/teams/{team}/links`. */
 export interface RouteDescriptor extends Declaration {
@@ -51,7 +53,7 @@ export class Route {
     private readonly handlerName: string,
     private readonly ownMiddleware: MiddlewareInput[] = [],
     /** Called by `Route.of`. @internal */
-    readonly endpoint?: Endpoint,
+    readonly endpoint?: AnyEndpoint,
   ) {}
 
   static get<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
@@ -91,7 +93,7 @@ export class Route {
    * The route of an endpoint: its method, path and name. The `url` of the endpoint includes the prefixes of the groups around the route
    * as soon as the route is in a `Routes`.
    */
-  static of<P extends string>(endpoint: Endpoint<P>, handler: HandlerOf<P>): Route {
+  static of<P extends string, O, A>(endpoint: Endpoint<P, O, A>, handler: EndpointHandler<Endpoint<P, O, A>>): Route {
     refuseForeignCopy(endpoint);
     if (!isEndpoint(endpoint)) throw createRoutesError(`${describeToken(endpoint)} is not an endpoint`);
     if (typeof handler !== "function") throw createHandlerError(endpoint);
@@ -182,12 +184,12 @@ function createDeclaredRoute<P extends string>(
   return Route.declared(declared, handler as Handler);
 }
 
-function createHandlerError(route: Pick<Endpoint, "method" | "path">): FrameworkError {
+function createHandlerError(route: Pick<AnyEndpoint, "method" | "path">): FrameworkError {
   return createSetupError("E_HANDLER_INVALID", `the route ${formatRoute(route)} has no handler: give a function`);
 }
 
-function pickDeclaration({ method, path, name, pages, ...options }: Declaration): Declaration {
-  return { method, path, name, pages, ...pickRouteOptions(options) };
+function pickDeclaration({ method, path, name, pages, contract, ...options }: Declaration): Declaration {
+  return { method, path, name, pages, ...(contract && { contract }), ...pickRouteOptions(options) };
 }
 
 function getHandlerName({ name }: { readonly name: string }): string {

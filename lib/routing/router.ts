@@ -8,6 +8,9 @@ import { compose } from "../http/compose.js";
 import type { Context } from "../http/request/context.js";
 import { toPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import { respondWithReturned } from "../http/response/returned-value.js";
+import { withContract } from "../contracts/contract-handler.js";
+import type { ReadyContract } from "../contracts/contract-plan.js";
+import { runGuarded } from "../contracts/guarded-run.js";
 import type { Handler } from "../endpoints/handler.js";
 import { BoundRoute, Matcher } from "./matcher.js";
 import type { Route } from "./route.js";
@@ -34,13 +37,19 @@ export function dispatch(routes: readonly BoundRoute[], addedRoutes: UnmatchedHa
   };
 }
 
-/** Returns the route with its chain composed. `middleware` is that of the route, outermost first, with instances in place of classes. */
+/**
+ * Returns the route with its chain composed: its guards, its middleware, the check of its contract, its handler.
+ *
+ * @param middleware that of the route, outermost first, with instances in place of classes
+ */
 export function bindRoute(
   { method, path, handler }: Route,
   middleware: readonly (Middleware | KoaMiddleware)[],
+  contract?: ReadyContract,
 ): BoundRoute {
-  const run = createRun(handler);
-  return new BoundRoute(method, path, middleware.length === 0 ? run : compose(middleware, run));
+  const run = createRun(contract === undefined ? handler : withContract(handler, contract));
+  const inner = middleware.length === 0 ? run : compose(middleware, run);
+  return new BoundRoute(method, path, contract === undefined ? inner : runGuarded(contract.guards, inner));
 }
 
 function createRun(handler: Handler): Run {

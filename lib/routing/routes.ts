@@ -15,7 +15,7 @@ import { markKind, refuseForeignCopy } from "../errors/copy.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import { createRoutesError, mount, formatRoute, type Endpoint, type RouteOptions } from "../endpoints/endpoint.js";
+import { createRoutesError, mount, formatRoute, type AnyEndpoint, type RouteOptions } from "../endpoints/endpoint.js";
 import { createInstanceCache, type MiddlewareInput } from "./middleware.js";
 import { joinPaths, type PathParameter } from "../endpoints/path.js";
 import { diagnoseRoutes } from "./route-diagnostics.js";
@@ -94,7 +94,7 @@ export class Routes {
   }
 
   /** Throws `NotFoundError` with `E_ROUTE_NAME` unless a route has the template of the endpoint, for its method or for any. @internal */
-  requireRoute(endpoint: Endpoint): void {
+  requireRoute(endpoint: AnyEndpoint): void {
     if (this.getTable().serves(endpoint)) return;
     throw new NotFoundError(`${formatRoute(endpoint)} is not a route of this application`, { code: "E_ROUTE_NAME" });
   }

@@ -4,7 +4,8 @@
  * field.
  */
 import { ValidationError } from "../errors/framework-error.js";
-import { type Schema, validate } from "../http/body/schema.js";
+import { validate } from "../http/body/validate.js";
+import type { Schema } from "../runtime/standard-schema.js";
 import { UploadedFile, type UploadFields } from "../http/body/uploads.js";
 
 type UploadMember = UploadFields[string];

@@ -20,7 +20,7 @@ import type { Exchange } from "../http/request/exchange.js";
 import { Extension } from "../http/request/extension.js";
 import { isJsonType, readBytes, readJson } from "../http/body/body-reader.js";
 import { createTooLargeError } from "../http/body/collected-body.js";
-import type { Schema } from "../http/body/schema.js";
+import type { Schema } from "../runtime/standard-schema.js";
 import type { UploadLimits } from "../http/body/uploads.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
 import { Subsystem } from "../lifecycle/subsystem.js";

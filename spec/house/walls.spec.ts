@@ -26,6 +26,7 @@ const ROW = [
   "di",
   "lifecycle",
   "observe",
+  "contracts",
   "routing",
   "events",
   "stages",
@@ -44,7 +45,9 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   di: ["runtime", "errors", "http"],
   lifecycle: ["runtime", "errors", "tracing"],
   observe: ["runtime", "errors", "tracing", "http"],
-  routing: ["runtime", "errors", "endpoints", "http", "di"],
+  // Of di only the list of decorated classes.
+  contracts: ["runtime", "errors", "endpoints", "http", "di"],
+  routing: ["runtime", "errors", "endpoints", "http", "di", "contracts"],
   // Of http only the interface of schemas, of endpoints only the class chain of a decorated method.
   events: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle"],
   // Of the features only the port of the cache, for quotas that several processes share.

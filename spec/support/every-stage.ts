@@ -137,6 +137,7 @@ export class EveryStage {
     pages: (builder) => builder.pages(new Pages()),
     pageContracts: (builder) => builder.pageContracts(new PageContracts()),
     redirectMapper: (builder) => builder.redirectMapper(true),
+    stripResponses: (builder) => builder.stripResponses(true),
     staticFiles: (builder) => builder.staticFiles({ root: join(ROOT, "samples/links/public") }),
   };
 

@@ -8,7 +8,8 @@ import { markHandled } from "../../runtime/mark-handled.js";
 import { isBodyRead, readBody } from "./collected-body.js";
 import { type FormFields, isPlainName, nestFields } from "./form-fields.js";
 import { refusePrototypeNames } from "./prototype-names.js";
-import { validate, type Schema } from "./schema.js";
+import { validate } from "./validate.js";
+import type { Schema } from "../../runtime/standard-schema.js";
 import { createUnsupportedTypeError } from "./unsupported-type.js";
 
 /**
@@ -61,6 +62,36 @@ export function readForm(ctx: Exchange, schema?: Schema): Promise<unknown> {
   return read(ctx, "application/x-www-form-urlencoded", isUrlencoded, parseFormBody, schema);
 }
 
+/** The maximum of lists and objects inside each other in a body that is checked with the contract of an endpoint. */
+const MAX_DEPTH = 64;
+
+/** The body as JSON, for a schema that is called by the caller. Schemas follow the value by recursion, so its depth is limited. */
+export function readNestedJson(ctx: Exchange): Promise<unknown> {
+  return read(ctx, "application/json", isJson, parseNestedJson, undefined);
+}
+
+function parseNestedJson(bytes: Buffer): unknown {
+  const value = parseJson(bytes);
+  if (hasBrackets(bytes, MAX_DEPTH) && isDeeperThan(value, MAX_DEPTH))
+    throw new BadRequestError(`The request body has more than ${MAX_DEPTH} lists and objects inside each other.`);
+  return value;
+}
+
+/** Whether the text has more than `count` opening brackets. Few bodies have, and only these can be so deep. */
+function hasBrackets(bytes: Buffer, count: number): boolean {
+  let left = count;
+  for (const bracket of ["{", "["])
+    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1)) if (left-- === 0) return true;
+  return false;
+}
+
+function isDeeperThan(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  for (const name in value) if (isDeeperThan((value as Record<string, unknown>)[name], depth - 1)) return true;
+  return false;
+}
+
 /** Validates in the flow of the caller, because the schema is code of the application. */
 function read(
   ctx: Exchange,
@@ -89,6 +120,13 @@ function parseFormBody(bytes: Buffer): FormFields {
   const text = decode(bytes);
   refuseBadEncoding(text);
   return parseForm(text);
+}
+
+/** @returns an error with status 415 for a request of another media type @internal */
+export function findOtherType({ incoming: { headers } }: Exchange, expected: string): Error | undefined {
+  const header = headers["content-type"];
+  if (header !== undefined && getMediaType(header) === expected) return undefined;
+  return createUnsupportedTypeError(header, expected, `Expected ${expected}.`);
 }
 
 export function readText(ctx: Exchange): Promise<string> {
@@ -160,7 +198,7 @@ function findTypeFault(ctx: Exchange, accepts: (type: string) => boolean, expect
 }
 
 /** The media type without parameters, in lower case. */
-function getMediaType(header: string): string {
+export function getMediaType(header: string): string {
   const semicolon = header.indexOf(";");
   return (semicolon < 0 ? header : header.slice(0, semicolon)).trim().toLowerCase();
 }

@@ -126,7 +126,11 @@ function start(ctx: Context, chain: RequestChain): void {
 }
 
 function createContextClass(koa: Koa): typeof Context {
-  class ApplicationContext<Names extends string = never> extends Context<Names> {}
+  class ApplicationContext<
+    Names extends string = never,
+    Params extends object = Readonly<Record<Names, string>>,
+    Input = unknown,
+  > extends Context<Names, Params, Input> {}
   class RequestFace extends KoaRequestFace {}
   class ResponseFace extends KoaResponseFace {}
   Object.assign(ApplicationContext.prototype, { app: koa, RequestFace, ResponseFace });

@@ -22,21 +22,27 @@ import { discardBody } from "../response/body-stream.js";
 import { getPath, getQuery } from "./request-target.js";
 import { bindFlow } from "../../tracing/flow.js";
 import type { FormFields } from "../body/form-fields.js";
-import type { InferOutput, Schema } from "../body/schema.js";
+import type { InferOutput, Schema } from "../../runtime/standard-schema.js";
 import type { UploadFields, UploadLimits } from "../body/uploads.js";
 
 // Koa's members are inherited through the prototype (below), which the compiler does not see; so the type declares them.
-// oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameter
-export interface Context<Names extends string = never> extends Omit<
-  Koa.ExtendableContext,
-  Overridden | keyof Exchange
-> {}
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging, no-unused-vars -- both declarations name the parameters
+export interface Context<Names extends string, Params extends object, Input> extends KoaMembers {}
+
+type KoaMembers = Omit<Koa.ExtendableContext, Overridden | keyof Exchange>;
+
+/** The captures of a path without schemas. */
+type Texts<Names extends string> = Readonly<Record<Names, string>>;
 
 /** Most targets: a path without a query, which needs no parsing. */
 const PATH_ALONE = /^\/[^?#]*$/;
 
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging
-export class Context<Names extends string = never> extends Exchange {
+export class Context<
+  Names extends string = never,
+  Params extends object = Texts<Names>,
+  Input = unknown,
+> extends Exchange {
   /** The underlying Koa application; set once for an application, on the prototype of its contexts. */
   declare readonly app: KoaApp;
   /** The application's classes for Koa's request and response; set on the prototype like `app`. @internal */
@@ -47,7 +53,8 @@ export class Context<Names extends string = never> extends Exchange {
   /** The target before any stage rewrote it; never logged. */
   originalUrl: string | undefined;
 
-  private pathParams: Readonly<Record<Names, string>> | undefined = undefined;
+  private pathParams: Params | undefined = undefined;
+  private inputValue: Input | undefined = undefined;
   private stateValue: Record<string, unknown> | undefined = undefined;
   private requestFace: KoaRequestFace | undefined = undefined;
   private responseFace: KoaResponseFace | undefined = undefined;
@@ -61,21 +68,28 @@ export class Context<Names extends string = never> extends Exchange {
     this.originalUrl = this.incoming.url;
   }
 
-  // --- the request ---
-
   /** Aborts on timeout, when the client leaves and at the drain deadline; `reason` is a `FrameworkError` that may be rethrown. */
   get signal(): AbortSignal {
     return this.abortSignal;
   }
 
-  /** The path's captures, percent-decoded. A Koa router that is used as a layer assigns its captures for its handlers. */
-  get params(): Readonly<Record<Names, string>> {
+  /**
+   * The path's captures, percent-decoded; with a schema in the contract of the endpoint, the schema's output. A Koa router that is used as
+   * a layer assigns its captures for its handlers.
+   */
+  get params(): Params {
     // Before a route has matched there are no names to read.
-    return (this.pathParams ??= Object.create(null) as Readonly<Record<Names, string>>);
+    return (this.pathParams ??= Object.create(null) as Params);
   }
 
-  set params(captures: Readonly<Record<Names, string>>) {
+  set params(captures: Params) {
     this.pathParams = captures;
+  }
+
+  /** The outputs of the schemas for `body`, `query` and `headers` of the endpoint. Koa's members of these names have the values as sent. */
+  get input(): Input {
+    // The compiler knows the parts that the endpoint declares; without one there is nothing to read.
+    return (this.inputValue ??= Object.create(null) as Input);
   }
 
   /** Node's request. Its listeners log as part of this request. */
@@ -295,9 +309,15 @@ export class Context<Names extends string = never> extends Exchange {
   }
 
   /** `undefined` for a path without captures. @internal */
-  bindParams(params: Readonly<Record<string, string>> | undefined): void {
+  bindParams(params: Readonly<Record<string, unknown>> | undefined): void {
     // The compiler checked the names of the handler's parameters against the path.
-    this.pathParams = params;
+    this.pathParams = params as Params | undefined;
+  }
+
+  /** @internal */
+  bindInput(input: unknown): void {
+    // The schemas of the endpoint have given these values.
+    this.inputValue = input as Input;
   }
 }
 

@@ -12,7 +12,7 @@ import { ResponseState } from "../response/response-state.js";
 import type { TrustedProxies } from "./client-address.js";
 import type { Connection } from "../connection/connection.js";
 import type { ResponseHead, HeadCompleter } from "../response/response-head.js";
-import type { Schema } from "../body/schema.js";
+import type { Schema } from "../../runtime/standard-schema.js";
 import type { UploadLimits } from "../body/uploads.js";
 
 export interface ClientGoneListener {

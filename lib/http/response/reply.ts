@@ -14,36 +14,57 @@ import type { Readable } from "node:stream";
 import { EventBody, type EventSource } from "./event-stream.js";
 import { toJsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
-import { PROBLEM_CONTENT_TYPE, type Problem } from "../../errors/problem.js";
+import { Problem, PROBLEM_CONTENT_TYPE } from "../../errors/problem.js";
 import { checkFinalStatus } from "./head.js";
 
 /** A body that can be sent. An object has become JSON text before it gets here. */
 export type Payload = string | Uint8Array | Readable | AsyncIterable<unknown>;
 
-export class Reply {
+/**
+ * @typeParam S the status
+ * @typeParam B the value that it carries: that of its JSON, a text, bytes
+ */
+export class Reply<S extends number = number, B = unknown> {
+  /** In types only: what `value` is. */
+  declare readonly "~value": B;
+
   private constructor(
-    readonly statusCode: number,
+    readonly statusCode: S,
     readonly type: string | undefined,
-    readonly body: Payload | EventBody | undefined,
+    /** A value that becomes JSON, or else the body itself. */
+    readonly value: unknown,
     readonly headers: Readonly<Record<string, string>> = {},
+    /** @internal */
+    readonly isJson = false,
   ) {
     checkFinalStatus(statusCode);
   }
 
-  /** `application/json`; a value that cannot be serialised throws here, in the handler. */
-  static json(value: unknown, status = 200): Reply {
-    return new Reply(status, JSON_TYPE, value === undefined ? "null" : toJsonText(value));
+  /** The body as it is sent. @throws TypeError for a value that cannot be serialised */
+  get body(): Payload | EventBody | undefined {
+    // The other constructors accept only values that can be sent.
+    if (!this.isJson) return this.value as Payload | EventBody | undefined;
+    return this.value instanceof Problem ? this.value.text() : toJsonText(this.value);
   }
 
+  /** `application/json`. */
+  static json<B, const S extends number = 200>(value: B, status?: S): Reply<S, B>;
+  static json(value: unknown, status = 200): Reply {
+    return new Reply(status, JSON_TYPE, value ?? null, {}, true);
+  }
+
+  static text<const S extends number = 200>(text: string, status?: S): Reply<S, string>;
   static text(text: string, status = 200): Reply {
     return new Reply(status, TEXT, text);
   }
 
+  static html<const S extends number = 200>(html: string, status?: S): Reply<S, string>;
   static html(html: string, status = 200): Reply {
     return new Reply(status, HTML, html);
   }
 
   /** Text, bytes, a stream or an async iterable under a media type that you choose. */
+  static of<B extends Payload, const S extends number = 200>(body: B, type?: string, status?: S): Reply<S, B>;
   static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
     validateHeaderValue("Content-Type", type);
     return new Reply(status, type, body);
@@ -58,39 +79,46 @@ export class Reply {
    * @example
    * return Reply.events((lastEventId) => this.orders.changesAfter(lastEventId));
    */
-  static events(source: EventSource): Reply {
+  static events(source: EventSource): Reply<200, EventSource> {
     return new Reply(200, "text/event-stream", new EventBody(source), { "Cache-Control": "no-store" });
   }
 
   /** 201, with `Location` when one is given. */
-  static created(location?: string, body?: unknown): Reply {
+  static created(location?: string): Reply<201, undefined>;
+  static created<B>(location: string | undefined, body: B): Reply<201, B>;
+  static created(location?: string, body?: unknown): Reply<201> {
     const reply = body === undefined ? new Reply(201, undefined, undefined) : Reply.json(body, 201);
     return location === undefined ? reply : reply.header("Location", encodeLocation(location));
   }
 
   /** 204. */
-  static noContent(): Reply {
+  static noContent(): Reply<204, undefined> {
     return new Reply(204, undefined, undefined);
   }
 
   /** An RFC 9457 problem, with the status of the problem. */
-  static problem(problem: Problem): Reply {
-    return new Reply(problem.status, PROBLEM_CONTENT_TYPE, problem.text());
+  static problem(problem: Problem): Reply<number, Problem> {
+    return new Reply(problem.status, PROBLEM_CONTENT_TYPE, problem, {}, true);
   }
 
   /** A status and nothing else. */
-  static empty(status: number): Reply {
+  static empty<const S extends number>(status: S): Reply<S, undefined> {
     return new Reply(status, undefined, undefined);
   }
 
-  status(code: number): Reply {
-    return new Reply(code, this.type, this.body, this.headers);
+  status<const C extends number>(code: C): Reply<C, B> {
+    return new Reply(code, this.type, this.value, this.headers, this.isJson);
   }
 
-  header(name: string, value: string): Reply {
+  /** @internal */
+  withValue(value: unknown): Reply<S> {
+    return new Reply(this.statusCode, this.type, value, this.headers, this.isJson);
+  }
+
+  header(name: string, value: string): Reply<S, B> {
     validateHeaderName(name);
     validateHeaderValue(name, value);
-    return new Reply(this.statusCode, this.type, this.body, { ...this.headers, [name]: value });
+    return new Reply(this.statusCode, this.type, this.value, { ...this.headers, [name]: value }, this.isJson);
   }
 }
 

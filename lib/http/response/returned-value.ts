@@ -28,7 +28,7 @@ export abstract class Deferred {
 /** Applies a returned value. `undefined` and `null` leave the response as it was written to the context. @internal */
 export function respondWith(ctx: Context, value: unknown): void {
   if (!ctx.mayChange) {
-    const body: unknown = value instanceof Reply || isResponse(value) ? value.body : value;
+    const body: unknown = value instanceof Reply ? value.value : isResponse(value) ? value.body : value;
     if (body instanceof EventBody) body.discard();
     else discardBody(body);
     return;

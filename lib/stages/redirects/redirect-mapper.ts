@@ -3,7 +3,7 @@
  * a path and back still work; redirects to a route by its name do not.
  */
 import { FrameworkError } from "../../errors/framework-error.js";
-import { formatRoute, type Endpoint } from "../../endpoints/endpoint.js";
+import { formatRoute, type AnyEndpoint } from "../../endpoints/endpoint.js";
 import type { PathParameter } from "../../endpoints/path.js";
 import { Redirect, getRedirectStatus } from "./redirect.js";
 import { listSiteOrigins } from "../../http/request/origin.js";
@@ -31,7 +31,7 @@ export interface RedirectedRequest {
 interface UrlSource {
   urlFor(name: string, params: readonly PathParameter[]): string;
   /** Throws `E_ROUTE_NAME` for an endpoint without a route. */
-  requireRoute(endpoint: Endpoint): void;
+  requireRoute(endpoint: AnyEndpoint): void;
 }
 
 /** @throws FrameworkError `E_ROUTE_NAME` or `E_ROUTE_PARAM`, both with status 500, for a route that cannot be resolved */

@@ -13,7 +13,7 @@ import type { Context } from "../../http/request/context.js";
 import type { FormFields } from "../../http/body/form-fields.js";
 import { Deferred } from "../../http/response/returned-value.js";
 import { toSafePath } from "../../http/request/safe-path.js";
-import type { Endpoint } from "../../endpoints/endpoint.js";
+import type { AnyEndpoint } from "../../endpoints/endpoint.js";
 import type { PathParameter, UrlArguments } from "../../endpoints/path.js";
 import { DEFAULT_BAG, type FieldMessages } from "../session/flash-port.js";
 
@@ -21,7 +21,7 @@ type RedirectTarget =
   | { readonly kind: "path"; readonly path: string }
   | { readonly kind: "back"; readonly fallback: string }
   | { readonly kind: "name"; readonly name: string; readonly params: readonly PathParameter[] }
-  | { readonly kind: "endpoint"; readonly endpoint: Endpoint; readonly url: () => string };
+  | { readonly kind: "endpoint"; readonly endpoint: AnyEndpoint; readonly url: () => string };
 
 /** The data that a redirect leaves in the flash of the session for the next page. */
 export interface Left {
@@ -65,7 +65,7 @@ export class Redirect extends Deferred {
    * Leads to an endpoint, or to a route by its name. An endpoint that is not a route of the application, an unknown name and wrong
    * parameters give a 500, never a 404.
    */
-  route<P extends string>(to: Endpoint<P> | string, ...params: UrlArguments<P>): Redirect {
+  route<P extends string>(to: AnyEndpoint<P> | string, ...params: UrlArguments<P>): Redirect {
     if (typeof to === "string") return this.withTarget({ kind: "name", name: to, params });
     return this.withTarget({ kind: "endpoint", endpoint: to, url: () => to.url(...params) });
   }

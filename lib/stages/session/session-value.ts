@@ -1,5 +1,5 @@
 /** The values of a session as JSON, and the typed keys that read them. */
-import type { Schema } from "../../http/body/schema.js";
+import type { Schema } from "../../runtime/standard-schema.js";
 import { findJsonLoss } from "../../runtime/json-loss.js";
 
 /** In UTF-16 code units. A session is read and written by many requests; larger data belongs to a database. */

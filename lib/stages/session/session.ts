@@ -21,7 +21,7 @@ import { FrameworkError, UnavailableError } from "../../errors/framework-error.j
 import type { Context } from "../../http/request/context.js";
 import { Extension, type Extensible } from "../../http/request/extension.js";
 import { toPromise, isPromise } from "../../http/middleware.js";
-import type { Schema } from "../../http/body/schema.js";
+import type { Schema } from "../../runtime/standard-schema.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";

@@ -3,7 +3,7 @@ import { FrameworkError } from "../../errors/framework-error.js";
 import { inWorkScope, type WorkScope } from "../../lifecycle/work-scope.js";
 import { Job } from "../../jobs/job.js";
 import { FinalJobError } from "../../jobs/job-context.js";
-import type { Schema } from "../../http/body/schema.js";
+import type { Schema } from "../../runtime/standard-schema.js";
 import { RequestId } from "../../observe/request-id.js";
 import { TraceContext } from "../../observe/trace-context.js";
 import type { ContractPromise } from "./contract.js";

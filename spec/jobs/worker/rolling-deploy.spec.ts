@@ -3,7 +3,7 @@ import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { mysql } from "@stagecraft/framework/db/mysql";
 import { postgres } from "@stagecraft/framework/db/postgres";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
-import type { Schema } from "../../../lib/http/body/schema.js";
+import type { Schema } from "../../../lib/runtime/standard-schema.js";
 import {
   type AnyJob,
   DatabaseJobs,

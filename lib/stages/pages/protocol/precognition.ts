@@ -18,7 +18,7 @@ import type { HeadCompleter } from "../../../http/response/response-head.js";
 import { StageLayer, type Middleware, type Next, type Run } from "../../../http/middleware.js";
 import { refuse } from "../../../http/failures/refuse.js";
 import { Reply } from "../../../http/response/reply.js";
-import type { Schema, SchemaIssue } from "../../../http/body/schema.js";
+import type { Schema, SchemaIssue } from "../../../runtime/standard-schema.js";
 import { NO_UPLOADS } from "../../../http/body/uploads.js";
 import { VaryCompleter } from "../../../http/response/vary.js";
 

@@ -1,0 +1,57 @@
+/** The contracts of the routes of an application: compiled before any instance exists, ready when the guards have their code. */
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import type { Contract } from "../endpoints/contract.js";
+import { ContractPlan, type ContractRoute, type ContractSettings, type ReadyContract } from "./contract-plan.js";
+import { GuardProviders } from "./guards.js";
+
+/** A route that may have a contract. */
+interface AnyRoute {
+  readonly descriptor: Omit<ContractRoute, "contract"> & { readonly contract?: Contract | undefined };
+}
+
+export class ContractCollection {
+  private readonly plans = new Map<string, ContractPlan>();
+  private readonly ready = new Map<string, ReadyContract>();
+
+  /** @param routes with all prefixes */
+  constructor(routes: readonly AnyRoute[]) {
+    for (const { descriptor } of routes) {
+      const { contract, method, path } = descriptor;
+      if (contract !== undefined) this.plans.set(getKey(descriptor), new ContractPlan({ contract, method, path }));
+    }
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return [...this.plans.values()].flatMap(({ diagnostics }) => diagnostics);
+  }
+
+  get warnings(): readonly Warning[] {
+    return [...this.plans.values()].flatMap(({ warnings }) => warnings);
+  }
+
+  /**
+   * Finds the code of the guards. The contracts are ready where it returns no diagnostic.
+   *
+   * @param isController whether a module lists the class as a controller
+   */
+  resolveGuards(
+    instances: readonly unknown[],
+    isController: (candidate: unknown) => boolean,
+    settings: ContractSettings,
+  ): readonly Diagnostic[] {
+    const providers = new GuardProviders(instances, isController);
+    const plans = [...this.plans];
+    const diagnostics = [...providers.diagnostics, ...plans.flatMap(([, plan]) => plan.checkGuards(providers))];
+    if (diagnostics.length > 0) return diagnostics;
+    for (const [key, plan] of plans) this.ready.set(key, plan.ready(providers, settings));
+    return [];
+  }
+
+  find({ descriptor }: AnyRoute): ReadyContract | undefined {
+    return this.ready.get(getKey(descriptor));
+  }
+}
+
+function getKey({ method, path }: AnyRoute["descriptor"]): string {
+  return `${method} ${path}`;
+}

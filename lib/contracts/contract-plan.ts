@@ -1,0 +1,176 @@
+/**
+ * The contract of one route, compiled when the application is built: its faults, the reader of its request, the check of its responses,
+ * and its guards.
+ */
+import { formatRoute, type AnyEndpoint } from "../endpoints/endpoint.js";
+import { Content } from "../endpoints/content.js";
+import type { Contract, ContentDeclaration } from "../endpoints/contract.js";
+import { Path } from "../endpoints/path.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import type { Context } from "../http/request/context.js";
+import { profile } from "../runtime/profile.js";
+import { isSchema, type Schema } from "../runtime/standard-schema.js";
+import { compileDeclaredMembers } from "./declared-members.js";
+import type { ReadyGuard } from "./guarded-run.js";
+import type { GuardProviders } from "./guards.js";
+import { NoJsonSchema, readJsonSchema } from "./json-schema.js";
+import { type BodyContent, createBodyContent } from "./request-body.js";
+import { createInputReader, type InputParts, type TextSchema } from "./request-input.js";
+import { createResponseCheck, type ResponseCheck, type ResponsePlan } from "./response-check.js";
+import { compileWireValue, keepTexts, type WireConverter } from "./wire-value.js";
+
+/** A route with a contract, with all prefixes. */
+export interface ContractRoute extends Pick<AnyEndpoint, "method" | "path"> {
+  readonly contract: Contract;
+}
+
+/** The parts of a contract that run for a request. */
+export interface ReadyContract {
+  readonly guards: readonly ReadyGuard[];
+  readonly readInput: ((ctx: Context) => void | Promise<void>) | undefined;
+  readonly checkResponse: ResponseCheck | undefined;
+}
+
+export interface ContractSettings {
+  /** Whether a release build leaves out undeclared members of responses. An endpoint may say otherwise. */
+  readonly stripResponses: boolean;
+}
+
+export class ContractPlan {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly warnings: Warning[] = [];
+  private readonly title: string;
+  private readonly contract: Contract;
+  private readonly parts: InputParts;
+  private readonly responses: readonly ResponsePlan[];
+
+  constructor(private readonly route: ContractRoute) {
+    this.title = formatRoute(route);
+    this.contract = route.contract;
+    this.parts = {
+      params: this.compileParams(),
+      query: this.compileText(this.contract.query, "query"),
+      headers: this.compileHeaders(),
+      body: this.compileBody(),
+    };
+    this.responses = this.compileResponses();
+  }
+
+  /** The diagnostics of guards without a provider. */
+  checkGuards(providers: GuardProviders): readonly Diagnostic[] {
+    const missing = this.contract.guards.filter(({ definition }) => providers.find(definition) === undefined);
+    return missing.map(({ definition }) => ({
+      code: "E_GUARD_MISSING",
+      what: `the guard ${definition.name} has no provider`,
+      where: this.title,
+      fix: `write @Guards above a method of a provider, and list its class in a module`,
+    }));
+  }
+
+  /** Only after `checkGuards` has found no fault. */
+  ready(providers: GuardProviders, { stripResponses }: ContractSettings): ReadyContract {
+    const strips = this.contract.stripResponses ?? stripResponses;
+    const mode = profile === "debug" ? "check" : strips ? "strip" : "send";
+    return {
+      guards: this.contract.guards.map((used) => {
+        const provider = providers.find(used.definition);
+        if (provider === undefined) throw new Error(`the guard ${used.definition.name} has no provider`);
+        return { ...used, provider };
+      }),
+      readInput: createInputReader(this.parts),
+      checkResponse: this.responses.length === 0 ? undefined : createResponseCheck(this.responses, mode, this.title),
+    };
+  }
+
+  private compileParams(): ReadonlyMap<string, TextSchema> {
+    const path = Path.read(this.route.path);
+    const names = path instanceof Path ? path.names : [];
+    const compiled = new Map<string, TextSchema>();
+    for (const [name, schema] of Object.entries(this.contract.params ?? {})) {
+      if (!names.includes(name))
+        this.refuse(
+          `params.${name}`,
+          "the path has no capture of this name",
+          "name a capture of the path, or of the prefix of its table",
+        );
+      const part = this.compileText(schema, `params.${name}`);
+      if (part !== undefined) compiled.set(name, part);
+    }
+    return compiled;
+  }
+
+  private compileHeaders(): InputParts["headers"] {
+    const { headers } = this.contract;
+    const part = this.compileText(headers, "headers");
+    if (part === undefined || headers === undefined) return undefined;
+    const schema = readJsonSchema(headers, "input");
+    const names = schema instanceof NoJsonSchema ? undefined : Object.keys(schema.properties ?? {});
+    const upper = names?.find((name) => name !== name.toLowerCase());
+    if (upper !== undefined)
+      this.refuse(
+        "headers",
+        `the name ${upper} has capitals, and Node gives names in lower case`,
+        `write ${upper.toLowerCase()}`,
+      );
+    return { ...part, names };
+  }
+
+  private compileBody(): readonly BodyContent[] {
+    const { body } = this.contract;
+    if (body === undefined) return [];
+    const declared = isSchema(body) || body instanceof Content ? [[undefined, body] as const] : Object.entries(body);
+    return declared.flatMap(([type, each]) => {
+      const content = createBodyContent(each, (schema) => this.compileWire(schema, "body"), type?.toLowerCase());
+      if (content === undefined)
+        this.refuse(
+          "body",
+          "its content is neither a schema nor one that a request has",
+          "give a schema, or content.form, content.text or content.bytes",
+        );
+      return content ?? [];
+    });
+  }
+
+  private compileResponses(): readonly ResponsePlan[] {
+    return Object.entries(this.contract.responses ?? {}).map(([status, content]) => {
+      const isKnown = /^[2-5]\d\d$/.test(status) && (isSchema(content) || content instanceof Content);
+      if (!isKnown)
+        this.refuse(
+          `responses.${status}`,
+          "it is no status with a content",
+          "give statuses from 200 to 599, each with a schema or a content",
+        );
+      return { status: Number(status), content, members: this.compileMembers(content, `responses.${status}`) };
+    });
+  }
+
+  private compileMembers(content: ContentDeclaration, part: string): ResponsePlan["members"] {
+    if (!isSchema(content)) return undefined;
+    const schema = readJsonSchema(content, "input");
+    if (!(schema instanceof NoJsonSchema)) return compileDeclaredMembers(schema);
+    this.warn(part, `undeclared members of the response are not found: ${schema.reason}`);
+    return undefined;
+  }
+
+  private compileText(schema: Schema | undefined, part: string): TextSchema | undefined {
+    if (schema === undefined) return undefined;
+    if (isSchema(schema)) return { schema, convert: this.compileWire(schema, part) };
+    this.refuse(part, "it is no schema", "give a Standard Schema, such as one of zod, valibot or arktype");
+    return undefined;
+  }
+
+  private compileWire(schema: Schema, part: string): WireConverter {
+    const jsonSchema = readJsonSchema(schema, "input");
+    if (!(jsonSchema instanceof NoJsonSchema)) return compileWireValue(jsonSchema);
+    this.warn(part, `its values stay texts: ${jsonSchema.reason}`);
+    return keepTexts;
+  }
+
+  private refuse(part: string, what: string, fix: string): void {
+    this.diagnostics.push({ code: "E_CONTRACT", what: `${part} of ${this.title}: ${what}`, where: this.title, fix });
+  }
+
+  private warn(part: string, message: string): void {
+    this.warnings.push({ message: `a schema has no JSON Schema, so ${message}`, fields: { route: this.title, part } });
+  }
+}

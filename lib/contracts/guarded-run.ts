@@ -1,0 +1,45 @@
+/** Runs the guards of a route before its middleware, and adds their values to the context. */
+import type { UsedGuard } from "../endpoints/guard.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { isPromise, type Run } from "../http/middleware.js";
+import { Context } from "../http/request/context.js";
+import type { GuardProvider } from "./guards.js";
+
+/** A guard with its code. */
+export interface ReadyGuard extends UsedGuard {
+  readonly provider: GuardProvider;
+}
+
+/** Puts guards around a route; the first of the list runs first. */
+export function runGuarded(guards: readonly ReadyGuard[], inner: Run): Run {
+  return guards.reduceRight<Run>((rest, guard) => (ctx) => runGuard(guard, ctx, rest), inner);
+}
+
+function runGuard(guard: ReadyGuard, ctx: Context, rest: Run): void | Promise<void> {
+  const added = guard.provider.run(ctx, ...guard.args);
+  if (!isPromise(added)) return enter(guard, added, ctx, rest);
+  return Promise.resolve(added).then((settled) => enter(guard, settled, ctx, rest));
+}
+
+function enter(guard: ReadyGuard, added: unknown, ctx: Context, rest: Run): void | Promise<void> {
+  if (added !== undefined) addTo(ctx, added, guard);
+  return rest(ctx);
+}
+
+/** A guard that returns something else, such as `false`, may have meant to refuse: the handler does not run. */
+function addTo(ctx: Context, added: unknown, { definition, provider: { place } }: ReadyGuard): void {
+  const prototype: unknown = typeof added === "object" && added !== null && Object.getPrototypeOf(added);
+  if (prototype !== Object.prototype && prototype !== null)
+    throw createGuardError(
+      `${place}, the guard ${definition.name}, returned no object of values: return { name: value }, or throw to refuse`,
+    );
+  for (const [name, value] of Object.entries(Object(added))) {
+    if (name in Context.prototype)
+      throw createGuardError(`${place}, the guard ${definition.name}, adds ${name}, which Context has already`);
+    Object.defineProperty(ctx, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+}
+
+function createGuardError(message: string): FrameworkError {
+  return new FrameworkError(message, { code: "E_GUARD_RESULT" });
+}

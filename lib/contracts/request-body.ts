@@ -1,0 +1,63 @@
+/**
+ * The body of a request by the contract of its endpoint: of one content, or of several that the media type of the request chooses from.
+ * A body of another media type, or without one, is a 415.
+ */
+import {
+  copyBytes,
+  findOtherType,
+  getMediaType,
+  readForm,
+  readNestedJson,
+  readText,
+} from "../http/body/body-reader.js";
+import { createUnsupportedTypeError } from "../http/body/unsupported-type.js";
+import type { Context } from "../http/request/context.js";
+import { Content } from "../endpoints/content.js";
+import { isSchema, type Schema } from "../runtime/standard-schema.js";
+import { keepTexts, type WireConverter } from "./wire-value.js";
+
+/** One content of a body. */
+export interface BodyContent {
+  readonly type: string;
+  /** `undefined` for a content without a schema. */
+  readonly schema: Schema | undefined;
+  readonly convert: WireConverter;
+  readonly read: (ctx: Context) => Promise<unknown>;
+}
+
+const JSON_TYPE = "application/json";
+
+/** @returns `undefined` for a declaration that no body can have */
+export function createBodyContent(
+  declared: unknown,
+  compile: (schema: Schema) => WireConverter,
+  type?: string,
+): BodyContent | undefined {
+  if (isSchema(declared))
+    return { type: type ?? JSON_TYPE, schema: declared, convert: keepTexts, read: readNestedJson };
+  if (!(declared instanceof Content)) return undefined;
+  const { kind, schema } = declared;
+  const expected = type ?? declared.type ?? "";
+  const shared = { type: expected, schema, convert: keepTexts };
+  if (kind === "form" && schema !== undefined)
+    return { ...shared, convert: compile(schema), read: (ctx) => readForm(ctx) };
+  if (kind === "text") return { ...shared, read: (ctx) => refuseOther(ctx, expected) ?? readText(ctx) };
+  if (kind === "bytes") return { ...shared, read: (ctx) => refuseOther(ctx, expected) ?? copyBytes(ctx) };
+  return undefined;
+}
+
+/** Returns the content of the request. @throws UnsupportedMediaTypeError where the endpoint takes several contents, and none of this type */
+export function chooseContent(contents: readonly BodyContent[], ctx: Context): BodyContent {
+  const [first] = contents;
+  if (contents.length === 1 && first !== undefined) return first;
+  const header = ctx.incoming.headers["content-type"];
+  const found = header === undefined ? undefined : contents.find(({ type }) => type === getMediaType(header));
+  if (found !== undefined) return found;
+  const expected = contents.map(({ type }) => type).join(" or ");
+  throw createUnsupportedTypeError(header, expected, `Expected ${expected}.`);
+}
+
+function refuseOther(ctx: Context, expected: string): Promise<never> | undefined {
+  const fault = findOtherType(ctx, expected);
+  return fault === undefined ? undefined : Promise.reject(fault);
+}

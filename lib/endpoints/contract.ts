@@ -1,0 +1,108 @@
+/**
+ * The contract of an endpoint: which values it takes, which it gives, and which guards stand before it. The types here are computed from
+ * the options of an endpoint, once for each of them, and read by index: `ContextOf`.
+ */
+import type { Schema } from "../runtime/standard-schema.js";
+import type { Content } from "./content.js";
+import type { GuardUse, UsedGuard } from "./guard.js";
+import type { Names, PathParameter } from "./path.js";
+
+/** The content of a body: JSON by a schema, or another content. */
+export type ContentDeclaration = Schema | Content;
+
+export interface ContractOptions {
+  /** A schema for the text of a capture, by the name of the capture; also of a capture in the prefix of the table. */
+  readonly params?: Readonly<Record<string, Schema>>;
+  /** The schema of the query. */
+  readonly query?: Schema;
+  /** The schema of the headers, by their names in lower case. */
+  readonly headers?: Schema;
+  /** The content of the body; several contents by their media type. */
+  readonly body?: ContentDeclaration | Readonly<Record<string, ContentDeclaration>>;
+  /** The content of the responses by their status. */
+  readonly responses?: Readonly<Record<number, ContentDeclaration>>;
+  /** The guards, the first of which runs first. They run before all middleware of the route. */
+  readonly guards?: readonly GuardUse[];
+  /**
+   * Members of a response that its schema does not declare are left out, in a release build; a debug build refuses them. It replaces the
+   * setting of the application.
+   */
+  readonly stripResponses?: boolean;
+}
+
+/** The contract of an endpoint as the server and the client read it. */
+export interface Contract extends Omit<ContractOptions, "guards"> {
+  readonly guards: readonly UsedGuard[];
+}
+
+// The types below see schemas through their interface only, so that two versions of a library may meet in one program.
+
+/** The type on the side that sends the content. */
+export type InputOf<D> = D extends {
+  readonly "~standard": { readonly types?: { readonly input: infer I } | undefined };
+}
+  ? I
+  : D extends { readonly "~input": infer I }
+    ? I
+    : { [K in keyof D]: InputOf<D[K]> }[keyof D];
+
+/** The type on the side that receives the content. */
+export type OutputOf<D> = D extends {
+  readonly "~standard": { readonly types?: { readonly output: infer O } | undefined };
+}
+  ? O
+  : D extends { readonly "~output": infer O }
+    ? O
+    : { [K in keyof D]: OutputOf<D[K]> }[keyof D];
+
+type Part = "body" | "headers" | "query";
+
+/** The type of `ctx.params`: the output of the schema of each capture, a text for the others. */
+export type ParamsOf<P extends string, O> = O extends { readonly params: infer S }
+  ? { readonly [N in Names<P>]: N extends keyof S ? OutputOf<S[N]> : string }
+  : Readonly<Record<Names<P>, string>>;
+
+/** The values that guards add. */
+export type AddsOf<O> = O extends { readonly guards: readonly (infer G)[] } ? Adds<G> : unknown;
+
+type Adds<G> = (G extends { readonly "~adds": infer A } ? (all: A) => void : never) extends (all: infer All) => void
+  ? All
+  : unknown;
+
+/** The values that a handler may return. */
+export type ReturnsOf<O> = O extends { readonly responses: infer R } ? RepliesOf<R> | PlainOf<R> : unknown;
+
+/** A `Reply` of the server with its status and its value. */
+export interface ReplyValue<S extends number, B> {
+  readonly statusCode: S;
+  /** In types only. */
+  readonly "~value": B;
+}
+
+type RepliesOf<R> = {
+  [S in keyof R & number]: ReplyValue<S, InputOf<R[S]>> | (R[S] extends Content<"redirect"> ? InputOf<R[S]> : never);
+}[keyof R & number];
+
+type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 205 | 206;
+
+/** The value of the one status of success without a `Reply` around it. */
+type PlainOf<R> = IsOne<keyof R & SuccessStatus> extends true ? PlainValue<R[keyof R & SuccessStatus]> : never;
+
+type PlainValue<D> = D extends Content<"none"> ? void : InputOf<D>;
+
+/** Whether a type has exactly one member. */
+type IsOne<T, All = T> = [T] extends [never] ? false : T extends unknown ? ([All] extends [T] ? true : false) : never;
+
+/** The values that a client gives to a call. */
+export type RequestOf<P extends string, O> = {
+  readonly [K in keyof O & Part]: InputOf<O[K]>;
+} & ([Names<P>] extends [never] ? unknown : string extends P ? unknown : { readonly params: RequestParams<P, O> });
+
+type RequestParams<P extends string, O> = {
+  readonly [N in Names<P>]: O extends { readonly params: { readonly [M in N]: infer S } }
+    ? InputOf<S> & PathParameter
+    : PathParameter;
+};
+
+/** The context of the handler of an endpoint: `ContextOf<typeof links.show>`. */
+export type ContextOf<E extends { readonly "~context": unknown }> = E["~context"];

@@ -1,0 +1,30 @@
+/**
+ * The interface of Standard Schema (version 1), https://standardschema.dev, as far as the framework uses it. zod, valibot, arktype and
+ * others implement it: the framework checks values with any of them and depends on none.
+ */
+export interface Schema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+export type SchemaResult<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+export type InferOutput<S extends Schema> = NonNullable<S["~standard"]["types"]>["output"];
+
+export type InferInput<S extends Schema> = NonNullable<S["~standard"]["types"]>["input"];
+
+/** Whether a value is a schema. Those of arktype are functions. */
+export function isSchema(value: unknown): value is Schema {
+  if ((typeof value !== "object" || value === null) && typeof value !== "function") return false;
+  return typeof (value as Partial<Schema>)["~standard"]?.validate === "function";
+}
