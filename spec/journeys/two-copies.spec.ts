@@ -11,6 +11,7 @@ import {
   inject,
   Inject,
   Injectable,
+  Middleware,
   Module,
   On,
   provide,
@@ -179,134 +180,158 @@ const IN_MODULES: readonly (readonly [
   ],
 ];
 
-describe("beside a second copy of the package, an application does not start with", () => {
+/** The routes of an application of one copy. */
+function listRoutes(from: Pick<SecondCopy, "Application" | "Controller" | "Get" | "Middleware" | "Module">) {
+  @from.Middleware(Guard)
+  @from.Controller("/links")
+  class Links {
+    @from.Get("/")
+    index(): string {
+      return "";
+    }
+  }
+  @from.Module({ controllers: [Links] })
+  class Shop {}
+  return from.Application.create(Shop).build().graph().routes;
+}
+
+describe("beside a second copy of the package", () => {
   before(async () => {
     copy = await loadSecondCopy();
   });
   after(() => copy[Symbol.dispose]());
 
-  for (const [kind, { decorateClass, decorateMethod, method }] of Object.entries(KINDS)) {
-    for (const [name, create] of Object.entries(METHOD_DECORATORS)) {
-      it(`its ${name} above a method, called as a ${kind} decorator`, () => {
-        class Links {
-          index(): string {
-            return "";
+  describe("an application does not start with", () => {
+    for (const [kind, { decorateClass, decorateMethod, method }] of Object.entries(KINDS)) {
+      for (const [name, create] of Object.entries(METHOD_DECORATORS)) {
+        it(`its ${name} above a method, called as a ${kind} decorator`, () => {
+          class Links {
+            index(): string {
+              return "";
+            }
           }
+          decorateMethod(create(copy), Links);
+          Controller("/links")(Links);
+
+          expectTwoCopies(startOf({ controllers: [Links] }), `a decorator above ${method}`);
+        });
+      }
+
+      for (const [name, create] of Object.entries(CLASS_DECORATORS)) {
+        it(`its ${name} above a class, called as a ${kind} decorator`, () => {
+          class Links {}
+          decorateClass(create(copy), Links);
+
+          const message = startOf(name === "@Module" ? { imports: [Links] } : { controllers: [Links] });
+
+          expectTwoCopies(message, "a decorator above Links");
+        });
+      }
+    }
+
+    it("its @Inject", () => {
+      class Links {
+        constructor(readonly size: number) {}
+      }
+      Injectable()(Links);
+      copy.Inject(copy.token("size"))(Links, undefined, 0);
+
+      expectTwoCopies(startOf({ providers: [Links] }), "a decorator above Links");
+    });
+
+    it("its inject(), which is called in a constructor or in a factory", () => {
+      class Links {
+        readonly store = copy.inject(Store);
+      }
+      const ofFactory = provide(Store).useFactory(() => copy.inject(Store));
+
+      const ofConstructor = startOf({ providers: [Links, Store] });
+
+      expect(ofConstructor).to.match(
+        /E_TWO_COPIES inject\(Store\) at .*two-copies\.spec\.[jt]s:\d+:\d+ is of another copy/,
+      );
+      expect(ofConstructor).to.include("at constructor of Links, in Shop");
+      expectTwoCopies(ofConstructor, "");
+      expectTwoCopies(startOf({ providers: [ofFactory] }), "");
+    });
+
+    it("its guard above a controller that has decorators of both copies", () => {
+      @Controller("/links")
+      class Links {
+        @Get("/")
+        index(): string {
+          return "secret";
         }
-        decorateMethod(create(copy), Links);
-        Controller("/links")(Links);
-
-        expectTwoCopies(startOf({ controllers: [Links] }), `a decorator above ${method}`);
-      });
-    }
-
-    for (const [name, create] of Object.entries(CLASS_DECORATORS)) {
-      it(`its ${name} above a class, called as a ${kind} decorator`, () => {
-        class Links {}
-        decorateClass(create(copy), Links);
-
-        const message = startOf(name === "@Module" ? { imports: [Links] } : { controllers: [Links] });
-
-        expectTwoCopies(message, "a decorator above Links");
-      });
-    }
-  }
-
-  it("its @Inject", () => {
-    class Links {
-      constructor(readonly size: number) {}
-    }
-    Injectable()(Links);
-    copy.Inject(copy.token("size"))(Links, undefined, 0);
-
-    expectTwoCopies(startOf({ providers: [Links] }), "a decorator above Links");
-  });
-
-  it("its inject(), which is called in a constructor or in a factory", () => {
-    class Links {
-      readonly store = copy.inject(Store);
-    }
-    const ofFactory = provide(Store).useFactory(() => copy.inject(Store));
-
-    const ofConstructor = startOf({ providers: [Links, Store] });
-
-    expect(ofConstructor).to.match(
-      /E_TWO_COPIES inject\(Store\) at .*two-copies\.spec\.[jt]s:\d+:\d+ is of another copy/,
-    );
-    expect(ofConstructor).to.include("at constructor of Links, in Shop");
-    expectTwoCopies(ofConstructor, "");
-    expectTwoCopies(startOf({ providers: [ofFactory] }), "");
-  });
-
-  it("its guard above a controller that has decorators of both copies", () => {
-    @Controller("/links")
-    class Links {
-      @Get("/")
-      index(): string {
-        return "secret";
       }
-    }
-    copy.Middleware(Guard)(Links);
+      copy.Middleware(Guard)(Links);
 
-    expectTwoCopies(startOf({ controllers: [Links] }), "a decorator above Links");
-  });
+      expectTwoCopies(startOf({ controllers: [Links] }), "a decorator above Links");
+    });
 
-  it("its decorators above a base class", () => {
-    class Base {
-      @copy.Get("/")
-      index(): string {
-        return "";
+    it("its decorators above a base class", () => {
+      class Base {
+        @copy.Get("/")
+        index(): string {
+          return "";
+        }
       }
+      @Controller("/links")
+      class Links extends Base {}
+
+      expectTwoCopies(startOf({ controllers: [Links] }), "a decorator above Base.index");
+    });
+
+    it("its @On above a method of a value, or of the result of a factory", () => {
+      class Announcer {
+        @copy.On(copy.event("shown"))
+        hear(): void {}
+      }
+      const announcer = token<Announcer>("announcer");
+      const subject = "a decorator above Announcer.hear";
+
+      expectTwoCopies(startOf({ providers: [provide(announcer).useValue(new Announcer())] }), subject);
+      expectTwoCopies(startOf({ providers: [provide(announcer).useFactory(() => new Announcer())] }), subject);
+    });
+
+    for (const [title, subject, pass] of VALUES) {
+      it(`its value as ${title}`, () => expectTwoCopies(errorOf(() => pass(copy)).message, subject));
     }
-    @Controller("/links")
-    class Links extends Base {}
 
-    expectTwoCopies(startOf({ controllers: [Links] }), "a decorator above Base.index");
-  });
-
-  it("its @On above a method of a value, or of the result of a factory", () => {
-    class Announcer {
-      @copy.On(copy.event("shown"))
-      hear(): void {}
+    for (const [title, subject, create] of IN_MODULES) {
+      it(`its value as ${title}`, () => expectTwoCopies(startOf(create(copy)), subject));
     }
-    const announcer = token<Announcer>("announcer");
-    const subject = "a decorator above Announcer.hear";
 
-    expectTwoCopies(startOf({ providers: [provide(announcer).useValue(new Announcer())] }), subject);
-    expectTwoCopies(startOf({ providers: [provide(announcer).useFactory(() => new Announcer())] }), subject);
+    it("its class of a default of the framework", () => {
+      const message = startOf({ providers: [provide(Store).useFactory(() => inject(copy.Events))] });
+
+      expect(message)
+        .to.include("nothing provides Events: the framework provides another class or token of the same name")
+        .and.to.include("a file or package that is loaded twice makes two of them");
+    });
+
+    it("its event, or refuses to emit it", async () => {
+      const events = new Events(new FakeClock());
+
+      expectTwoCopies((await rejectionOf(events.emit(copy.event("shown")))).message, "the event shown");
+    });
+
+    it("its binding that the application, or a test, is given", async () => {
+      @Module({})
+      class Shop {}
+      const binding = copy.provide(Store).useClass(Store);
+
+      const ofBuilder = errorOf(() => Application.create(Shop).provide(binding).build());
+      const ofTest = await rejectionOf(testApp(Shop, binding));
+
+      expectTwoCopies(ofBuilder.message, "the binding");
+      expectTwoCopies(ofTest.message, "the binding");
+    });
   });
 
-  for (const [title, subject, pass] of VALUES) {
-    it(`its value as ${title}`, () => expectTwoCopies(errorOf(() => pass(copy)).message, subject));
-  }
+  it("an application of each copy starts, because neither has a value of the other", () => {
+    const own = listRoutes({ Application, Controller, Get, Middleware, Module });
 
-  for (const [title, subject, create] of IN_MODULES) {
-    it(`its value as ${title}`, () => expectTwoCopies(startOf(create(copy)), subject));
-  }
-
-  it("its class of a default of the framework", () => {
-    const message = startOf({ providers: [provide(Store).useFactory(() => inject(copy.Events))] });
-
-    expect(message)
-      .to.include("nothing provides Events: the framework provides another class or token of the same name")
-      .and.to.include("a file or package that is loaded twice makes two of them");
-  });
-
-  it("its event, or refuses to emit it", async () => {
-    const events = new Events(new FakeClock());
-
-    expectTwoCopies((await rejectionOf(events.emit(copy.event("shown")))).message, "the event shown");
-  });
-
-  it("its binding that the application, or a test, is given", async () => {
-    @Module({})
-    class Shop {}
-    const binding = copy.provide(Store).useClass(Store);
-
-    const ofBuilder = errorOf(() => Application.create(Shop).provide(binding).build());
-    const ofTest = await rejectionOf(testApp(Shop, binding));
-
-    expectTwoCopies(ofBuilder.message, "the binding");
-    expectTwoCopies(ofTest.message, "the binding");
+    expect(listRoutes(copy)).to.deep.equal(own);
+    expect(own).to.have.lengthOf(1);
   });
 });
