@@ -19,6 +19,7 @@ export type AnyClass = abstract new (...args: never[]) => object;
 
 /** The types of an endpoint that a handler has to fit. */
 export interface HandledTypes {
+  readonly path: string;
   readonly "~context": unknown;
   readonly "~returns": unknown;
 }
@@ -32,12 +33,12 @@ export type Fits<H extends AnyHandler, E extends HandledTypes> =
     ? FitsReturn<H, E>
     : [E["~context"]] extends Parameters<H>
       ? FitsReturn<H, E>
-      : "the handler asks its context for values that the path, the schemas and the guards of this endpoint do not give";
+      : `the handler asks for values that the path ${E["path"]}, its schemas and its guards do not give`;
 
 type FitsReturn<H extends AnyHandler, E extends HandledTypes> =
   Awaited<ReturnType<H>> extends E["~returns"]
     ? unknown
-    : "the handler returns a value or a status that the responses of this endpoint do not declare";
+    : `the handler returns a value or a status that the responses of ${E["path"]} do not declare`;
 
 /** The same check for the controller of a resource, whose methods are found by their names. A table allows every class. */
 export type FitsTable<C extends AnyClass, T extends object> = T extends ResourceMark

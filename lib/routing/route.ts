@@ -97,8 +97,8 @@ export class Route {
     refuseForeignCopy(endpoint);
     if (!isEndpoint(endpoint)) throw createRoutesError(`${describeToken(endpoint)} is not an endpoint`);
     if (typeof handler !== "function") throw createHandlerError(endpoint);
-    // The type of the parameter has compared the handler with the path.
-    return new Route(pickDeclaration(endpoint), handler as Handler, getHandlerName(handler), [], endpoint);
+    // The type of the parameter has compared the handler with the endpoint.
+    return new Route(pickDeclaration(endpoint), handler as unknown as Handler, getHandlerName(handler), [], endpoint);
   }
 
   /** The route of a method of a controller, which mounts its endpoints itself. @internal */

@@ -33,13 +33,13 @@ export class Teams {}
 `;
 
 const SENTENCES = [
-  '"handler asks for parameters that this path does not have": "/{id}"',
-  '"handler asks for parameters that this path does not have": "/links/{id}"',
-  '"handler asks for parameters that this path does not have": "/photos/{id}/edit"',
+  '\"the handler asks for values that the path /{id}, its schemas and its guards do not give\"',
+  '\"the handler asks for values that the path /links/{id}, its schemas and its guards do not give\"',
+  '\"the handler asks for values that the path /photos/{id}/edit, its schemas and its guards do not give\"',
   '"listener asks for a payload that the event does not have": { id: string; }',
   '"handler does not take the payload of this job": { to: string; }',
   '"handler does not take the payload of this job": ScheduledTick',
-  '"handler asks for parameters that the path of its action does not have": { show: "/photos/{id}"; }',
+  '"handler asks for values that the path and the guards of its action do not give": { show: "/photos/{id}"; }',
   '"a prefix captures nothing: give routes(name, prefix, …), or write the capture into the endpoints"',
 ];
 
