@@ -33,9 +33,9 @@ export class Teams {}
 `;
 
 const SENTENCES = [
-  '\"the handler asks for values that the path /{id}, its schemas and its guards do not give\"',
-  '\"the handler asks for values that the path /links/{id}, its schemas and its guards do not give\"',
-  '\"the handler asks for values that the path /photos/{id}/edit, its schemas and its guards do not give\"',
+  '"the handler asks for values that the path /{id}, its schemas and its guards do not give"',
+  '"the handler asks for values that the path /links/{id}, its schemas and its guards do not give"',
+  '"the handler asks for values that the path /photos/{id}/edit, its schemas and its guards do not give"',
   '"listener asks for a payload that the event does not have": { id: string; }',
   '"handler does not take the payload of this job": { to: string; }',
   '"handler does not take the payload of this job": ScheduledTick',
