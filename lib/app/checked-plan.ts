@@ -24,6 +24,7 @@ import type { TrustedProxies } from "../http/request/client-address.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError } from "../errors/diagnostic.js";
+import { hasGuards } from "../contracts/guards.js";
 import { isMiddlewareClass } from "../routing/middleware.js";
 import { RateLimits } from "./rate-limit-handles.js";
 import { RouteCollection } from "./route-collection.js";
@@ -74,7 +75,8 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, routeCollection: Route
         : classes;
     },
     requiredTokens: plan.stages.flatMap(({ call, needs }) => needs.map((token) => ({ token, requiredBy: call }))),
-    isCollected: (candidate) => candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast,
+    isCollected: (candidate) =>
+      candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast || hasGuards(candidate),
   });
 }
 

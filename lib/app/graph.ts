@@ -11,6 +11,7 @@ import { getListenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import { getMiddlewareName } from "../http/middleware.js";
 import { pickRouteOptions } from "../endpoints/endpoint.js";
+import { formatGuard } from "../endpoints/guard.js";
 import type { Route, RouteDescriptor } from "../routing/route.js";
 
 export interface GraphModule {
@@ -37,6 +38,8 @@ export interface GraphRoute extends Omit<RouteDescriptor, "name" | "contract"> {
   readonly module: string;
   readonly name: string | null;
   readonly params: readonly string[];
+  /** The guards in the order in which they run, with their arguments: `role("admin")`. */
+  readonly guards: readonly string[];
   readonly middleware: readonly string[];
 }
 
@@ -78,10 +81,22 @@ export function describeGraph(input: GraphInput): ApplicationGraph {
 }
 
 export function describeRoute(module: string, route: Route): GraphRoute {
-  const { handler, method, name = null, pages, path } = route.descriptor;
+  const { contract, handler, method, name = null, pages, path } = route.descriptor;
+  const guards = (contract?.guards ?? []).map(formatGuard);
   const middleware = route.around.map(getMiddlewareName);
   const params = route.path.names;
-  return { ...pickRouteOptions(route.descriptor), handler, method, middleware, module, name, pages, params, path };
+  return {
+    ...pickRouteOptions(route.descriptor),
+    guards,
+    handler,
+    method,
+    middleware,
+    module,
+    name,
+    pages,
+    params,
+    path,
+  };
 }
 
 function describeEvent({ name, listeners }: KnownEvent, modules: readonly ModuleDescription[]): GraphEvent {

@@ -11,6 +11,8 @@ import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import type { Layer } from "../http/middleware.js";
 import { markListed, findUnlistedClasses } from "../di/unlisted.js";
 import { findSharedEndpoints } from "../routing/controller-diagnostics.js";
+import { describeUnroutedModule, findUnroutedMiddleware } from "../routing/unrouted-middleware.js";
+import { findGuardsOnController } from "../contracts/guards.js";
 import { ControllerPlan, listMiddlewareClasses } from "../routing/controller-routes.js";
 import { formatRoute } from "../endpoints/endpoint.js";
 import type { BoundRoute } from "../routing/matcher.js";
@@ -44,6 +46,8 @@ export class RouteCollection {
   private readonly listings = new Map<Class, Class[]>();
   /** The classes with endpoints that a module lists under `providers`. */
   private readonly provided = new Set<Class>();
+  /** The classes that the container builds for a binding. */
+  private readonly providedClasses = new Set<Class<object>>();
   private container: Container | undefined;
   private contracts = new ContractCollection([]);
 
@@ -63,11 +67,14 @@ export class RouteCollection {
   check(healthPaths: readonly string[], uagPath: string | undefined): readonly Diagnostic[] {
     this.contracts = new ContractCollection(this.all.flatten());
     const repeated = [...this.listings].filter(([, modules]) => modules.length > 1);
+    // A class builds objects.
+    const controllers = [...this.listings.keys()] as readonly Class<object>[];
     return [
       ...this.moduleDiagnostics,
       ...repeated.map(([controller, modules]) => listedRepeatedly(controller, modules)),
-      // A class builds objects.
-      ...findSharedEndpoints([...this.listings.keys()] as readonly Class<object>[]),
+      ...findSharedEndpoints(controllers),
+      ...controllers.flatMap(findGuardsOnController),
+      ...findUnroutedMiddleware(controllers, [...this.providedClasses]),
       ...this.all.diagnostics(),
       ...this.contracts.diagnostics,
       ...findHealthCollisions(this.all.flatten(), healthPaths),
@@ -101,9 +108,7 @@ export class RouteCollection {
    */
   resolveWith(container: Container, settings: ContractSettings): readonly Diagnostic[] {
     this.container = container;
-    const listed: ReadonlySet<unknown> = new Set(this.listings.keys());
-    const isController = (candidate: unknown): boolean => listed.has(candidate);
-    const diagnostics = this.contracts.resolveGuards(container.instances(), isController, settings);
+    const diagnostics = this.contracts.resolveGuards(container.provided(), settings);
     if (diagnostics.length === 0) this.all.seal(this.parts.flatMap((part) => this.listRows(part)));
     return diagnostics;
   }
@@ -145,6 +150,7 @@ export class RouteCollection {
     this.moduleDiagnostics.push(
       ...invalid.map((each) => describeInvalidMiddleware(each, `middleware of ${describeToken(module)}`)),
       ...plans.flatMap(({ diagnostics }) => diagnostics),
+      ...(around.length > 0 && controllers.length === 0 ? [describeUnroutedModule(around, module)] : []),
     );
     return plans.flatMap((plan) => plan.middlewareClasses);
   }
@@ -153,7 +159,10 @@ export class RouteCollection {
     for (const entry of providers) {
       const source = toBinding(entry)?.source;
       if (source?.kind !== "class" || !isClass(source.implementation)) continue;
-      if (ControllerPlan.isDecorated(source.implementation as Class<object>)) this.provided.add(source.implementation);
+      // A class builds objects.
+      const implementation = source.implementation as Class<object>;
+      if (ControllerPlan.isDecorated(implementation)) this.provided.add(implementation);
+      else this.providedClasses.add(implementation);
     }
   }
 

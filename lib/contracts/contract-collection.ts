@@ -12,6 +12,7 @@ interface AnyRoute {
 export class ContractCollection {
   private readonly plans = new Map<string, ContractPlan>();
   private readonly ready = new Map<string, ReadyContract>();
+  private providers = new GuardProviders([]);
 
   /** @param routes with all prefixes */
   constructor(routes: readonly AnyRoute[]) {
@@ -26,20 +27,17 @@ export class ContractCollection {
   }
 
   get warnings(): readonly Warning[] {
-    return [...this.plans.values()].flatMap(({ warnings }) => warnings);
+    const plans = [...this.plans.values()];
+    const used = new Set(plans.flatMap((plan) => plan.guards.map(({ definition }) => definition)));
+    return [...plans.flatMap(({ warnings }) => warnings), ...this.providers.warnOfUnused(used)];
   }
 
-  /**
-   * Finds the code of the guards. The contracts are ready where it returns no diagnostic.
-   *
-   * @param isController whether a module lists the class as a controller
-   */
+  /** Finds the code of the guards. The contracts are ready where it returns no diagnostic. */
   resolveGuards(
-    instances: readonly unknown[],
-    isController: (candidate: unknown) => boolean,
+    provided: readonly (readonly [token: unknown, instance: unknown])[],
     settings: ContractSettings,
   ): readonly Diagnostic[] {
-    const providers = new GuardProviders(instances, isController);
+    const providers = (this.providers = new GuardProviders(provided));
     const plans = [...this.plans];
     const diagnostics = [...providers.diagnostics, ...plans.flatMap(([, plan]) => plan.checkGuards(providers))];
     if (diagnostics.length > 0) return diagnostics;

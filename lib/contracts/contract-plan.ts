@@ -56,14 +56,17 @@ export class ContractPlan {
     this.responses = this.compileResponses();
   }
 
+  get guards(): Contract["guards"] {
+    return this.contract.guards;
+  }
+
   /** The diagnostics of guards without a provider. */
   checkGuards(providers: GuardProviders): readonly Diagnostic[] {
     const missing = this.contract.guards.filter(({ definition }) => providers.find(definition) === undefined);
     return missing.map(({ definition }) => ({
       code: "E_GUARD_MISSING",
-      what: `the guard ${definition.name} has no provider`,
+      ...providers.explainMissing(definition),
       where: this.title,
-      fix: `write @Guards above a method of a provider, and list its class in a module`,
     }));
   }
 

@@ -2,7 +2,7 @@
 import type { UsedGuard } from "../endpoints/guard.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { isPromise, type Run } from "../http/middleware.js";
-import { Context } from "../http/request/context.js";
+import type { Context } from "../http/request/context.js";
 import type { GuardProvider } from "./guards.js";
 
 /** A guard with its code. */
@@ -34,10 +34,15 @@ function addTo(ctx: Context, added: unknown, { definition, provider: { place } }
       `${place}, the guard ${definition.name}, returned no object of values: return { name: value }, or throw to refuse`,
     );
   for (const [name, value] of Object.entries(Object(added))) {
-    if (name in Context.prototype)
-      throw createGuardError(`${place}, the guard ${definition.name}, adds ${name}, which Context has already`);
-    Object.defineProperty(ctx, name, { value, enumerable: true, configurable: true, writable: true });
+    if (name in ctx && !isAdded(ctx, name))
+      throw createGuardError(`${place}, the guard ${definition.name}, adds ${name}, which the context has already`);
+    Object.defineProperty(ctx, name, { value, enumerable: true, configurable: true, writable: false });
   }
+}
+
+/** A later guard may replace the value of another guard. No other member of the context is read-only. */
+function isAdded(ctx: Context, name: string): boolean {
+  return Object.getOwnPropertyDescriptor(ctx, name)?.writable === false;
 }
 
 function createGuardError(message: string): FrameworkError {

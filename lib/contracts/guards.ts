@@ -18,26 +18,29 @@
 import { recordDecorated } from "../di/unlisted.js";
 import type { GuardDefinition } from "../endpoints/guard.js";
 import { isGuard } from "../endpoints/guard.js";
-import type { AnyHandler } from "../endpoints/handler.js";
+import { getClassChain, type AnyClass, type AnyHandler } from "../endpoints/handler.js";
 import { MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
 import { requireParentheses } from "../errors/bare-decorator.js";
 import { refuseForeignCopy } from "../errors/copy.js";
-import type { Diagnostic } from "../errors/diagnostic.js";
+import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { Context } from "../http/request/context.js";
+import { isClass, type Class } from "../runtime/class.js";
 
 /** Every type, for a method that fits the guard; for others a text, with which the compiler ends its message. */
-type FitsGuard<H extends AnyHandler, Adds, Args extends readonly unknown[]> =
-  [Context, ...Args] extends Parameters<H>
-    ? Awaited<ReturnType<H>> extends Adds
+type FitsGuard<H extends AnyHandler, Adds, Args extends readonly unknown[]> = [Context, ...Args] extends readonly [
+  ...Parameters<H>,
+  ...unknown[],
+]
+  ? keyof Adds extends never
+    ? Awaited<ReturnType<H>> extends void
+      ? unknown
+      : "this guard adds no values to the context: its method returns nothing"
+    : Awaited<ReturnType<H>> extends Adds
       ? unknown
       : "the method does not return the values that this guard adds to the context"
-    : Parameters<H> extends readonly [unknown?]
-      ? Awaited<ReturnType<H>> extends Adds
-        ? unknown
-        : "the method does not return the values that this guard adds to the context"
-      : "the method asks for arguments that this guard does not take";
+  : "the method asks for arguments that this guard does not take";
 
 /** The standard kind of call comes first, as in `Endpoint`. */
 export interface GuardDecorator<Adds, Args extends readonly unknown[]> {
@@ -74,45 +77,119 @@ export function Guards<Adds, Args extends readonly unknown[]>(
 /** The code of a guard: a method of an instance. */
 export interface GuardProvider {
   readonly definition: GuardDefinition;
+  readonly instance: object;
+  readonly key: string | symbol;
   /** `Accounts.check`. */
   readonly place: string;
   readonly run: (ctx: Context, ...args: readonly unknown[]) => unknown;
 }
 
+/** An instance of an application, and the token that it is bound to. */
+type Provided = readonly [token: unknown, instance: unknown];
+
+/** A method with `@Guards`, without an instance. */
+type GuardMethod = readonly [key: string | symbol, definition: GuardDefinition];
+
 /** The guards of an application, found among its instances. */
 export class GuardProviders {
   private readonly byDefinition = new Map<GuardDefinition, GuardProvider>();
+  /** The guards of a class in whose place an object without the method is bound, with the reason. */
+  private readonly incomplete = new Map<GuardDefinition, string>();
   readonly diagnostics: Diagnostic[] = [];
 
-  /** @param isController whether a module lists the class of an instance as a controller */
-  constructor(instances: readonly unknown[], isController: (candidate: unknown) => boolean) {
-    for (const provider of instances.flatMap(listGuardMethods)) this.add(provider);
-    for (const instance of instances)
-      if (isController(Object(instance).constructor))
-        this.diagnostics.push(...listGuardMethods(instance).map(onController));
+  constructor(provided: readonly Provided[]) {
+    for (const [token, instance] of provided) {
+      if (typeof instance !== "object" || instance === null) continue;
+      const own = toPairs(methods.getOfInstance(instance));
+      for (const each of own) this.add(toProvider(instance, instance.constructor.name, each));
+      if (isClass(token)) this.addByName(token, instance, new Set(own.map(([, definition]) => definition)));
+    }
   }
 
   find(definition: GuardDefinition): GuardProvider | undefined {
     return this.byDefinition.get(definition);
   }
 
+  explainMissing(definition: GuardDefinition): Pick<Diagnostic, "what" | "fix"> {
+    const reason = this.incomplete.get(definition);
+    return {
+      what: `the guard ${definition.name} has no provider${reason === undefined ? "" : `: ${reason}`}`,
+      fix:
+        reason === undefined
+          ? "write @Guards above a method of a provider, and list its class in a module"
+          : "add the method; in a test to the double",
+    };
+  }
+
+  /** A guard that no route uses may have been meant to protect one. */
+  warnOfUnused(used: ReadonlySet<GuardDefinition>): readonly Warning[] {
+    const unused = [...this.byDefinition.values()].filter(({ definition }) => !used.has(definition));
+    if (unused.length === 0) return [];
+    const guards = unused.map(({ definition, place }) => `${definition.name} of ${place}`);
+    return [{ message: "a guard has a provider and no route has the guard: it protects nothing", fields: { guards } }];
+  }
+
+  /** An object in the place of the class, such as the double of a test, serves the guards of the class with its methods of the same names. */
+  private addByName(token: Class, instance: object, own: ReadonlySet<GuardDefinition>): void {
+    for (const each of listGuardMethods(token).filter(([, definition]) => !own.has(definition))) {
+      const provider = toProvider(instance, token.name, each);
+      if (hasMethod(instance, provider.key)) this.add(provider);
+      else
+        this.incomplete.set(
+          provider.definition,
+          `the object in the place of ${token.name} has no method ${String(provider.key)}`,
+        );
+    }
+  }
+
   private add(provider: GuardProvider): void {
-    const other = this.byDefinition.get(provider.definition);
-    if (other === undefined) this.byDefinition.set(provider.definition, provider);
-    else this.diagnostics.push(providedTwice(provider, other));
+    const { definition, instance, key } = provider;
+    const other = this.byDefinition.get(definition);
+    if (other === undefined) this.byDefinition.set(definition, provider);
+    // One instance may be bound to several tokens.
+    else if (other.instance !== instance || other.key !== key) this.diagnostics.push(providedTwice(provider, other));
   }
 }
 
-function listGuardMethods(instance: unknown): readonly GuardProvider[] {
-  if (typeof instance !== "object" || instance === null) return [];
-  return [...methods.getOfInstance(instance)].flatMap(([key, definitions]) =>
-    definitions.map((definition) => ({
-      definition,
-      place: `${instance.constructor.name}.${String(key)}`,
-      // Read at each call, so that a test may replace the method of an instance.
-      run: (ctx: Context, ...args: readonly unknown[]) => getMethod(instance, key).call(instance, ctx, ...args),
-    })),
-  );
+/** Whether the class, or one that it extends, has a method with `@Guards`. */
+export function hasGuards(candidate: Class): boolean {
+  return listGuardMethods(candidate).length > 0;
+}
+
+/** `@Guards` on a controller reads as protection and would be none. */
+export function findGuardsOnController(controller: AnyClass): readonly Diagnostic[] {
+  return listGuardMethods(controller).map(([key, { name }]) => ({
+    code: "E_GUARD_ON_CONTROLLER",
+    what: `@Guards(${name}) stands above a method of a controller, where it protects no route`,
+    where: `${controller.name}.${String(key)}`,
+    fix: "write the guard into the endpoint, guards: […], and @Guards above a method of a provider",
+  }));
+}
+
+function listGuardMethods(candidate: AnyClass | Class): readonly GuardMethod[] {
+  // A class builds objects.
+  const chain = getClassChain(candidate as AnyClass);
+  return toPairs(methods.getInherited(chain.map(({ prototype }) => prototype)));
+}
+
+function toPairs(records: ReadonlyMap<string | symbol, readonly GuardDefinition[]>): readonly GuardMethod[] {
+  return [...records].flatMap(([key, definitions]) => definitions.map((definition) => [key, definition] as const));
+}
+
+function toProvider(instance: object, className: string, [key, definition]: GuardMethod): GuardProvider {
+  return {
+    definition,
+    instance,
+    key,
+    place: `${className}.${String(key)}`,
+    // Read at each call, so that a test may replace the method of an instance.
+    run: (ctx, ...args) => getMethod(instance, key).call(instance, ctx, ...args),
+  };
+}
+
+/** A double of the test kit throws where a member is read that it does not have. */
+function hasMethod(instance: object, key: string | symbol): boolean {
+  return Reflect.has(instance, key) && typeof Reflect.get(instance, key) === "function";
 }
 
 function getMethod(instance: object, key: string | symbol): GuardProvider["run"] {
@@ -126,14 +203,5 @@ function providedTwice({ definition, place }: GuardProvider, other: GuardProvide
     what: `the guard ${definition.name} has more than one provider`,
     where: `${other.place} and ${place}`,
     fix: "give each method a separate guard, or list the class in one module and export it",
-  };
-}
-
-function onController({ definition, place }: GuardProvider): Diagnostic {
-  return {
-    code: "E_GUARD_ON_CONTROLLER",
-    what: `@Guards(${definition.name}) stands above a method of a controller, where it protects no route`,
-    where: place,
-    fix: "write the guard into the endpoint, guards: […], and @Guards above a method of a provider",
   };
 }

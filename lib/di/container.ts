@@ -75,6 +75,11 @@ export class Container implements Resolver {
     return removeDuplicates(this.builder.entries().map(([, value]) => value));
   }
 
+  /** The same with the token of each: an instance that is bound to several tokens occurs once for each. */
+  provided(): readonly (readonly [token: InjectionToken, instance: unknown])[] {
+    return this.builder.entries().map(([{ token }, value]) => [token, value]);
+  }
+
   /** What each constructor and factory got, as data; those that got nothing are left out. */
   injections(): readonly Injection[] {
     const all = this.builder.injections().filter(([, tokens]) => tokens.length > 0);

@@ -19,7 +19,7 @@ import {
   type Endpoint,
   type AnyEndpoint,
 } from "./endpoint.js";
-import { toUsedGuard, type GuardUse, type UsedGuard } from "./guard.js";
+import { toUsedGuards, type GuardUse, type UsedGuard } from "./guard.js";
 import { joinPaths, requirePathText, type Join } from "./path.js";
 
 /** The types of an entry that its table reads. */
@@ -59,7 +59,7 @@ export function routes<
   const place = `the table "${name}"`;
   checkOptionNames<TableOptions>(options, { guards: true }, place);
   const start = requirePathText(prefix, place);
-  const guards = (options?.guards ?? []).map((each) => toUsedGuard(each, place));
+  const guards = toUsedGuards(options?.guards, place);
   const joinedEntries = Object.entries(entries).map(
     ([key, entry]) => [key, joinEntry({ name, start, guards }, key, entry)] as const,
   );

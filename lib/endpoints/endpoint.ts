@@ -16,7 +16,7 @@ import { requireParentheses } from "../errors/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import type { AddsOf, Contract, ContractOptions, OutputOf, ParamsOf, RequestOf, ReturnsOf } from "./contract.js";
-import { toUsedGuard } from "./guard.js";
+import { toUsedGuards } from "./guard.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { MethodRecords, toDecoratedMethod } from "./method-records.js";
 import { joinPaths, Path, requirePathText, type Names, type UrlArguments } from "./path.js";
@@ -223,7 +223,7 @@ function toContract(options: EndpointOptions, where: string): Contract | undefin
     ([name, value]) => Object.hasOwn(CONTRACT_OPTIONS, name) && value !== undefined,
   );
   if (given.length === 0) return undefined;
-  const guards = (options.guards ?? []).map((each) => toUsedGuard(each, where));
+  const guards = toUsedGuards(options.guards, where);
   return Object.freeze({ ...Object.fromEntries(given), guards });
 }
 

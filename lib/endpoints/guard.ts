@@ -24,6 +24,8 @@ export interface GuardOptions {
 export interface GuardUse<Adds = unknown> {
   /** In types only. */
   readonly "~adds": Adds;
+  /** In types only. */
+  readonly "~use": true;
 }
 
 /** A guard. A call gives it its arguments; one without arguments needs no call. */
@@ -37,7 +39,7 @@ export interface GuardDefinition<Adds = unknown, Args extends readonly unknown[]
 }
 
 export type Guard<Adds = unknown, Args extends readonly unknown[] = []> = GuardDefinition<Adds, Args> &
-  ([] extends Args ? GuardUse<Adds> : unknown);
+  ([] extends Args ? GuardUse<Adds> : { readonly "~use": "this guard takes arguments: call it with them" });
 
 /** Every text, for a guard whose values have other names than the members of `Context`. */
 type GuardName<Adds> =
@@ -79,13 +81,34 @@ export function isGuard(value: unknown): value is GuardDefinition {
   return typeof value === "function" && definitions.has(value);
 }
 
-/** @throws FrameworkError `E_GUARD` for a value that is no guard */
-export function toUsedGuard(given: unknown, where: string): UsedGuard {
-  refuseForeignCopy(given);
-  if (isGuard(given)) return { definition: given, args: [] };
-  if (typeof given === "object" && given !== null && isGuard((given as Partial<UsedGuard>).definition))
-    return given as UsedGuard;
-  throw createSetupError("E_GUARD", `${where}: ${valueText(given)} in "guards" is no guard: give values of guard(…)`);
+/**
+ * The guards in the option `guards` of an endpoint, a table or a resource; none where the option is left out.
+ *
+ * @throws FrameworkError `E_GUARD` for a value that is no guard, and for anything but a list
+ */
+export function toUsedGuards(given: unknown, where: string): readonly UsedGuard[] {
+  if (given === undefined) return [];
+  if (Array.isArray(given)) return given.map((each) => toUsedGuard(each, where));
+  throw createSetupError(
+    "E_GUARD",
+    `${where}: "guards" is ${valueText(given)}: give a list of guards, guards: [signedIn]`,
+  );
+}
+
+function toUsedGuard(given: unknown, where: string): UsedGuard {
+  const definition: unknown = typeof given === "object" ? Reflect.get(Object(given), "definition") : given;
+  refuseForeignCopy(definition);
+  if (!isGuard(definition))
+    throw createSetupError("E_GUARD", `${where}: ${valueText(given)} in "guards" is no guard: give values of guard(…)`);
+  if (definition === given) return { definition, args: [] };
+  const { args } = given as UsedGuard;
+  return { definition, args: Object.freeze([...args]) };
+}
+
+/** Returns a guard as it is written in `guards`: `role("admin")`. */
+export function formatGuard({ definition: { name }, args }: UsedGuard): string {
+  const texts = args.map((each) => (typeof each === "string" ? JSON.stringify(each) : valueText(each)));
+  return texts.length === 0 ? name : `${name}(${texts.join(", ")})`;
 }
 
 const definitions = new WeakSet<object>();

@@ -11,7 +11,7 @@ import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { createEndpoint, pickRouteOptions, type Endpoint, type RouteOptions } from "./endpoint.js";
 import type { AddsOf } from "./contract.js";
 import { registerTable, withGuards } from "./endpoint-table.js";
-import { toUsedGuard, type GuardUse } from "./guard.js";
+import { toUsedGuards, type GuardUse } from "./guard.js";
 import type { ResourceMark } from "./handler.js";
 import { joinPaths, requirePathText, type Join } from "./path.js";
 
@@ -64,10 +64,7 @@ export function resource<
 ): Resource<P, Exclude<Only, Except>, AddsOf<{ readonly guards: G }>> {
   const place = `resource("${name}")`;
   checkOptionNames(options, { only: true, except: true, guards: true, csrf: true, bearer: true }, place);
-  const contract = withGuards(
-    undefined,
-    (options.guards ?? []).map((each) => toUsedGuard(each, place)),
-  );
+  const contract = withGuards(undefined, toUsedGuards(options.guards, place));
   const actions = [...(options.only ?? []), ...(options.except ?? [])];
   const diagnostics = [...findMissingName(name, path), ...findUnknownActions(name, actions)];
   const start = requirePathText(path, `the resource "${name}"`);

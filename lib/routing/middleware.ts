@@ -105,6 +105,11 @@ export function getMethodMiddleware(controller: AnyClass, key: string | symbol):
   return getClassChain(controller).flatMap(({ prototype }) => ofMethods.getOwn(prototype, key).toReversed().flat());
 }
 
+/** Returns the names of the methods with middleware that the prototype itself declares. */
+export function listMethodsWithMiddleware(prototype: object): readonly (string | symbol)[] {
+  return [...ofMethods.getInherited([prototype]).keys()];
+}
+
 /** Whether a value is middleware: a class or an object has `handle`, a function needs none. */
 export function isMiddleware(input: unknown): input is MiddlewareInput {
   if (describeBareUse(input) !== undefined) return false;

@@ -5,14 +5,12 @@
  */
 import { METHODS } from "node:http";
 import type { Router, RouterMiddleware } from "@koa/router";
-import { withContract } from "../contracts/contract-handler.js";
+import { getHandler } from "../contracts/contract-handler.js";
 import type { ReadyContract } from "../contracts/contract-plan.js";
 import { runGuarded } from "../contracts/guarded-run.js";
-import { formatRoute, getFullTemplate, type AnyEndpoint, type RouteOptions } from "../endpoints/endpoint.js";
-import type { Handler } from "../endpoints/handler.js";
+import { getFullTemplate, type AnyEndpoint, type RouteOptions } from "../endpoints/endpoint.js";
 import { joinPaths, Path, type PathParameter } from "../endpoints/path.js";
 import { FrameworkError, NotFoundError } from "../errors/framework-error.js";
-import { createSetupError } from "../errors/setup-error.js";
 import type { Next } from "../http/middleware.js";
 import packages from "../http/packages.cjs";
 import { Context } from "../http/request/context.js";
@@ -145,14 +143,6 @@ function compareSpecificity({ route: left }: TableRow, { route: right }: TableRo
 function getRank({ method }: Route): number {
   if (method === "HEAD") return 0;
   return method === "ANY" ? 2 : 1;
-}
-
-/** @throws FrameworkError `E_CONTRACT_ALONE` for a route with a contract that no application has made ready: its guards have no code */
-function getHandler({ handler, descriptor }: Route, contract: ReadyContract | undefined): Handler {
-  if (contract !== undefined) return withContract(handler, contract);
-  if (descriptor.contract === undefined) return handler;
-  const message = `${formatRoute(descriptor)} has schemas or guards, which only an application runs: build one with Application.create().routes(…), and use its routes().router()`;
-  throw createSetupError("E_CONTRACT_ALONE", message);
 }
 
 function createGuardStep({ guards }: ReadyContract): FrameworkMiddleware {

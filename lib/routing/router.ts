@@ -8,7 +8,7 @@ import { compose } from "../http/compose.js";
 import type { Context } from "../http/request/context.js";
 import { toPromise, isPromise, type KoaMiddleware, type Middleware, type Run } from "../http/middleware.js";
 import { respondWithReturned } from "../http/response/returned-value.js";
-import { withContract } from "../contracts/contract-handler.js";
+import { getHandler } from "../contracts/contract-handler.js";
 import type { ReadyContract } from "../contracts/contract-plan.js";
 import { runGuarded } from "../contracts/guarded-run.js";
 import type { Handler } from "../endpoints/handler.js";
@@ -43,11 +43,12 @@ export function dispatch(routes: readonly BoundRoute[], addedRoutes: UnmatchedHa
  * @param middleware that of the route, outermost first, with instances in place of classes
  */
 export function bindRoute(
-  { method, path, handler }: Route,
+  route: Route,
   middleware: readonly (Middleware | KoaMiddleware)[],
   contract?: ReadyContract,
 ): BoundRoute {
-  const run = createRun(contract === undefined ? handler : withContract(handler, contract));
+  const { method, path } = route;
+  const run = createRun(getHandler(route, contract));
   const inner = middleware.length === 0 ? run : compose(middleware, run);
   return new BoundRoute(method, path, contract === undefined ? inner : runGuarded(contract.guards, inner));
 }

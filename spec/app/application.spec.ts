@@ -329,6 +329,7 @@ describe("Application", () => {
         handler: "CountController.count",
         params: [],
         pages: [],
+        guards: [],
         middleware: [],
       },
     ]);

@@ -27,6 +27,10 @@ const OTHER_FILE = `
 `;
 
 const LAST = `
+/secrets 401 200 check check ada first second ada of links
+/badges 401 200 check check first second ada of links
+/badges/1 401 200 check check first second ada of links
+/guarded 401 200 check check first second guarded
 /links 200 created
 heard 7, inherited, patched, indexed links 7, swept at 01:00
 `;

@@ -81,6 +81,7 @@ describe("the endpoint of the graph", () => {
     expect(routes[0]).to.deep.equal({
       bearer: true,
       csrf: "exempt",
+      guards: [],
       handler: "LinksController.add",
       method: "POST",
       middleware: [],

@@ -7,10 +7,13 @@ import {
   type Class,
   Clock,
   type Context,
+  type ContextOf,
   Controller,
   event,
   Events,
   Get,
+  guard,
+  Guards,
   inject,
   Injectable,
   Middleware,
@@ -21,6 +24,7 @@ import {
   provide,
   resource,
   routes,
+  UnauthorizedError,
 } from "@stagecraft/framework";
 import { Every, Handles, job, Jobs, MemoryJobs, schedule, type ScheduledTick } from "@stagecraft/framework/jobs";
 import { FakeClock, testApp } from "@stagecraft/framework/testing";
@@ -30,6 +34,10 @@ const seen: string[] = [];
 const passed: string[] = [];
 const links = routes("links", "/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
 const photos = resource("photos", "/photos", { only: ["index", "show"] });
+const signedIn = guard<{ user: string }>("signed-in");
+const role = guard<object, [role: string]>("role");
+const secrets = routes("secrets", "/secrets", { index: Get("/", { guards: [role("ada")] }) }, { guards: [signedIn] });
+const badges = resource("badges", "/badges", { only: ["index", "show"], guards: [signedIn] });
 const shown = event<{ id: string }>("link.shown");
 const index = job<{ id: string }>("links.index");
 const hourly = schedule("links.sweep", "0 * * * *");
@@ -79,6 +87,26 @@ class LoudAnnouncer extends Announcer {
 
 // As a spy of a test does.
 LoudAnnouncer.prototype.patched = () => void seen.push("patched");
+
+class Accounts {
+  @Guards(signedIn) check(ctx: Context) {
+    passed.push("check");
+    if (ctx.get("authorization") === "") throw new UnauthorizedError();
+    return { user: "not reached" };
+  }
+  @Guards(role) hasRole(_ctx: Context, wanted: string) {
+    passed.push(wanted);
+  }
+}
+
+@Injectable()
+class StrictAccounts extends Accounts {
+  private readonly store = inject(Store);
+  override check(ctx: Context) {
+    super.check(ctx);
+    return { user: `${ctx.get("authorization")} of ${this.store.title}` };
+  }
+}
 
 class Indexer {
   private readonly store = inject(Store);
@@ -170,8 +198,36 @@ class Photos {
   }
 }
 
+@Middleware(First)
+@Controller(secrets)
+class Secrets {
+  @Middleware(Second) @secrets.index index({ user }: ContextOf<typeof secrets.index>) {
+    return user;
+  }
+}
+
+@Controller(badges)
+@Middleware(First)
+class Badges {
+  @Middleware(Second) index({ user }: ContextOf<typeof badges.index>) {
+    return user;
+  }
+  @badges.show @Middleware(Second) display({ user }: ContextOf<typeof badges.show>) {
+    return user;
+  }
+}
+
+@Controller("/guarded")
+@Middleware(First)
+class Guarded {
+  @Middleware(Second) @Get("/", { guards: [signedIn] }) index() {
+    return "guarded";
+  }
+}
+
 @Module({
   providers: [
+    StrictAccounts,
     Store,
     Step,
     First,
@@ -210,7 +266,7 @@ async function findMore(): Promise<readonly Class[]> {
 async function main(): Promise<void> {
   const more = await findMore();
 
-  @Module({ imports: [Services], controllers: [Panel, Links, Photos, ...more] })
+  @Module({ imports: [Services], controllers: [Panel, Links, Photos, Secrets, Badges, Guarded, ...more] })
   class Shop {}
 
   const app = await testApp(Application.create(Shop));
@@ -229,6 +285,11 @@ async function main(): Promise<void> {
     const response = await app.get(path);
     const text = response.status === 200 ? await response.text() : "";
     console.log([path, response.status, ...passed.splice(0), text].join(" ").trim());
+  }
+  for (const path of ["/secrets", "/badges", "/badges/1", "/guarded"]) {
+    const refused = await app.get(path);
+    const response = await app.get(path, { headers: { authorization: "ada" } });
+    console.log(path, refused.status, response.status, ...passed.splice(0), await response.text());
   }
   const created = await app.post(links.create.url());
   console.log(links.create.url(), created.status, await created.text());
