@@ -69,8 +69,14 @@ type Adds<G> = (G extends { readonly "~adds": infer A } ? (all: A) => void : nev
   ? All
   : unknown;
 
-/** The values that a handler may return. */
-export type ReturnsOf<O> = O extends { readonly responses: infer R } ? RepliesOf<R> | PlainOf<R> : unknown;
+/** The values that a handler may return. Written out, because the compiler would print the schemas as arguments of a further name. */
+export type ReturnsOf<O> = O extends { readonly responses: infer R }
+  ? | {
+        [S in keyof R & number]:
+          ReplyValue<S, InputOf<R[S]>> | (R[S] extends Content<"redirect"> ? InputOf<R[S]> : never);
+      }[keyof R & number]
+    | PlainOf<R>
+  : unknown;
 
 /** A `Reply` of the server with its status and its value. */
 export interface ReplyValue<S extends number, B> {
@@ -78,10 +84,6 @@ export interface ReplyValue<S extends number, B> {
   /** In types only. */
   readonly "~value": B;
 }
-
-type RepliesOf<R> = {
-  [S in keyof R & number]: ReplyValue<S, InputOf<R[S]>> | (R[S] extends Content<"redirect"> ? InputOf<R[S]> : never);
-}[keyof R & number];
 
 type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 205 | 206;
 
