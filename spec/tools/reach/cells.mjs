@@ -1,7 +1,7 @@
 /** The cells: the tools, and what each must be told. */
 import { served } from "./served.mjs";
 import * as starts from "./starts.mjs";
-import { binOf, nodeOf, platformBin } from "./tools.mjs";
+import { nodeOf, platformBin } from "./tools.mjs";
 
 /** CommonJS has no `await` at the top level. */
 const COMMON_JS = { type: "commonjs" };
@@ -52,14 +52,14 @@ export const CELLS = [
     package: "tsx",
     set: "`experimentalDecorators`",
     short: true,
-    start: (folder) => served(folder, process.execPath, binOf("tsx"), "main.ts"),
+    start: starts.tsx,
   },
   {
     tool: "tsx, in a CommonJS project",
     package: "tsx",
     set: "`experimentalDecorators`",
     project: COMMON_JS,
-    start: (folder) => served(folder, process.execPath, binOf("tsx"), "main.ts"),
+    start: starts.tsx,
   },
   {
     tool: "vite-node",

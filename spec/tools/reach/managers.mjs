@@ -23,7 +23,7 @@ export async function managerRows(work, parent, tarball, resultOf) {
   await node(compiled, binOf("typescript-7", "tsc"), "-p", ".");
   const rows = [];
   for (const manager of MANAGERS) {
-    const folder = join(work, manager.name.replaceAll(/\W+/g, "-"));
+    const folder = join(work, `by-${manager.name.replaceAll(/\W+/g, "-")}`);
     mkdirSync(folder);
     writeManifest(folder, tarball);
     cpSync(join(compiled, "out/main.js"), join(folder, "main.js"));

@@ -78,15 +78,15 @@ async function compilerRows(parent) {
   return rows;
 }
 
-/** "works", or the code of the refusal. A tool that leaves decorators in its output ends with a `SyntaxError`. Other failures are printed. */
+/** "works", or the code of the refusal. A tool that leaves decorators in its output ends with a `SyntaxError`. Other failures, and all of a program that has started, are printed. */
 async function resultOf(start) {
   try {
     await start();
     return "works";
-  } catch ({ message, stdout = "", stderr = "" }) {
+  } catch ({ message, started = false, stdout = "", stderr = "" }) {
     const output = `${message}\n${stdout}\n${stderr}`;
     const code = /\bE_[A-Z_]+\b|\bSyntaxError\b/.exec(output)?.[0];
-    if (code !== undefined) return `\`${code}\``;
+    if (code !== undefined && !started) return `\`${code}\``;
     console.error(output);
     return "fails";
   }

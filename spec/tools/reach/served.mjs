@@ -28,8 +28,9 @@ export async function responds(cwd, path, expected, command, ...args) {
 async function whileServing(cwd, [command, ...args], findFaults) {
   const child = new Served(spawn(command, args, { cwd, env: { ...process.env, PORT: "0", NO_COLOR: "1" } }));
   try {
-    const faults = await findFaults(child, await child.says(LISTENING));
-    if (faults.length > 0) throw new Error(faults.join("\n"));
+    const url = await child.says(LISTENING);
+    const faults = await findFaults(child, url).catch(({ message }) => [message]);
+    if (faults.length > 0) throw Object.assign(new Error(faults.join("\n")), { started: true });
   } finally {
     child.kill();
   }

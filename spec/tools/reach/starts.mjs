@@ -83,6 +83,11 @@ export async function rspack(folder, style) {
   await served(folder, process.execPath, "out/main.mjs");
 }
 
+/** Without the command `tsx`, which kills a program that has not taken a signal after 60 ms: a busy machine is slower. */
+export async function tsx(folder) {
+  await served(folder, process.execPath, "--import", import.meta.resolve("tsx"), "main.ts");
+}
+
 /** Vite ends the process at SIGTERM before the drain, unless it is a middleware. */
 export async function viteNode(folder) {
   writeFileSync(join(folder, "vite.config.mjs"), "export default { server: { middlewareMode: true } };\n");
