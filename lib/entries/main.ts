@@ -124,7 +124,8 @@ export {
   type UsedGuard,
 } from "../endpoints/guard.js";
 export { Guards, type GuardDecorator } from "../contracts/guards.js";
-export type { AnyClass, AnyHandler, HandlerOf } from "../endpoints/handler.js";
+export { Policy, type Abilities, type Ability } from "../contracts/policy.js";
+export type { AnyClass, AnyHandler, EndpointHandler, HandlerOf } from "../endpoints/handler.js";
 export {
   Middleware,
   middleware,
