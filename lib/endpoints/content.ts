@@ -4,11 +4,37 @@
  *
  * @example
  * Post("/", { body: content.form(NewLink), responses: { 303: content.redirect() } });
+ * Post("/photos", { body: content.multipart(Caption, { photo: { types: ["image/*"], bytes: 2_000_000 } }) });
+ * Get("/changes", { responses: { 200: content.events(Change) } });
  */
+import type { UploadedFile, UploadLimits } from "../http/body/uploads.js";
+import type { ServerSentEvent } from "../http/response/event-stream.js";
 import type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
 
 export type ContentKind =
   "bytes" | "events" | "file" | "form" | "json-lines" | "multipart" | "none" | "page" | "redirect" | "text";
+
+/** The rules for the files of one name in a multipart form. */
+export interface FileRule {
+  /** The media types, detected from the content: `image/png`, or `image/*` for all images except SVG. All types unless set. */
+  readonly types?: readonly string[];
+  /** The maximum of bytes of a file; the limit of the form applies too. */
+  readonly bytes?: number;
+  /** The form may lack the file. */
+  readonly optional?: boolean;
+  /** The form may repeat the name: the value is a list. */
+  readonly several?: boolean;
+}
+
+export type FileRules = Readonly<Record<string, FileRule>>;
+
+/** The parts of a content that only some kinds have. */
+interface ContentDetails {
+  /** The schema of a form, of the data of each event, or of each JSON line. */
+  readonly schema?: Schema;
+  readonly files?: FileRules;
+  readonly limits?: UploadLimits | undefined;
+}
 
 /** A content that is not JSON. `Input` is the type on the side that sends it, `Output` on the side that receives it. */
 export class Content<K extends ContentKind = ContentKind, Input = unknown, Output = Input> {
@@ -16,14 +42,23 @@ export class Content<K extends ContentKind = ContentKind, Input = unknown, Outpu
   declare readonly "~input": Input;
   /** In types only. */
   declare readonly "~output": Output;
+  readonly schema: Schema | undefined;
+  /** Of a multipart form. */
+  readonly files: FileRules | undefined;
+  /** Of a multipart form. */
+  readonly limits: UploadLimits | undefined;
 
   /** @internal */
   constructor(
     readonly kind: K,
     /** The media type; for a page the name of its component. */
     readonly type: string | undefined,
-    readonly schema?: Schema,
-  ) {}
+    { schema, files, limits }: ContentDetails = {},
+  ) {
+    this.schema = schema;
+    this.files = files;
+    this.limits = limits;
+  }
 }
 
 /** The bytes that a handler may return. */
@@ -35,20 +70,58 @@ export interface RedirectValue {
 }
 
 /** A page, as `page()` of the server returns it. */
-export interface PageValue {
-  readonly component: string;
+export interface PageValue<C extends string = string> {
+  readonly component: C;
 }
+
+/** An event whose data is JSON. A text is an event too where the data is a text. */
+export type EventOf<T> = ServerSentEvent<T> | (string extends T ? string : never);
+
+/** The files of a multipart form by their rules. `V` is the type of one file. */
+export type FilesOf<F, V> = {
+  readonly [N in keyof F as F[N] extends { readonly optional: true } ? never : N]: FilesOfRule<F[N], V>;
+} & {
+  readonly [N in keyof F as F[N] extends { readonly optional: true } ? N : never]?: FilesOfRule<F[N], V> | undefined;
+};
+
+type FilesOfRule<R, V> = R extends { readonly several: true } ? readonly V[] : V;
 
 export const content = {
   /** A form of the media type `application/x-www-form-urlencoded`. Its texts are converted as those of a query. */
   form: <S extends Schema>(schema: S) =>
-    new Content<"form", InferInput<S>, InferOutput<S>>("form", "application/x-www-form-urlencoded", schema),
+    new Content<"form", InferInput<S>, InferOutput<S>>("form", "application/x-www-form-urlencoded", { schema }),
+  /**
+   * A form with files. The schema sees the texts, which are converted as those of a query; `files` has the rules of the files by name. A
+   * file without a rule is a 422. The server needs `Uploads` of `@stagecraft/framework/uploads`.
+   */
+  multipart: <S extends Schema, const F extends FileRules>(schema: S, files: F, limits?: UploadLimits) =>
+    new Content<"multipart", InferInput<S> & FilesOf<F, Blob>, InferOutput<S> & FilesOf<F, UploadedFile>>(
+      "multipart",
+      "multipart/form-data",
+      { schema, files, limits },
+    ),
   text: (type = "text/plain") => new Content<"text", string>("text", type),
   bytes: (type = "application/octet-stream") => new Content<"bytes", Bytes, Uint8Array>("bytes", type),
+  /** A file of a response, whole or a range of it, as `storage.download` returns it: the statuses 206 and 304 need no declaration. */
+  file: (type = "application/octet-stream") => new Content<"file", Bytes | undefined, Blob>("file", type),
+  /** Server-sent events. The schema is that of the data of each event. */
+  events: <S extends Schema>(schema: S) =>
+    new Content<"events", AsyncIterable<EventOf<InferInput<S>>>, AsyncIterable<EventOf<InferOutput<S>>>>(
+      "events",
+      "text/event-stream",
+      { schema },
+    ),
+  /**
+   * One JSON text a line. The schema is that of a line. No media type for it is registered; clients also know `application/jsonl`.
+   */
+  jsonLines: <S extends Schema>(schema: S, type = "application/x-ndjson") =>
+    new Content<"json-lines", AsyncIterable<InferInput<S>>, AsyncIterable<InferOutput<S>>>("json-lines", type, {
+      schema,
+    }),
   /** The status of a redirect, with `Location`. */
   redirect: () => new Content<"redirect", RedirectValue, undefined>("redirect", undefined),
   /** A page of the page protocol. */
-  page: (component: string) => new Content<"page", PageValue, undefined>("page", component),
+  page: <const C extends string>(component: C) => new Content<"page", PageValue<C>, undefined>("page", component),
   /** A response without a body. */
   none: () => new Content<"none", undefined>("none", undefined),
 } as const;

@@ -72,8 +72,10 @@ type Adds<G> = (G extends { readonly "~adds": infer A } ? (all: A) => void : nev
 /** The values that a handler may return. Written out, because the compiler would print the schemas as arguments of a further name. */
 export type ReturnsOf<O> = O extends { readonly responses: infer R }
   ? | {
+        // The statuses of a file besides the declared one: a range of it, and a file that has not changed.
         [S in keyof R & number]:
-          ReplyValue<S, InputOf<R[S]>> | (R[S] extends Content<"redirect"> ? InputOf<R[S]> : never);
+          | ReplyValue<R[S] extends Content<"file"> ? S | 206 | 304 : S, InputOf<R[S]>>
+          | (R[S] extends Content<"page" | "redirect"> ? InputOf<R[S]> : never);
       }[keyof R & number]
     | PlainOf<R>
   : unknown;

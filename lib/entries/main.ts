@@ -34,6 +34,7 @@ export { AddressBlocks } from "../http/request/address-blocks.js";
 export { Context } from "../http/request/context.js";
 export type { FormFields, NestedFields, NestedValue } from "../http/body/form-fields.js";
 export type { EventBody, EventIterable, EventSource, ServerSentEvent } from "../http/response/event-stream.js";
+export type { UploadedFile, UploadLimits } from "../http/body/uploads.js";
 export { Extension, type Extensible } from "../http/request/extension.js";
 export {
   Layer,
@@ -100,6 +101,10 @@ export {
   type Bytes,
   type Content,
   type ContentKind,
+  type EventOf,
+  type FileRule,
+  type FileRules,
+  type FilesOf,
   type PageValue,
   type RedirectValue,
 } from "../endpoints/content.js";

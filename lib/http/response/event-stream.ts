@@ -12,12 +12,12 @@ import { valueText } from "../../errors/value-text.js";
 import { hasMethod } from "./web-values.js";
 import type { Timer } from "../../runtime/clock.js";
 
-/** One event. Give at least one member. */
-export interface ServerSentEvent {
+/** One event. Give at least one member. @typeParam T the data */
+export interface ServerSentEvent<T = unknown> {
   /** The name that listeners in the browser are added for; `message` if it is absent. */
   readonly event?: string;
   /** Text, or a value that becomes JSON. */
-  readonly data?: unknown;
+  readonly data?: T;
   /** The browser sends it as `Last-Event-ID` when it connects again. */
   readonly id?: string;
   /** Milliseconds until the browser connects again. */
@@ -25,10 +25,11 @@ export interface ServerSentEvent {
 }
 
 /** A text is the data of an event. */
-export type EventIterable = AsyncIterable<string | ServerSentEvent>;
+export type EventIterable<E extends string | ServerSentEvent = string | ServerSentEvent> = AsyncIterable<E>;
 
 /** The events, or a function that returns them for a client that has seen the events up to `lastEventId`. */
-export type EventSource = EventIterable | ((lastEventId: string | undefined) => EventIterable);
+export type EventSource<E extends string | ServerSentEvent = string | ServerSentEvent> =
+  EventIterable<E> | ((lastEventId: string | undefined) => EventIterable<E>);
 
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ":\n\n";

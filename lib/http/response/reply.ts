@@ -11,7 +11,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
-import { EventBody, type EventSource } from "./event-stream.js";
+import { EventBody, type EventSource, type ServerSentEvent } from "./event-stream.js";
 import { toJsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { Problem, PROBLEM_CONTENT_TYPE } from "../../errors/problem.js";
@@ -79,7 +79,7 @@ export class Reply<S extends number = number, B = unknown> {
    * @example
    * return Reply.events((lastEventId) => this.orders.changesAfter(lastEventId));
    */
-  static events(source: EventSource): Reply<200, EventSource> {
+  static events<E extends string | ServerSentEvent>(source: EventSource<E>): Reply<200, AsyncIterable<E>> {
     return new Reply(200, "text/event-stream", new EventBody(source), { "Cache-Control": "no-store" });
   }
 

@@ -57,15 +57,18 @@ function createPlain<T>(kind: Shape["kind"]): Required<T> {
 }
 
 /** The contract of one component. */
-export interface PageContract<out T = unknown> {
-  readonly component: string;
+export interface PageContract<out T = unknown, out C extends string = string> {
+  readonly component: C;
   readonly props: ShapeTable;
   /** Only in the type. */
   readonly type?: T;
 }
 
 /** @throws FrameworkError `E_PAGE_CONTRACT` for a component without a name, and for a prop whose name has a comma or a dot */
-export function contract<const S extends ShapeTable>(component: string, props: S): PageContract<TypeOfShapes<S>> {
+export function contract<const S extends ShapeTable, const C extends string>(
+  component: C,
+  props: S,
+): PageContract<TypeOfShapes<S>, C> {
   const bad = Object.keys(props).find((name) => /[,.]/.test(name));
   if (component !== "" && bad === undefined) return Object.freeze({ component, props });
   const what = component === "" ? "a contract needs the name of a component" : `the prop "${bad}" has a comma or a dot`;

@@ -37,12 +37,12 @@ const DEFAULTS: PageSettings = {
   keepsFragment: false,
 };
 
-export class Page extends Deferred {
+export class Page<C extends string = string> extends Deferred {
   readonly kind: string;
 
   /** @internal */
   constructor(
-    readonly component: string,
+    readonly component: C,
     readonly props: PropTable = {},
     /** @internal */
     readonly settings: PageSettings = DEFAULTS,
@@ -52,8 +52,9 @@ export class Page extends Deferred {
   }
 
   /** @throws TypeError as `page()` @internal */
-  static of(component: string, props?: PropTable): Page {
-    return new Page(checkComponent(component), checkProps(component, props));
+  static of<C extends string>(component: C, props?: PropTable): Page<C> {
+    checkComponent(component);
+    return new Page(component, checkProps(component, props));
   }
 
   /** Only the status is known before the props are resolved. @internal */
@@ -65,42 +66,42 @@ export class Page extends Deferred {
   }
 
   /** The status of the response, as a document and as JSON; 200 unless set here or on the context. */
-  status(code: number): Page {
+  status(code: number): Page<C> {
     checkFinalStatus(code);
     return this.with({ status: code });
   }
 
   /** Title, description and links for the `<head>` of the document. */
-  head(metadata: HeadMetadata): Page {
+  head(metadata: HeadMetadata): Page<C> {
     return this.with({ head: { ...this.settings.head, ...metadata } });
   }
 
   /** Messages for fields of a form, as those of a failed validation. */
-  errors(messages: PageErrors): Page {
+  errors(messages: PageErrors): Page<C> {
     return this.with({ errors: messages });
   }
 
   /** Values that the browser shows once and does not keep in its history. Those of the session are added. */
-  flash(values: PropTable): Page {
+  flash(values: PropTable): Page<C> {
     return this.with({ flash: { ...this.settings.flash, ...values } });
   }
 
   /** The browser encrypts the page in its history; `clearHistory` makes the encrypted pages unreadable. */
-  encryptHistory(on = true): Page {
+  encryptHistory(on = true): Page<C> {
     return this.with({ encryptsHistory: on });
   }
 
   /** The browser forgets the key of its encrypted history: at a sign-out. */
-  clearHistory(): Page {
+  clearHistory(): Page<C> {
     return this.with({ clearsHistory: true });
   }
 
   /** The browser keeps the fragment of the requested URL, also after a redirect. */
-  preserveFragment(): Page {
+  preserveFragment(): Page<C> {
     return this.with({ keepsFragment: true });
   }
 
-  private with(changed: Partial<PageSettings>): Page {
+  private with(changed: Partial<PageSettings>): Page<C> {
     return new Page(this.component, this.props, { ...this.settings, ...changed });
   }
 }
@@ -111,17 +112,24 @@ export class Page extends Deferred {
  * @throws TypeError for a component that is not a text, for a prop whose name has a comma, since no request could name it, and for a prop
  * named `errors`, also in a path
  */
-export function page<const C extends ComponentName | PageContract>(component: C, ...[props]: PropsArguments<C>): Page {
-  return Page.of(typeof component === "object" ? component.component : component, props);
+export function page<const C extends ComponentName | PageContract>(
+  component: C,
+  ...[props]: PropsArguments<C>
+): Page<NameOf<C>> {
+  // The compiler does not narrow the type of the name by that of the value.
+  return Page.of((typeof component === "object" ? component.component : component) as NameOf<C>, props);
 }
+
+/** The name of the component. */
+type NameOf<C> = C extends PageContract<unknown, infer N> ? N : C extends string ? C : never;
 
 /** The second argument, which is optional if the contract needs no prop. */
 type PropsArguments<C> = C extends PageContract<infer T> ? Arguments<InputsOf<T>> : Arguments<ServerProps<C>>;
 
 type Arguments<I> = object extends I ? [props?: I] : [props: I];
 
-function checkComponent(component: unknown): string {
-  if (typeof component === "string" && component !== "") return component;
+function checkComponent(component: unknown): void {
+  if (typeof component === "string" && component !== "") return;
   throw new TypeError(
     `page(…): ${JSON.stringify(component)} is not the name of a component: give one such as "links/show"`,
   );
