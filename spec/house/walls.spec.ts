@@ -37,7 +37,7 @@ const ROW = [
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   runtime: [],
   errors: ["runtime"],
-  // Of http only the type of the context: see ERASED.
+  // Of http only types, of the files in TYPES_OF_HTTP: see ERASED.
   endpoints: ["runtime", "errors", "http"],
   tracing: [],
   http: ["runtime", "errors", "tracing"],
@@ -60,8 +60,15 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
 
-/** Imports against the row that the compiler removes: the one file of another room whose types a room may name. */
-const ERASED: Readonly<Record<string, string>> = { endpoints: "lib/http/request/context.ts" };
+/** Imports against the row that the compiler removes: the room whose types a room may name. */
+const ERASED: Readonly<Record<string, string>> = { endpoints: "http" };
+
+/** The files of http whose types an endpoint names: the context, the files of a form, and the events of a response. */
+const TYPES_OF_HTTP: ReadonlySet<string> = new Set([
+  "lib/http/request/context.ts",
+  "lib/http/body/uploads.ts",
+  "lib/http/response/event-stream.ts",
+]);
 
 /**
  * The features beside the row. A folder of a driver is a room of its own, which imports the port of its feature, and may import that of
@@ -166,10 +173,7 @@ interface Crossing {
 /** The rooms that a room reaches over any number of imports. An import that the compiler removes is no step. */
 function roomsBelow(start: string): ReadonlySet<string> {
   const next = new Map(
-    Object.entries(allowed).map(([room, others]) => [
-      room,
-      others.filter((other) => ERASED[room] === undefined || other !== roomOf(ERASED[room])),
-    ]),
+    Object.entries(allowed).map(([room, others]) => [room, others.filter((other) => other !== ERASED[room])]),
   );
   return reachedFrom(start, next);
 }
@@ -202,7 +206,7 @@ describe("the rooms", () => {
       const right = ROW.slice(at + 1).filter((other) => allowed[room]?.includes(other));
 
       expect(
-        right.filter((other) => ERASED[room] === undefined || other !== roomOf(ERASED[room])),
+        right.filter((other) => other !== ERASED[room]),
         room,
       ).to.deep.equal([]);
     }
@@ -249,11 +253,11 @@ describe("the rooms", () => {
     expect(wrong).to.deep.equal([]);
   });
 
-  it("let endpoints name the type of the context, and import nothing else of http", () => {
+  it("let endpoints name types of the context and of contents, and import nothing else of http", () => {
     const wrong = breaches(library, (source) =>
       crossings(source)
         .filter(({ room }) => roomOf(source.path) === "endpoints" && room === "http")
-        .filter(({ file, erased }) => !erased || file !== ERASED["endpoints"])
+        .filter(({ file, erased }) => !erased || !TYPES_OF_HTTP.has(file))
         .map(({ file }) => `imports ${file}: a front end would load it`),
     );
 
