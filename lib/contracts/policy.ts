@@ -21,16 +21,16 @@ export type Abilities<P, U, S, R> = {
   readonly [K in Exclude<keyof P, keyof Policy<never, never>>]: Ability<P[K], U, S, R>;
 };
 
-/** For a member that is no ability it is a text, with which the compiler ends its message. */
+/** For a member that is no ability it is a type that cannot be called. The compiler ends its message with the name of its property. */
 export type Ability<M, U, S, R> = M extends (...args: infer A) => infer D
   ? [D] extends [boolean | Promise<boolean>]
     ? A extends readonly [infer V, ...infer Rest]
       ? [U, S] extends readonly [V, ...(Rest extends readonly [] ? [unknown] : [Rest[0]])]
         ? (...args: Rest) => Decided<D, R>
-        : "this ability is for another user or resource than its policy"
+        : { readonly "this ability is for another user or resource than its policy": true }
       : () => Decided<D, R>
-    : "an ability returns a boolean or a promise of one"
-  : "an ability is a method";
+    : { readonly "an ability returns a boolean or a promise of one": true }
+  : { readonly "an ability is a method": true };
 
 /** A promise only where the ability returns one. */
 type Decided<D, R> = D extends Promise<unknown> ? Promise<R> : R;

@@ -39,7 +39,15 @@ export interface GuardDefinition<Adds = unknown, Args extends readonly unknown[]
 }
 
 export type Guard<Adds = unknown, Args extends readonly unknown[] = []> = GuardDefinition<Adds, Args> &
-  ([] extends Args ? GuardUse<Adds> : { readonly "~use": "this guard takes arguments: call it with them" });
+  ([] extends Args ? GuardUse<Adds> : UncalledGuard);
+
+/** It is no `GuardUse`, and the compiler ends its message with the text. */
+export interface UncalledGuard {
+  /** In types only. */
+  readonly "~adds": unknown;
+  /** In types only. */
+  readonly "~use": "this guard takes arguments: call it with them";
+}
 
 /** Every text, for a guard whose values have other names than the members of `Context`. */
 type GuardName<Adds> =

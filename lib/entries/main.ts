@@ -126,6 +126,7 @@ export {
   type GuardDefinition,
   type GuardOptions,
   type GuardUse,
+  type UncalledGuard,
   type UsedGuard,
 } from "../endpoints/guard.js";
 export { Guards, type GuardDecorator } from "../contracts/guards.js";
