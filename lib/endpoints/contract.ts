@@ -73,10 +73,10 @@ type Adds<G> = (G extends { readonly "~adds": infer A } ? (all: A) => void : nev
 export type ReturnsOf<O> = O extends { readonly responses: infer R }
   ? | {
         // The statuses of a file besides the declared one: a range of it, and a file that has not changed.
-        [S in keyof R & number]:
-          | ReplyValue<R[S] extends Content<"file"> ? S | 206 | 304 : S, InputOf<R[S]>>
-          | (R[S] extends Content<"page" | "redirect"> ? InputOf<R[S]> : never);
-      }[keyof R & number]
+        [K in keyof R]:
+          | ReplyValue<R[K] extends Content<"file"> ? StatusOf<K> | 206 | 304 : StatusOf<K>, InputOf<R[K]>>
+          | (R[K] extends Content<"page" | "redirect"> ? InputOf<R[K]> : never);
+      }[keyof R]
     | PlainOf<R>
   : unknown;
 
@@ -87,10 +87,14 @@ export interface ReplyValue<S extends number, B> {
   readonly "~value": B;
 }
 
+/** The compiler turns the numbers of an object that is spread into another one into texts. */
+type StatusOf<K> = K extends number ? K : K extends `${infer S extends number}` ? S : never;
+
 type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 205 | 206;
 
 /** The value of the one status of success without a `Reply` around it. */
-type PlainOf<R> = IsOne<keyof R & SuccessStatus> extends true ? PlainValue<R[keyof R & SuccessStatus]> : never;
+type PlainOf<R, K extends keyof R = keyof R & (SuccessStatus | `${SuccessStatus}`)> =
+  IsOne<K> extends true ? PlainValue<R[K]> : never;
 
 type PlainValue<D> = D extends Content<"none"> ? void : InputOf<D>;
 

@@ -10,8 +10,12 @@ import {
   ValidationError,
 } from "@stagecraft/framework";
 import { UniqueViolationError } from "@stagecraft/framework/db";
+import { z } from "zod";
 
 type Messages = Readonly<Record<string, readonly string[]>>;
+
+/** The body of every refusal. */
+export const Errors = z.object({ errors: z.record(z.string(), z.array(z.string())) });
 
 export const errorFormat = new ErrorMapping().using((error) => Reply.json({ errors: toMessages(error) }));
 
@@ -43,10 +47,13 @@ function toMessages(error: unknown): Messages {
   return { body: ["something went wrong"] };
 }
 
-/** The fields are inside the object that names the kind: `article.title`. */
+/** A field is inside the part that has it, in a body also inside the object that names the kind: `query.limit`, `body.article.title`. */
 function fieldMessages({ errors }: ValidationError): Messages {
   const entries = Object.entries(errors).map(([path, faults]) => [
-    path.split(".").at(1) ?? path,
+    path
+      .replace(/^body\./, "")
+      .split(".")
+      .at(1) ?? path,
     faults.map(({ code, message }) => message ?? code),
   ]);
   return Object.fromEntries(entries) as Messages;

@@ -19,8 +19,8 @@ export type ArticleFields = z.output<typeof Article>;
 export type ArticleChanges = z.output<typeof ArticleChange>["article"];
 
 const Page = z.object({
-  limit: z.coerce.number().int().min(1).max(100).catch(20),
-  offset: z.coerce.number().int().min(0).max(1_000_000).catch(0),
+  limit: z.int().min(1).max(100).default(20),
+  offset: z.int().min(0).max(1_000_000).default(0),
 });
 
 export const FeedQuery = Page;

@@ -1,18 +1,38 @@
-import { Context, Controller, Delete, Get, Middleware, Post, Reply, routes } from "@stagecraft/framework";
-import { notFound } from "../errors.js";
-import { getPossibleViewer, Recognized, SignedIn, getViewer } from "../users/viewer.js";
+import { content, type ContextOf, Controller, Delete, Get, Post, Reply, routes } from "@stagecraft/framework";
+import { z } from "zod";
+import { Errors } from "../errors.js";
+import { Person } from "../profiles/profiles.controller.js";
+import { anyone, signedIn } from "../users/viewer.js";
 import { NewComment } from "./article-input.js";
 import { Articles } from "./articles.js";
 import { Comments } from "./comments.js";
 
+const Comment = z.object({
+  id: z.int(),
+  body: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  author: Person,
+});
+
 const comments = routes("comments", "/api/articles/{slug}/comments", {
-  index: Get("/"),
-  create: Post("/"),
-  remove: Delete("/{id}"),
+  index: Get("/", {
+    guards: [anyone],
+    responses: { 200: z.object({ comments: z.array(Comment) }), 404: Errors },
+  }),
+  create: Post("/", {
+    guards: [signedIn],
+    body: NewComment,
+    responses: { 201: z.object({ comment: Comment }), 404: Errors },
+  }),
+  remove: Delete("/{id}", {
+    guards: [signedIn],
+    params: { id: z.int().positive() },
+    responses: { 204: content.none(), 403: Errors, 404: Errors },
+  }),
 });
 
 @Controller(comments)
-@Middleware(Recognized)
 export class CommentsController {
   constructor(
     private readonly articles: Articles,
@@ -20,26 +40,21 @@ export class CommentsController {
   ) {}
 
   @comments.index
-  async index(ctx: Context<"slug">) {
-    const article = await this.articles.getId(ctx.params.slug);
-    return { comments: await this.store.of(article, getPossibleViewer(ctx)) };
+  async index({ params, viewer }: ContextOf<typeof comments.index>) {
+    const article = await this.articles.getId(params.slug);
+    return { comments: await this.store.of(article, viewer) };
   }
 
   @comments.create
-  @Middleware(SignedIn)
-  async create(ctx: Context<"slug">) {
-    const { comment } = await ctx.json(NewComment);
-    const article = await this.articles.getId(ctx.params.slug);
-    return Reply.json({ comment: await this.store.add(article, getViewer(ctx), comment.body) }, 201);
+  async create({ params, input, viewer }: ContextOf<typeof comments.create>) {
+    const article = await this.articles.getId(params.slug);
+    return { comment: await this.store.add(article, viewer, input.body.comment.body) };
   }
 
   @comments.remove
-  @Middleware(SignedIn)
-  async remove(ctx: Context<"slug" | "id">) {
-    const { slug, id } = ctx.params;
-    const article = await this.articles.getId(slug);
-    if (!/^\d{1,9}$/.test(id)) throw notFound("comment");
-    await this.store.remove(article, Number(id), getViewer(ctx));
+  async remove({ params, viewer }: ContextOf<typeof comments.remove>) {
+    const article = await this.articles.getId(params.slug);
+    await this.store.remove(article, params.id, viewer);
     return Reply.noContent();
   }
 }

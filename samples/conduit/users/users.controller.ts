@@ -1,19 +1,29 @@
-import { Context, Controller, Get, Middleware, Post, Put, Reply, routes } from "@stagecraft/framework";
-import { unauthorized } from "../errors.js";
+import { type ContextOf, Controller, Get, Post, Put, routes } from "@stagecraft/framework";
+import { z } from "zod";
+import { Errors, unauthorized } from "../errors.js";
 import { Tokens } from "./tokens.js";
 import { Login, NewUser, UserChange } from "./user-input.js";
 import { type User, Users } from "./users.js";
-import { Recognized, SignedIn, getViewer } from "./viewer.js";
+import { signedIn } from "./viewer.js";
+
+const Account = z.object({
+  user: z.object({
+    username: z.string(),
+    email: z.string(),
+    bio: z.string().nullable(),
+    image: z.string().nullable(),
+    token: z.string(),
+  }),
+});
 
 const users = routes("users", "/api", {
-  register: Post("/users"),
-  login: Post("/users/login"),
-  current: Get("/user"),
-  change: Put("/user"),
+  register: Post("/users", { body: NewUser, responses: { 201: Account, 409: Errors } }),
+  login: Post("/users/login", { body: Login, responses: { 200: Account, 401: Errors } }),
+  current: Get("/user", { guards: [signedIn], responses: { 200: Account } }),
+  change: Put("/user", { guards: [signedIn], body: UserChange, responses: { 200: Account, 409: Errors } }),
 });
 
 @Controller(users)
-@Middleware(Recognized)
 export class UsersController {
   constructor(
     private readonly store: Users,
@@ -21,30 +31,27 @@ export class UsersController {
   ) {}
 
   @users.register
-  async register(ctx: Context) {
-    const { user } = await ctx.json(NewUser);
-    return Reply.json(this.shown(await this.store.add(user.username, user.email, user.password)), 201);
+  async register({ input }: ContextOf<typeof users.register>) {
+    const { username, email, password } = input.body.user;
+    return this.shown(await this.store.add(username, email, password));
   }
 
   @users.login
-  async login(ctx: Context) {
-    const { user } = await ctx.json(Login);
-    const found = await this.store.identify(user.email, user.password);
+  async login({ input }: ContextOf<typeof users.login>) {
+    const { email, password } = input.body.user;
+    const found = await this.store.identify(email, password);
     if (found === undefined) throw unauthorized("credentials", "invalid");
     return this.shown(found);
   }
 
   @users.current
-  @Middleware(SignedIn)
-  async current(ctx: Context) {
-    return this.shown(await this.store.find(getViewer(ctx)));
+  async current({ viewer }: ContextOf<typeof users.current>) {
+    return this.shown(await this.store.find(viewer));
   }
 
   @users.change
-  @Middleware(SignedIn)
-  async change(ctx: Context) {
-    const { user } = await ctx.json(UserChange);
-    return this.shown(await this.store.change(getViewer(ctx), user));
+  async change({ viewer, input }: ContextOf<typeof users.change>) {
+    return this.shown(await this.store.change(viewer, input.body.user));
   }
 
   private shown(user: User | undefined) {

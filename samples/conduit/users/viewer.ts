@@ -1,44 +1,39 @@
-/** The user who sends a request. */
-import { type Context, Extension, Injectable, type Middleware, type Next } from "@stagecraft/framework";
+/** The user who sends a request, as the guards of the endpoints name it. */
+import { type Context, guard, Guards, Injectable } from "@stagecraft/framework";
 import { unauthorized } from "../errors.js";
 import { Tokens } from "./tokens.js";
 
-const Viewer = new Extension<number>("the signed-in user");
-const SCHEME = /^(?:Token|Bearer) +(.{1,200})$/i;
-
-/** The id of the user of a route with `SignedIn`. */
-export function getViewer(ctx: Context<string>): number {
-  return Viewer.of(ctx);
-}
-
-/** The id of the user; `NOBODY` for a visitor. */
-export function getPossibleViewer(ctx: Context<string>): number {
-  return Viewer.find(ctx) ?? NOBODY;
+export interface Viewer {
+  /** The id of the user; `NOBODY` for a visitor. */
+  readonly viewer: number;
 }
 
 export const NOBODY = 0;
 
-/** Learns from the token who sends the request. A request without a token goes on, as that of a visitor. */
+/** Lets visitors in, and users with a token. */
+export const anyone = guard<Viewer>("anyone", { scheme: "token", refusals: [401] });
+/** Refuses requests without a user. */
+export const signedIn = guard<Viewer>("signed-in", { scheme: "token", refusals: [401] });
+
+const SCHEME = /^(?:Token|Bearer) +(.{1,200})$/i;
+
 @Injectable()
-export class Recognized implements Middleware {
+export class Viewers {
   constructor(private readonly tokens: Tokens) {}
 
-  handle(ctx: Context, next: Next) {
+  @Guards(anyone)
+  recognize(ctx: Context): Viewer {
     const token = SCHEME.exec(ctx.get("Authorization"))?.[1];
-    if (token !== undefined) {
-      const id = this.tokens.read(token);
-      if (id === undefined) throw unauthorized("token", "is invalid");
-      Viewer.set(ctx, id);
-    }
-    return next();
+    if (token === undefined) return { viewer: NOBODY };
+    const viewer = this.tokens.read(token);
+    if (viewer === undefined) throw unauthorized("token", "is invalid");
+    return { viewer };
   }
-}
 
-/** Refuses requests without a user. */
-@Injectable()
-export class SignedIn implements Middleware {
-  handle(ctx: Context, next: Next) {
-    if (Viewer.find(ctx) === undefined) throw unauthorized("token", "is missing");
-    return next();
+  @Guards(signedIn)
+  require(ctx: Context): Viewer {
+    const { viewer } = this.recognize(ctx);
+    if (viewer === NOBODY) throw unauthorized("token", "is missing");
+    return { viewer };
   }
 }
