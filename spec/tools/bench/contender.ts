@@ -52,6 +52,8 @@ export const FASTIFY_OTEL_ONE_SPAN: Contender = {
 
 export const NEST_EXPRESS = peer("nest-express");
 
+export const NEST_FASTIFY = peer("nest-fastify");
+
 /** Fastify's plugins and hooks by hand in place of NestJS's modules. */
 export const NEST_FASTIFY_BY_HAND = peer("nest-fastify-by-hand");
 
@@ -66,7 +68,7 @@ export const ALL_PEERS: readonly Contender[] = [
   HONO,
   KOA,
   peer("koa-router"),
-  peer("nest-fastify"),
+  NEST_FASTIFY,
   NEST_EXPRESS,
   EXPRESS,
 ];

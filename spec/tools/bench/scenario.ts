@@ -13,6 +13,7 @@ import {
   KOA,
   KOA_CONDITIONAL,
   NEST_EXPRESS,
+  NEST_FASTIFY,
   NEST_FASTIFY_BY_HAND,
   ours,
 } from "./contender.js";
@@ -121,6 +122,36 @@ const echo: Scenario = {
     {
       request: { method: "POST", path: "/echo", headers: jsonPost, body: tooLarge },
       status: 413,
+    },
+  ],
+};
+
+const peersWithSchemas: readonly Contender[] = [FASTIFY, NEST_FASTIFY];
+const echoWithSchema: BenchRequest = { method: "POST", path: "/echo", headers: jsonPost, body: ECHO_BODY };
+const refusedBody = ECHO_BODY.replace("ada@example.org", "ada");
+
+const echoSchema: Scenario = {
+  name: "echo-schema",
+  what: "the echo scenario with a schema for the body: zod in an endpoint, Ajv in Fastify, class-validator in NestJS; also without the schema, with a guard, and with responses stripped",
+  contenders: [
+    ...peersWithSchemas,
+    ours("stagecraft-without", "echo"),
+    ours(),
+    ours("stagecraft-guarded", "echo-schema-guarded"),
+    ours("stagecraft-stripped", "echo-schema-stripped"),
+  ],
+  requests: [echoWithSchema],
+  probes: [
+    { request: echoWithSchema, status: 200, body: ECHO_BODY, headers: { "content-type": JSON_TYPE } },
+    {
+      of: peersWithSchemas.map(({ name }) => name),
+      request: { ...echoWithSchema, body: refusedBody },
+      status: 400,
+    },
+    {
+      of: [ours().name, "before", "stagecraft-guarded", "stagecraft-stripped"],
+      request: { ...echoWithSchema, body: refusedBody },
+      status: 422,
     },
   ],
 };
@@ -286,6 +317,7 @@ export const SCENARIOS: readonly Scenario[] = [
   routes(100),
   routes(1000),
   echo,
+  echoSchema,
   observe,
   full,
   staticFile("4Ki", SMALL_FILE),

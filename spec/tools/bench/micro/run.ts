@@ -4,6 +4,7 @@ import { markdownTable } from "../table.js";
 import { admissionComparisons } from "./admission.js";
 import { cacheComparisons } from "./cache.js";
 import { compare, type Comparison, MICRO_COLUMNS } from "./comparison.js";
+import { contractComparisons } from "./contract.js";
 import { flowComparisons } from "./flow.js";
 import { logComparisons } from "./log.js";
 import { metricsComparisons } from "./metrics.js";
@@ -14,6 +15,7 @@ const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
   log: logComparisons,
   flow: flowComparisons,
   cache: cacheComparisons,
+  contract: contractComparisons,
 };
 
 const [, , name = "", rounds = "5"] = process.argv;

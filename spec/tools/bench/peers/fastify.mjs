@@ -10,6 +10,31 @@ import {
 import { application, links } from "./support/fastify.mjs";
 import { serve } from "./support/serve.mjs";
 
+/** Ajv removes members that are not declared, as zod does. */
+const LINK = {
+  type: "object",
+  additionalProperties: false,
+  required: ["id", "title", "public", "expires", "tags", "owner", "note"],
+  properties: {
+    id: { type: "integer", minimum: 1 },
+    title: { type: "string", minLength: 1, maxLength: 200 },
+    public: { type: "boolean" },
+    expires: { type: ["string", "null"] },
+    tags: { type: "array", items: { type: "string" } },
+    owner: {
+      type: "object",
+      additionalProperties: false,
+      required: ["name", "email", "scores"],
+      properties: {
+        name: { type: "string", minLength: 1 },
+        email: { type: "string", format: "email" },
+        scores: { type: "array", items: { type: "number" } },
+      },
+    },
+    note: { type: "string" },
+  },
+};
+
 await serve({
   hello: (on) => application(on, (app) => app.get("/", () => HELLO)),
 
@@ -23,6 +48,11 @@ await serve({
     }),
 
   echo: (on) => application(on, (app) => app.post("/echo", (request) => request.body), { bodyLimit: BODY_LIMIT }),
+
+  "echo-schema": (on) =>
+    application(on, (app) => app.post("/echo", { schema: { body: LINK } }, (request) => request.body), {
+      bodyLimit: BODY_LIMIT,
+    }),
 
   observe: async (on) => {
     const { observed, OBSERVED } = await import("./support/fastify-observed.mjs");

@@ -9,6 +9,10 @@ await serve({
   param: (on) => fastifyApplication(on, linksModule()),
   routes: (on) => fastifyApplication(on, areasModule(on.count)),
   echo: (on) => fastifyApplication(on, echoModule(), { bodyLimit: BODY_LIMIT }),
+  "echo-schema": async (on) => {
+    const { checkedEchoModule } = await import("./support/nest-echo-schema.mjs");
+    return fastifyApplication(on, checkedEchoModule(), { bodyLimit: BODY_LIMIT });
+  },
   full: async (on) => {
     const { default: compress } = await import("@fastify/compress");
     const { default: helmet } = await import("@fastify/helmet");

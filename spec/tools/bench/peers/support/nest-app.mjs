@@ -69,7 +69,7 @@ function areaController(area) {
   });
 }
 
-function moduleOf({ controllers, providers = [], imports = [] }) {
+export function moduleOf({ controllers, providers = [], imports = [] }) {
   class BenchModule {}
   Module({ controllers, providers, imports })(BenchModule);
   return BenchModule;
