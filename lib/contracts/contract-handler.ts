@@ -27,11 +27,7 @@ export function getHandler({ handler, descriptor }: HandledRoute, contract: Read
 /** The result is what the handler returns: a value, or a promise of one. */
 function withContract(handler: Handler, { readInput, checkResponse }: ReadyContract): Handler {
   const checked = checkResponse === undefined ? handler : checkAfter(handler, checkResponse);
-  if (readInput === undefined) return checked;
-  return (ctx) => {
-    const reading = readInput(ctx);
-    return reading === undefined ? checked(ctx) : reading.then(() => checked(ctx));
-  };
+  return readInput === undefined ? checked : (ctx) => readInput(ctx, checked);
 }
 
 function checkAfter(handler: Handler, check: (ctx: Context, value: unknown) => unknown): Handler {

@@ -7,7 +7,6 @@ import { Content } from "../endpoints/content.js";
 import type { Contract, ContentDeclaration } from "../endpoints/contract.js";
 import { Path } from "../endpoints/path.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import type { Context } from "../http/request/context.js";
 import { profile } from "../runtime/profile.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
 import { compileDeclaredMembers } from "./declared-members.js";
@@ -15,7 +14,7 @@ import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
 import { NoJsonSchema, readJsonSchema } from "./json-schema.js";
 import { type BodyContent, createBodyContent } from "./request-body.js";
-import { createInputReader, type InputParts, type TextSchema } from "./request-input.js";
+import { createInputReader, type InputParts, type InputReader, type TextSchema } from "./request-input.js";
 import { createResponseCheck, type ResponseCheck, type ResponsePlan } from "./response-check.js";
 import { compileWireValue, keepTexts, type WireConverter } from "./wire-value.js";
 
@@ -27,7 +26,7 @@ export interface ContractRoute extends Pick<AnyEndpoint, "method" | "path"> {
 /** The parts of a contract that run for a request. */
 export interface ReadyContract {
   readonly guards: readonly ReadyGuard[];
-  readonly readInput: ((ctx: Context) => void | Promise<void>) | undefined;
+  readonly readInput: InputReader | undefined;
   readonly checkResponse: ResponseCheck | undefined;
 }
 

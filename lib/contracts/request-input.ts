@@ -2,12 +2,14 @@
  * Reads the parts of a request that the contract of an endpoint declares, and checks each with its schema: captures, query, headers and
  * body. All faults of all parts are one 422, by paths such as `body.url` and `query.page`. A body that cannot be read is a 400, 413 or 415.
  */
+import type { Handler } from "../endpoints/handler.js";
 import { ValidationError } from "../errors/framework-error.js";
 import { readSearch } from "../http/body/body-reader.js";
 import { addFieldErrors, createFieldErrors, type FieldErrors } from "../http/body/validate.js";
 import { isPromise } from "../http/middleware.js";
 import type { Context } from "../http/request/context.js";
 import { getQuery } from "../http/request/request-target.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import type { Schema, SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
 import { type BodyContent, chooseContent } from "./request-body.js";
 import { keepTexts, type WireConverter } from "./wire-value.js";
@@ -27,53 +29,91 @@ export interface InputParts {
   readonly body: readonly BodyContent[];
 }
 
+/** A part, or a capture of the path. */
+interface InputPart extends TextSchema {
+  /** The start of the paths of its faults: `query`, `params.id`. */
+  readonly place: string;
+  readonly capture?: string;
+}
+
 type PartCheck = (ctx: Context, reading: InputReading) => void | Promise<void>;
 
-/** Gives the context its `params` and its `input`. Returns a promise if it has to wait for the body or for a schema. */
-export function createInputReader(parts: InputParts): ((ctx: Context) => void | Promise<void>) | undefined {
-  const checks = listChecks(parts);
-  const [first, ...others] = checks;
-  if (first === undefined) return undefined;
-  return (ctx) => {
+/**
+ * Gives the context its `params` and its `input`, and calls the handler. The result is that of the handler, or a promise of it if the body
+ * or a schema lets it wait.
+ */
+export type InputReader = (ctx: Context, handler: Handler) => unknown;
+
+/** Returns `undefined` where there is nothing to read. */
+export function createInputReader(parts: InputParts): InputReader | undefined {
+  const checks = listTextChecks(parts);
+  const { body } = parts;
+  if (checks.length === 0) return body.length === 0 ? undefined : createBodyReader(body);
+  if (body.length > 0) checks.push(createBodyCheck(body));
+  return (ctx, handler) => {
     const reading = new InputReading(ctx);
-    const pending = others.length === 0 ? first(ctx, reading) : runAll(checks, ctx, reading);
-    return pending === undefined ? reading.bind() : pending.then(() => reading.bind());
+    const pending = runAll(checks, ctx, reading);
+    return pending === undefined ? reading.finish(handler) : pending.then(() => reading.finish(handler));
   };
 }
 
-function runAll(checks: readonly PartCheck[], ctx: Context, reading: InputReading): Promise<void> | undefined {
-  const pending = checks.map((check) => check(ctx, reading)).filter((each) => each !== undefined);
-  return pending.length === 0 ? undefined : Promise.all(pending).then(() => undefined);
+/** The reader of a body alone: each promise more would cost as much as the check of a small body. */
+function createBodyReader(contents: readonly BodyContent[]): InputReader {
+  return (ctx, handler) => {
+    const content = chooseContent(contents, ctx);
+    return content.read(ctx).then((value) => {
+      const reading = new InputReading(ctx);
+      const pending = checkBody(content, value, reading);
+      return pending === undefined ? reading.finish(handler) : pending.then(() => reading.finish(handler));
+    });
+  };
 }
 
-function listChecks({ params, query, headers, body }: InputParts): readonly PartCheck[] {
+function createBodyCheck(contents: readonly BodyContent[]): PartCheck {
+  return async (ctx, reading) => {
+    const content = chooseContent(contents, ctx);
+    await checkBody(content, await content.read(ctx), reading);
+  };
+}
+
+function checkBody(content: BodyContent, value: unknown, reading: InputReading): void | Promise<void> {
+  const { schema, convert } = content;
+  if (schema !== undefined) return reading.check({ schema, convert, place: "body" }, value);
+  reading.input["body"] = value;
+}
+
+function runAll(checks: readonly PartCheck[], ctx: Context, reading: InputReading): Promise<unknown> | undefined {
+  const pending: Promise<void>[] = [];
+  for (const check of checks) {
+    const each = check(ctx, reading);
+    // A later check may throw before anybody waits for this one.
+    if (each !== undefined) pending.push(markHandled(each));
+  }
+  return pending.length === 0 ? undefined : Promise.all(pending);
+}
+
+function listTextChecks({ params, query, headers }: InputParts): PartCheck[] {
   const checks: PartCheck[] = [...params].map(([name, part]) => createParamCheck(name, part));
-  if (query !== undefined)
-    checks.push((ctx, reading) => reading.check(query, readSearch(getQuery(ctx.url).slice(1)), "query"));
-  if (headers !== undefined)
-    checks.push((ctx, reading) => reading.check(headers, pickHeaders(ctx, headers.names), "headers"));
-  if (body.length > 0) checks.push((ctx, reading) => checkBody(body, ctx, reading));
+  if (query !== undefined) {
+    const part: InputPart = { ...query, place: "query" };
+    checks.push((ctx, reading) => reading.check(part, readSearch(getQuery(ctx.url).slice(1))));
+  }
+  if (headers !== undefined) {
+    const part: InputPart = { ...headers, place: "headers" };
+    checks.push((ctx, reading) => reading.check(part, pickHeaders(ctx, headers.names)));
+  }
   return checks;
 }
 
-function createParamCheck(name: string, part: TextSchema): PartCheck {
-  return (ctx, reading) =>
-    reading.check(part, (ctx.params as Readonly<Record<string, string>>)[name], `params.${name}`, (output) =>
-      reading.setParam(name, output),
-    );
+function createParamCheck(name: string, compiled: TextSchema): PartCheck {
+  const part: InputPart = { ...compiled, place: `params.${name}`, capture: name };
+  return (ctx, reading) => reading.check(part, (ctx.params as Readonly<Record<string, string>>)[name]);
 }
 
 function pickHeaders({ incoming: { headers } }: Context, names: readonly string[] | undefined): object {
   const picked = Object.create(null) as Record<string, unknown>;
   for (const name of names ?? Object.keys(headers)) if (headers[name] !== undefined) picked[name] = headers[name];
   return picked;
-}
-
-async function checkBody(contents: readonly BodyContent[], ctx: Context, reading: InputReading): Promise<void> {
-  const { schema, convert, read } = chooseContent(contents, ctx);
-  const value = await read(ctx);
-  if (schema === undefined) reading.input["body"] = value;
-  else await reading.check({ schema, convert }, value, "body");
 }
 
 /** The values of one request, and the faults of its parts. */
@@ -84,47 +124,49 @@ class InputReading {
 
   constructor(private readonly ctx: Context) {}
 
-  check(
-    { schema, convert }: TextSchema,
-    value: unknown,
-    place: string,
-    take = (output: unknown): void => void (this.input[place] = output),
-  ): void | Promise<void> {
+  check(part: InputPart, value: unknown): void | Promise<void> {
+    const { schema, convert } = part;
     const faults: SchemaIssue[] = [];
     const converted = convert === keepTexts ? value : convert(value, [], faults);
-    const end = (result: SchemaResult<unknown>): void => this.end(result, { converted, faults, place, take });
     const result = schema["~standard"].validate(converted);
     // Not every schema returns a promise of this realm.
-    return isPromise(result) ? Promise.resolve(result).then(end) : end(result);
+    if (isPromise(result)) return Promise.resolve(result).then((settled) => this.end(part, settled, converted, faults));
+    this.end(part, result, converted, faults);
   }
 
-  setParam(name: string, output: unknown): void {
-    this.params ??= { ...this.ctx.params };
-    this.params[name] = output;
+  /** Calls the handler. @throws ValidationError with the faults of all parts */
+  finish(handler: Handler): unknown {
+    const { ctx, errors, params, input } = this;
+    if (errors !== undefined) throw new ValidationError(errors);
+    if (params !== undefined) ctx.bindParams(params);
+    ctx.bindInput(input);
+    return handler(ctx);
   }
 
-  bind(): void {
-    if (this.errors !== undefined) throw new ValidationError(this.errors);
-    if (this.params !== undefined) this.ctx.bindParams(this.params);
-    this.ctx.bindInput(this.input);
+  private end(
+    { place, capture }: InputPart,
+    result: SchemaResult<unknown>,
+    converted: unknown,
+    faults: readonly SchemaIssue[],
+  ): void {
+    if (result.issues !== undefined || faults.length > 0) this.addErrors(place, converted, faults, result.issues);
+    else if (capture === undefined) this.input[place] = result.value;
+    else (this.params ??= { ...this.ctx.params })[capture] = result.value;
   }
 
-  private end(result: SchemaResult<unknown>, { converted, faults, place, take }: CheckedValue): void {
-    if (result.issues === undefined && faults.length === 0) return take(result.value);
+  private addErrors(
+    place: string,
+    converted: unknown,
+    faults: readonly SchemaIssue[],
+    issues: readonly SchemaIssue[] = [],
+  ): void {
     this.errors ??= createFieldErrors();
     addFieldErrors(this.errors, faults, converted, place);
     // The schema may refuse again a text that could not be converted.
     const faulty = new Set(faults.map(getPathText));
-    const others = (result.issues ?? []).filter((issue) => !faulty.has(getPathText(issue)));
+    const others = issues.filter((issue) => !faulty.has(getPathText(issue)));
     addFieldErrors(this.errors, others, converted, place);
   }
-}
-
-interface CheckedValue {
-  readonly converted: unknown;
-  readonly faults: readonly SchemaIssue[];
-  readonly place: string;
-  readonly take: (output: unknown) => void;
 }
 
 function getPathText({ path = [] }: SchemaIssue): string {

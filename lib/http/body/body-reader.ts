@@ -71,17 +71,18 @@ export function readNestedJson(ctx: Exchange): Promise<unknown> {
 }
 
 function parseNestedJson(bytes: Buffer): unknown {
-  const value = parseJson(bytes);
-  if (hasBrackets(bytes, MAX_DEPTH) && isDeeperThan(value, MAX_DEPTH))
+  const text = decode(bytes);
+  const value = parseSafeJson(text);
+  if (hasBrackets(text, MAX_DEPTH) && isDeeperThan(value, MAX_DEPTH))
     throw new BadRequestError(`The request body has more than ${MAX_DEPTH} lists and objects inside each other.`);
   return value;
 }
 
 /** Whether the text has more than `count` opening brackets. Few bodies have, and only these can be so deep. */
-function hasBrackets(bytes: Buffer, count: number): boolean {
+function hasBrackets(text: string, count: number): boolean {
   let left = count;
   for (const bracket of ["{", "["])
-    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1)) if (left-- === 0) return true;
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return true;
   return false;
 }
 
@@ -172,7 +173,10 @@ function refuseBadEncoding(text: string): void {
 }
 
 function parseJson(bytes: Buffer): unknown {
-  const text = decode(bytes);
+  return parseSafeJson(decode(bytes));
+}
+
+function parseSafeJson(text: string): unknown {
   const value = parseJsonText(text);
   refusePrototypeNames(value, text);
   return value;
