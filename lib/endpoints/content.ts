@@ -9,6 +9,7 @@
  */
 import type { UploadedFile, UploadLimits } from "../http/body/uploads.js";
 import type { ServerSentEvent } from "../http/response/event-stream.js";
+import type { Json } from "../runtime/json-value.js";
 import type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
 
 export type ContentKind =
@@ -77,6 +78,16 @@ export interface PageValue<C extends string = string> {
 /** An event whose data is JSON. A text is an event too where the data is a text. */
 export type EventOf<T> = ServerSentEvent<T> | (string extends T ? string : never);
 
+/** An event as a client receives it. */
+export interface ReceivedEvent<T = unknown> {
+  /** `message` for an event without a name. */
+  readonly event: string;
+  /** JSON as its value; any other data as its text. */
+  readonly data: T;
+  /** The id of the last event that had one, for the header `Last-Event-ID` of a later call. */
+  readonly id: string | undefined;
+}
+
 /** The files of a multipart form by their rules. `V` is the type of one file. */
 export type FilesOf<F, V> = {
   readonly [N in keyof F as F[N] extends { readonly optional: true } ? never : N]: FilesOfRule<F[N], V>;
@@ -106,7 +117,7 @@ export const content = {
   file: (type = "application/octet-stream") => new Content<"file", Bytes | undefined, Blob>("file", type),
   /** Server-sent events. The schema is that of the data of each event. */
   events: <S extends Schema>(schema: S) =>
-    new Content<"events", AsyncIterable<EventOf<InferInput<S>>>, AsyncIterable<EventOf<InferOutput<S>>>>(
+    new Content<"events", AsyncIterable<EventOf<InferInput<S>>>, AsyncIterable<ReceivedEvent<Json<InferInput<S>>>>>(
       "events",
       "text/event-stream",
       { schema },
@@ -115,7 +126,7 @@ export const content = {
    * One JSON text a line. The schema is that of a line. No media type for it is registered; clients also know `application/jsonl`.
    */
   jsonLines: <S extends Schema>(schema: S, type = "application/x-ndjson") =>
-    new Content<"json-lines", AsyncIterable<InferInput<S>>, AsyncIterable<InferOutput<S>>>("json-lines", type, {
+    new Content<"json-lines", AsyncIterable<InferInput<S>>, AsyncIterable<Json<InferInput<S>>>>("json-lines", type, {
       schema,
     }),
   /** The status of a redirect, with `Location`. */

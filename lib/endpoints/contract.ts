@@ -90,7 +90,7 @@ export interface ReplyValue<S extends number, B> {
 /** The compiler turns the numbers of an object that is spread into another one into texts. */
 type StatusOf<K> = K extends number ? K : K extends `${infer S extends number}` ? S : never;
 
-type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 205 | 206;
+export type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 205 | 206;
 
 /** The value of the one status of success without a `Reply` around it. */
 type PlainOf<R, K extends keyof R = keyof R & (SuccessStatus | `${SuccessStatus}`)> =
@@ -101,10 +101,18 @@ type PlainValue<D> = D extends Content<"none"> ? void : InputOf<D>;
 /** Whether a type has exactly one member. */
 type IsOne<T, All = T> = [T] extends [never] ? false : T extends unknown ? ([All] extends [T] ? true : false) : never;
 
-/** The values that a client gives to a call. */
+/** The values that a client gives to a call. A part with optional members only may be left out. */
 export type RequestOf<P extends string, O> = {
-  readonly [K in keyof O & Part]: InputOf<O[K]>;
-} & ([Names<P>] extends [never] ? unknown : string extends P ? unknown : { readonly params: RequestParams<P, O> });
+  readonly [K in Exclude<keyof O & Part, OptionalPart<O>>]: InputOf<O[K]>;
+} & { readonly [K in OptionalPart<O>]?: InputOf<O[K]> } & ([Names<P>] extends [never]
+    ? unknown
+    : string extends P
+      ? unknown
+      : { readonly params: RequestParams<P, O> });
+
+type OptionalPart<O> = {
+  [K in keyof O & Part]: object extends InputOf<O[K]> ? K : never;
+}[keyof O & Part];
 
 type RequestParams<P extends string, O> = {
   readonly [N in Names<P>]: O extends { readonly params: { readonly [M in N]: infer S } }

@@ -19,8 +19,9 @@ import {
   type Endpoint,
   type AnyEndpoint,
 } from "./endpoint.js";
+import { joinPaths } from "./filled-path.js";
 import { toUsedGuards, type GuardUse, type UsedGuard } from "./guard.js";
-import { joinPaths, requirePathText, type Join } from "./path.js";
+import { requirePathText, type Join } from "./path.js";
 
 /** The types of an entry that its table reads. */
 export interface TableEntry extends AnyEndpoint {

@@ -19,7 +19,9 @@ import type { AddsOf, Contract, ContractOptions, OutputOf, ParamsOf, RequestOf, 
 import { toUsedGuards } from "./guard.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
 import { MethodRecords, toDecoratedMethod } from "./method-records.js";
-import { joinPaths, Path, requirePathText, type Names, type UrlArguments } from "./path.js";
+import { joinPaths } from "./filled-path.js";
+import { Path, requirePathText, type Names, type UrlArguments } from "./path.js";
+import type { ResultOf, SuccessOf } from "./received.js";
 import { createSetupError } from "../errors/setup-error.js";
 
 /** The method of a route. `ANY` is every method that has no separate route at the same template, TRACE and PURGE too. */
@@ -85,6 +87,8 @@ export interface Endpoint<P extends string = string, O = unknown, A = unknown> e
     A;
   readonly "~returns": ReturnsOf<O>;
   readonly "~request": RequestOf<P, O>;
+  readonly "~success": SuccessOf<O>;
+  readonly "~result": ResultOf<O>;
 }
 
 export interface EndpointOptions extends RouteOptions, ContractOptions {

@@ -11,17 +11,8 @@
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
+import { CAPTURE, createParameterError, fillSegments, type PathSegment, SEGMENT_KINDS } from "./filled-path.js";
 import { toCanonicalSegment, decodeSource } from "./percent-encoding.js";
-
-/** In order of specificity: the first is the most specific. */
-const SEGMENT_KINDS = ["literal", "capture", "catch-all"] as const;
-
-/** One segment: a literal, a capture `{name}`, or at the end a catch-all `{*name}`. */
-export interface PathSegment {
-  readonly kind: (typeof SEGMENT_KINDS)[number];
-  /** The canonical spelling of a literal, the name of a capture. */
-  readonly text: string;
-}
 
 /** The reason why a text is not a template. */
 export class PathFault {
@@ -73,12 +64,7 @@ export class Path {
    */
   fill(values: readonly unknown[]): string {
     if (values.length > this.names.length) throw createSurplusError(this.template, this.names.length, values.length);
-    let next = 0;
-    let url = "";
-    for (const segment of this.segments) {
-      url += `/${segment.kind === "literal" ? segment.text : fillSegment(this.template, segment, values[next++])}`;
-    }
-    return url;
+    return fillSegments(this.template, this.segments, values);
   }
 
   /** Returns a number below 0 if this path is the more specific one: literal before capture before catch-all, from the left. */
@@ -99,7 +85,6 @@ export class Path {
 }
 
 const ROOT: PathSegment = { kind: "literal", text: "" };
-const CAPTURE = /^\{(\*?)([A-Za-z_][A-Za-z0-9_]*)\}$/;
 
 /** Returns the segment, or the reason why the text is not a segment. */
 function readSegment(source: string): PathSegment | string {
@@ -144,48 +129,6 @@ function toKoaRouterSegment({ kind, text }: PathSegment): string {
   return kind === "capture" ? `/:${text}` : `/*${text}`;
 }
 
-/**
- * Returns the value of a capture as a part of a URL. A catch-all keeps its slashes, but a slash at its start is refused: the URL could
- * start with `//`, which is another host to a browser.
- */
-function fillSegment(template: string, { kind, text: name }: PathSegment, value: unknown): string {
-  const text = toParameterText(value);
-  if (text === undefined)
-    throw createValueError(template, name, value === undefined ? "is missing" : `is ${describeType(value)}`);
-  if (text === "") throw createValueError(template, name, "is empty");
-  if (kind === "capture") return encode(template, name, text);
-  if (text.startsWith("/")) throw createValueError(template, name, "starts with a slash");
-  return text
-    .split("/")
-    .map((part) => encode(template, name, part))
-    .join("/");
-}
-
-function encode(template: string, name: string, text: string): string {
-  if (text === "." || text === "..")
-    throw createValueError(template, name, `is "${text}", which clients resolve before they ask`);
-  try {
-    return encodeURIComponent(text);
-  } catch {
-    throw createValueError(template, name, "contains half of a surrogate pair");
-  }
-}
-
-function toParameterText(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
-  return undefined;
-}
-
-function describeType(value: unknown): string {
-  if (value === null) return "null";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
-}
-
-function createValueError(template: string, name: string, reason: string): FrameworkError {
-  return createParameterError(`the parameter "${name}" of "${template}" ${reason}`);
-}
-
 function createSurplusError(template: string, wanted: number, given: number): FrameworkError {
   const surplus = Array.from({ length: given - wanted }, (_, at) => `parameter ${wanted + at + 1}`).join(", ");
   return createParameterError(
@@ -193,27 +136,11 @@ function createSurplusError(template: string, wanted: number, given: number): Fr
   );
 }
 
-function createParameterError(detail: string): FrameworkError {
-  return new FrameworkError(detail, { code: "E_ROUTE_PARAM" });
-}
-
 /** Returns the text of a path. Throws `E_ROUTE_PATH` for another value, which is often the `undefined` of files that import each other. */
 export function requirePathText<P extends string>(given: P, where: string): P {
   if (typeof given === "string") return given;
   const message = `${where} was given ${valueText(given)} for a path: give a text`;
   throw createSetupError("E_ROUTE_PATH", message);
-}
-
-/**
- * Joins a prefix and a path with one slash between them: `/admin/` and `users` become `/admin/users`. The path `""` or `/` gives the prefix
- * itself, and the prefix `""` or `/` adds nothing. At most one slash is removed from each side: a doubled slash stays, and the template is
- * refused.
- */
-export function joinPaths(prefix: string, path: string): string {
-  const start = prefix.endsWith("/") ? prefix.slice(0, -1) : prefix;
-  const end = path.startsWith("/") ? path.slice(1) : path;
-  if (end === "") return start === "" ? "/" : start;
-  return `${start}/${end}`;
 }
 
 // The compiler reads the types below out of the literal of a path. A path of type `string` allows any name and any number of arguments.

@@ -13,19 +13,11 @@ import type { AddsOf } from "./contract.js";
 import { registerTable, withGuards } from "./endpoint-table.js";
 import { toUsedGuards, type GuardUse } from "./guard.js";
 import type { ResourceMark } from "./handler.js";
-import { joinPaths, requirePathText, type Join } from "./path.js";
+import { joinPaths } from "./filled-path.js";
+import { requirePathText, type Join } from "./path.js";
+import { ACTIONS } from "./resource-actions.js";
 
-const ACTIONS = {
-  index: { method: "GET", path: "" },
-  create: { method: "GET", path: "/new" },
-  store: { method: "POST", path: "" },
-  show: { method: "GET", path: "/{id}" },
-  edit: { method: "GET", path: "/{id}/edit" },
-  update: { method: "PUT", path: "/{id}" },
-  destroy: { method: "DELETE", path: "/{id}" },
-} as const;
-
-// The keys of the constant above.
+// The keys of the constant.
 const ACTION_NAMES = Object.keys(ACTIONS) as readonly ResourceAction[];
 
 type Actions = typeof ACTIONS;

@@ -46,6 +46,7 @@ export {
 export type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../http/koa/koa-types.js";
 export { Reply, type Payload as ReplyPayload } from "../http/response/reply.js";
 export type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
+export type { Json } from "../runtime/json-value.js";
 
 export type { Injection as GraphInjection } from "../di/container.js";
 export { inject } from "../di/construction/inject.js";
@@ -106,6 +107,7 @@ export {
   type FileRules,
   type FilesOf,
   type PageValue,
+  type ReceivedEvent,
   type RedirectValue,
 } from "../endpoints/content.js";
 export type {
@@ -120,6 +122,15 @@ export type {
   RequestOf,
   ReturnsOf,
 } from "../endpoints/contract.js";
+export type {
+  CallResponse,
+  ProblemBody,
+  ProblemStatus,
+  ResultOf,
+  SuccessOf,
+  UndeclaredResponse,
+  UnexpectedResponse,
+} from "../endpoints/received.js";
 export {
   guard,
   type Guard,
@@ -129,6 +140,8 @@ export {
   type UncalledGuard,
   type UsedGuard,
 } from "../endpoints/guard.js";
+export { createManifest } from "../client/create-manifest.js";
+export type { RoutesManifest, ManifestEntry, ManifestKind } from "../client/manifest.js";
 export { Guards, type GuardDecorator } from "../contracts/guards.js";
 export { Policy, type Abilities, type Ability } from "../contracts/policy.js";
 export type { AnyClass, AnyHandler, EndpointHandler, HandlerOf } from "../endpoints/handler.js";

@@ -8,7 +8,7 @@ import { belongs, findControllerSource, type ControllerSource } from "./controll
 import { getDecoratedMethods, formatRoute, type AnyEndpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { findTableOfEntry, type Table } from "../endpoints/endpoint-table.js";
 import type { AnyClass } from "../endpoints/handler.js";
-import { joinPaths } from "../endpoints/path.js";
+import { joinPaths } from "../endpoints/filled-path.js";
 
 export function diagnoseController(controller: AnyClass, methods: readonly HandlerMethod[]): readonly Diagnostic[] {
   // The container reports it, as it does for every class.

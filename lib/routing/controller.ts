@@ -15,7 +15,7 @@ import { markInjectable } from "../di/injectable.js";
 import { recordDecorated } from "../di/unlisted.js";
 import { getDecoratedMethods, mount, type AnyEndpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { findTableOfEntry, findTable, type Table } from "../endpoints/endpoint-table.js";
-import { joinPaths } from "../endpoints/path.js";
+import { joinPaths } from "../endpoints/filled-path.js";
 import { getClassChain, type AnyClass, type FitsTable } from "../endpoints/handler.js";
 
 /** The argument of `@Controller`: a prefix, a table, or a value that is neither. */

@@ -7,7 +7,8 @@ import { createRoutesError, isEndpoint, type AnyEndpoint, type Endpoint } from "
 import { findTable, type Table } from "../endpoints/endpoint-table.js";
 import type { EndpointHandler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
-import { joinPaths, requirePathText } from "../endpoints/path.js";
+import { joinPaths } from "../endpoints/filled-path.js";
+import { requirePathText } from "../endpoints/path.js";
 import { Route } from "./route.js";
 
 /** A handler or a route for each entry of a table. A handler that asks for a capture which its path lacks does not compile. */

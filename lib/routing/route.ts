@@ -26,7 +26,8 @@ import {
 } from "../endpoints/endpoint.js";
 import type { EndpointHandler, Handler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
-import { joinPaths, Path, requirePathText, type PathFault } from "../endpoints/path.js";
+import { joinPaths } from "../endpoints/filled-path.js";
+import { Path, requirePathText, type PathFault } from "../endpoints/path.js";
 import { createSetupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */

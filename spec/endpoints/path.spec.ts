@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { joinPaths, Path, PathFault } from "../../lib/endpoints/path.js";
+import { joinPaths } from "../../lib/endpoints/filled-path.js";
+import { Path, PathFault } from "../../lib/endpoints/path.js";
 import { errorOf } from "../support/error-of.js";
 import { template } from "./templates.js";
 

@@ -27,6 +27,7 @@ const NOTHING: Promised = { loads: [] };
 
 const ENTRIES: Readonly<Record<string, Promised>> = {
   ".": { loads: MAIN, reflect: true },
+  "./routes": NOTHING,
   "./observe": NOTHING,
   "./observe/redact": NOTHING,
   "./observe/metrics": NOTHING,

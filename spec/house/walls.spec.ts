@@ -93,6 +93,8 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   mail: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
   "mail/smtp": ["runtime", "errors", "tracing", "mail"],
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
+  // Of errors nothing: a front end loads it, and everything that it imports.
+  client: ["runtime", "endpoints"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
   // Of the cache the one whose connection it uses.
   "stages/session/stores/redis": ["lifecycle", "stages", "cache"],
@@ -342,14 +344,14 @@ describe("a folder of the library", () => {
   });
 });
 
-describe("the endpoints", () => {
+describe("the endpoints and the client", () => {
   it("and all that they load are without modules of Node, so that a front end may import them", () => {
     const next = new Map(
       library.map(({ path, imports }) => [path, imports.flatMap(({ file, erased }) => (erased ? [] : (file ?? [])))]),
     );
     const loaded = new Set(
       library
-        .filter(({ path }) => roomOf(path) === "endpoints")
+        .filter(({ path }) => ["endpoints", "client"].includes(roomOf(path)))
         .flatMap(({ path }) => [path, ...reachedFrom(path, next)]),
     );
 
@@ -369,10 +371,10 @@ describe("the entry points", () => {
 
   it("are the files of lib/entries, one for each entry of package.json", () => {
     const named = Object.values(manifest().exports).flatMap((entry) =>
-      typeof entry === "string" ? [] : [toSource(entry.default)],
+      typeof entry === "string" ? [] : [entry.default, entry.browser].map(toSource),
     );
 
-    expect(entries.map(({ path }) => path)).to.have.members(named);
+    expect(entries.map(({ path }) => path)).to.have.members([...new Set(named)]);
   });
 
   it("hold nothing but exports from other files", () => {

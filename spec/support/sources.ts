@@ -102,11 +102,18 @@ export interface Manifest {
   /** The files and folders of the package, beside those that npm always packs. */
   readonly files: readonly string[];
   readonly imports: Readonly<Record<string, { readonly default: string }>>;
-  readonly exports: Readonly<Record<string, string | { readonly types: string; readonly default: string }>>;
+  readonly exports: Readonly<Record<string, string | EntryPoint>>;
   readonly scripts: Readonly<Record<string, string>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+interface EntryPoint {
+  readonly types: string;
+  /** For bundles for a browser. */
+  readonly browser: string;
+  readonly default: string;
 }
 
 /** The package.json of the repository. */

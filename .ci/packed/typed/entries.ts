@@ -3,6 +3,7 @@ export * as main from "@stagecraft/framework";
 export * as observe from "@stagecraft/framework/observe";
 export * as metrics from "@stagecraft/framework/observe/metrics";
 export * as redact from "@stagecraft/framework/observe/redact";
+export * as routes from "@stagecraft/framework/routes";
 export * as jobs from "@stagecraft/framework/jobs";
 export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";

@@ -17,6 +17,7 @@
  *
  * export default function Index({ links, clicks, user }: PageProps<"links/index">) {}
  */
+import type { Json } from "../../runtime/json-value.js";
 import type { Context } from "../../http/request/context.js";
 import type { PageContract } from "./contract-shape.js";
 import { PageContractRegistry } from "./contract-registry.js";
@@ -103,22 +104,3 @@ type Leaf = string | number | boolean | null | undefined | Date | HasJson;
 interface HasJson {
   toJSON(): unknown;
 }
-
-/** A value after its way through JSON. */
-export type Json<T> = T extends { toJSON(): infer R }
-  ? R
-  : T extends string | number | boolean | null | undefined
-    ? T
-    : T extends bigint | symbol | ((...args: never) => unknown)
-      ? never
-      : T extends readonly (infer Item)[]
-        ? readonly Json<Item>[]
-        : T extends object
-          ? JsonMembers<T>
-          : T;
-
-type JsonMembers<T> = {
-  readonly [K in keyof T as undefined extends T[K] ? never : K]: Json<T[K]>;
-} & {
-  readonly [K in keyof T as undefined extends T[K] ? K : never]?: Json<Exclude<T[K], undefined>>;
-};

@@ -1,0 +1,60 @@
+/**
+ * An endpoint as the client uses it: method, path, and the kinds of content of its body and its responses. A manifest is a table of them as
+ * plain data, which `createManifest` writes.
+ */
+import type { ContentKind } from "../endpoints/content.js";
+import type { ContentDeclaration, ContractOptions } from "../endpoints/contract.js";
+import type { Method } from "../endpoints/endpoint.js";
+import type { PathParameter } from "../endpoints/path.js";
+import { isSchema } from "../runtime/standard-schema.js";
+
+/** The content of a body or a response: JSON by a schema, or the kind of another content. */
+export type ManifestKind = ContentKind | "json";
+
+export interface ManifestEntry {
+  readonly method: Method;
+  /** The template with all prefixes. */
+  readonly path: string;
+  /** The contents that the body may have, by their media type. */
+  readonly body?: Readonly<Record<string, ManifestKind>>;
+  /** The contents of the responses by their status. */
+  readonly responses?: Readonly<Record<string, ManifestKind>>;
+}
+
+export type RoutesManifest = Readonly<Record<string, ManifestEntry>>;
+
+/** An endpoint of a table as the client reads it. */
+export interface CalledEndpoint {
+  readonly method: Method;
+  readonly path: string;
+  readonly contract: Pick<ContractOptions, "body" | "responses"> | undefined;
+  url(...values: readonly PathParameter[]): string;
+}
+
+/** @param path the template with all prefixes */
+export function toManifestEntry({ method, contract, path: own }: CalledEndpoint, path = own): ManifestEntry {
+  const { body, responses } = contract ?? {};
+  return {
+    method,
+    path,
+    ...(body !== undefined && { body: toBodyKinds(body) }),
+    ...(responses !== undefined && { responses: mapKinds(responses) }),
+  };
+}
+
+function toBodyKinds(body: object): Readonly<Record<string, ManifestKind>> {
+  if (isSchema(body)) return { "application/json": "json" };
+  return isContent(body) ? { [body.type ?? ""]: body.kind } : mapKinds(body as Kinds);
+}
+
+type Kinds = Readonly<Record<string, ContentDeclaration>>;
+
+function mapKinds(declared: Kinds): Readonly<Record<string, ManifestKind>> {
+  return Object.fromEntries(
+    Object.entries(declared).map(([key, each]) => [key, isSchema(each) ? "json" : each.kind] as const),
+  );
+}
+
+function isContent(body: object): body is { readonly kind: ContentKind; readonly type: string | undefined } {
+  return "kind" in body;
+}

@@ -1,0 +1,71 @@
+/**
+ * Endpoints, tables and guards as values, for a browser: the same paths, names and URLs as those of the server, without its checks and
+ * without decorators. The server loads the same files, and refuses their mistakes when it starts. Its types are those of the server.
+ */
+import type * as endpoint from "./endpoint.js";
+import type * as endpointTable from "./endpoint-table.js";
+import { fillTemplate, joinPaths } from "./filled-path.js";
+import type { GuardOptions } from "./guard.js";
+import type * as guards from "./guard.js";
+import { ACTIONS } from "./resource-actions.js";
+import type * as resources from "./resource.js";
+
+/** An endpoint without its decorator. */
+type BrowserEndpoint = Pick<endpoint.AnyEndpoint, "method" | "path" | "name" | "url"> & {
+  readonly contract: endpoint.EndpointOptions | undefined;
+};
+
+function createEndpoint(
+  method: endpoint.Method,
+  path: string,
+  name: string | undefined,
+  contract?: endpoint.EndpointOptions,
+): BrowserEndpoint {
+  const full = joinPaths("", path);
+  return { method, path, name, contract, url: (...values) => fillTemplate(full, values) };
+}
+
+/** The types of the server's constructors hold for the values above, but for the decorator, which nothing in a browser calls. */
+function createConstructor(method: endpoint.Method): typeof endpoint.Get {
+  const create = (path: string, options: string | endpoint.EndpointOptions = {}): BrowserEndpoint =>
+    typeof options === "string"
+      ? createEndpoint(method, path, options)
+      : createEndpoint(method, path, options.name, options);
+  return create as unknown as typeof endpoint.Get;
+}
+
+export const Any = createConstructor("ANY");
+export const Delete = createConstructor("DELETE");
+export const Get = createConstructor("GET");
+export const Head = createConstructor("HEAD");
+export const Options = createConstructor("OPTIONS");
+export const Patch = createConstructor("PATCH");
+export const Post = createConstructor("POST");
+export const Put = createConstructor("PUT");
+
+export const routes = ((table: string, prefix: string, entries: Readonly<Record<string, BrowserEndpoint>>) =>
+  Object.fromEntries(
+    Object.entries(entries).map(([key, { method, path, name, contract }]) => [
+      key,
+      createEndpoint(method, joinPaths(prefix, path), name ?? (table === "" ? key : `${table}.${key}`), contract),
+    ]),
+  )) as unknown as typeof endpointTable.routes;
+
+export const resource = ((
+  name: string,
+  path: string,
+  { only, except }: { readonly only?: readonly string[]; readonly except?: readonly string[] } = {},
+) =>
+  Object.fromEntries(
+    Object.entries(ACTIONS)
+      .filter(([action]) => (only?.includes(action) ?? true) && except?.includes(action) !== true)
+      .map(([action, { method, path: end }]) => [
+        action,
+        createEndpoint(method, joinPaths(path, end), `${name}.${action}`),
+      ]),
+  )) as unknown as typeof resources.resource;
+
+export const guard = ((name: string, { scheme, refusals = [401, 403] }: GuardOptions = {}) => {
+  const definition = (...args: readonly unknown[]): object => ({ definition, args });
+  return Object.defineProperty(Object.assign(definition, { scheme, refusals }), "name", { value: name });
+}) as unknown as typeof guards.guard;

@@ -1,0 +1,78 @@
+/**
+ * The entry point `@stagecraft/framework/routes`: tables of endpoints, guards as values and the typed client. A front end may import it:
+ * it loads nothing of Node.
+ */
+export {
+  Any,
+  Delete,
+  Get,
+  Head,
+  Options,
+  Patch,
+  Post,
+  Put,
+  type AnyEndpoint,
+  type Endpoint,
+  type EndpointOptions,
+  type Method as HttpMethod,
+  type RouteOptions,
+} from "../endpoints/endpoint.js";
+export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
+export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";
+export {
+  content,
+  type Bytes,
+  type Content,
+  type ContentKind,
+  type EventOf,
+  type FileRule,
+  type FileRules,
+  type FilesOf,
+  type ReceivedEvent,
+  type PageValue,
+  type RedirectValue,
+} from "../endpoints/content.js";
+export type {
+  AddsOf,
+  ContentDeclaration,
+  ContextOf,
+  Contract,
+  ContractOptions,
+  InputOf,
+  OutputOf,
+  ParamsOf,
+  RequestOf,
+  ReturnsOf,
+} from "../endpoints/contract.js";
+export {
+  guard,
+  type Guard,
+  type GuardDefinition,
+  type GuardOptions,
+  type GuardUse,
+  type UncalledGuard,
+  type UsedGuard,
+} from "../endpoints/guard.js";
+export type { Names as PathNames, PathParameter, UrlArguments } from "../endpoints/path.js";
+export type {
+  CallResponse,
+  ProblemBody,
+  ProblemStatus,
+  ResultOf,
+  SuccessOf,
+  UndeclaredResponse,
+  UnexpectedResponse,
+} from "../endpoints/received.js";
+export type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
+export type { Json } from "../runtime/json-value.js";
+export {
+  client,
+  type EndpointCall,
+  type CallArguments,
+  type CallOptions,
+  type Client,
+  type RouteClientOptions,
+} from "../client/client.js";
+export type { CallInit } from "../client/call-request.js";
+export { ClientProblem } from "../client/client-problem.js";
+export type { RoutesManifest, ManifestEntry, ManifestKind } from "../client/manifest.js";
