@@ -9,6 +9,7 @@
  * Get("/", { guards: [role("admin")] });
  */
 import { markKind, refuseForeignCopy } from "../errors/copy.js";
+import { checkOptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { Context } from "../http/request/context.js";
@@ -66,14 +67,16 @@ export interface UsedGuard {
  *
  * @typeParam Adds the values that it adds to the context, as an object
  * @typeParam Args the arguments that an endpoint gives it
- * @throws FrameworkError `E_GUARD` for a name that is no text, or empty
+ * @throws FrameworkError `E_GUARD` for a name that is no text, or empty; `E_OPTION` for an unknown option
  */
 export function guard<Adds extends object = object, Args extends readonly unknown[] = []>(
   name: GuardName<Adds>,
-  { scheme, refusals = [401, 403] }: GuardOptions = {},
+  options: GuardOptions = {},
 ): Guard<Adds, Args> {
   if (typeof name !== "string" || name === "")
     throw createSetupError("E_GUARD", `guard(…) was given ${valueText(name)} for a name: give a text`);
+  checkOptionNames<GuardOptions>(options, { scheme: true, refusals: true }, `guard("${name}")`);
+  const { scheme, refusals = [401, 403] } = options;
   const use = (...args: Args): UsedGuard => ({ definition, args });
   const members = { name, scheme, refusals: Object.freeze([...refusals]) };
   const descriptors = Object.entries(members).map(([key, value]) => [key, { value, enumerable: true }]);

@@ -25,7 +25,6 @@ import {
 } from "@stagecraft/framework";
 import { double, expectLogLine, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { errorOf } from "../support/error-of.js";
-import { loadSecondCopy, type SecondCopy } from "../support/second-copy.js";
 import { startupErrorOf } from "../support/startup-error-of.js";
 import { Gate } from "../support/gate.js";
 
@@ -229,30 +228,6 @@ describe("a value that is no guard", () => {
     expect(errorOf(() => decorate(Step, { kind: "class", name: "Step" }))).to.include({ code: "E_DECORATOR_KIND" });
     expect(errorOf(() => decorate(Step.prototype, "field", undefined))).to.include({ code: "E_DECORATOR_KIND" });
     expect(errorOf(() => guard(""))).to.include({ code: "E_GUARD" });
-  });
-});
-
-describe("a guard of a second copy of the package", () => {
-  let copy: SecondCopy;
-  before(async () => {
-    copy = await loadSecondCopy();
-  });
-  after(() => copy[Symbol.dispose]());
-
-  it("is refused on an endpoint, with arguments and without, and under @Guards", () => {
-    const foreign = copy.guard<{ user: string }, [name?: string]>("signed-in");
-    for (const given of [foreign, foreign("ada")])
-      expect(errorOf(() => Get("/", { guards: [given] }))).to.include({ code: "E_TWO_COPIES" });
-    expect(errorOf(() => Guards(foreign))).to.include({ code: "E_TWO_COPIES" });
-  });
-
-  it("is refused where its @Guards stands above a method of a provider", () => {
-    class Foreign {
-      @copy.Guards(copy.guard<{ user: string }>("signed-in")) check() {
-        return { user: "" };
-      }
-    }
-    expect(faultsOf({ providers: [Foreign] }).join()).to.include("E_TWO_COPIES a decorator above Foreign.check");
   });
 });
 

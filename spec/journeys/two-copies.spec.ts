@@ -8,6 +8,7 @@ import {
   Controller,
   Events,
   Get,
+  Guards,
   inject,
   Inject,
   Injectable,
@@ -86,6 +87,7 @@ const METHOD_DECORATORS: Readonly<Record<string, (from: SecondCopy) => AnyDecora
   "@Any": ({ Any: decorator }) => decorator("/"),
   "@Middleware": ({ Middleware: decorator }) => decorator(Guard),
   "@On": ({ On: decorator, event: create }) => decorator(create("shown")),
+  "@Guards": ({ Guards: decorator, guard }) => decorator(guard("plain")),
   "@Handles": ({ Handles: decorator, job }) => decorator(job("show")),
   "@Every": ({ Every: decorator, schedule: create }) => decorator(create("show", "0 3 * * *")),
 };
@@ -128,6 +130,13 @@ const VALUES: readonly (readonly [title: string, subject: string, pass: (from: S
   ],
   ["a job under @Handles", "the job show", (from) => Handles(from.job("show"))],
   ["a schedule under @Every", "the job show", (from) => Every(from.schedule("show", "0 3 * * *"))],
+  ["a guard of an endpoint", "the guard plain", (from) => Get("/", { guards: [from.guard("plain")] })],
+  [
+    "a guard with arguments of a table",
+    "the guard role",
+    (from) => routes("", "/", {}, { guards: [from.guard<object, [string]>("role")("admin")] }),
+  ],
+  ["a guard under @Guards", "the guard plain", (from) => Guards(from.guard("plain"))],
   ["an event under @On", "the event shown", (from) => On(from.event("shown"))],
 ];
 

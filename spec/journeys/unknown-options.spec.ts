@@ -3,7 +3,7 @@
  * the compiler alone refuses it.
  */
 import { expect } from "chai";
-import { AppConfig, Get, Module, resource } from "@stagecraft/framework";
+import { AppConfig, Get, guard, Module, resource } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { errorOf } from "../support/error-of.js";
 
@@ -15,6 +15,7 @@ const thrown: readonly (readonly [what: string, make: () => unknown])[] = [
   ["new RedisCache", () => new RedisCache(misspelt)],
   ["@Module of Root", () => Module(misspelt)(class Root {})],
   ['Get("/")', () => Get("/", misspelt)],
+  ['guard("role")', () => guard("role", misspelt)],
   ['resource("photos")', () => resource("photos", "/photos", misspelt)],
 ];
 

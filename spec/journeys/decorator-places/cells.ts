@@ -34,6 +34,7 @@ export const DECORATORS: readonly Decorator[] = [
   toDecorator("On(shown)", "On(event)", "On(event)", "method"),
   toDecorator("Handles(send)", "Handles(job)", "Handles(job)", "method"),
   toDecorator("Every(nightly)", "Every(schedule)", "Every(schedule)", "method"),
+  toDecorator("Guards(plain)", "Guards(guard)", "Guards(guard)", "method"),
   toDecorator("Inject(Store)", "Inject", "Inject(token)", "parameter"),
 ];
 
@@ -150,11 +151,12 @@ function neededOf({ belongs }: Decorator): string {
 
 /** What the source of a cell uses. */
 export const PREAMBLE = `
-import { Application, Controller, Inject, Injectable, Middleware, Module, On, event, ${METHODS.join(", ")} } from "@stagecraft/framework";
+import { Application, Controller, Guards, Inject, Injectable, Middleware, Module, On, event, guard, ${METHODS.join(", ")} } from "@stagecraft/framework";
 import { Every, Handles, job, schedule } from "@stagecraft/framework/jobs";
 const shown = event("shown");
 const send = job("send");
 const nightly = schedule("nightly", "0 3 * * *");
+const plain = guard("plain");
 class Store {}
 class Guard { handle(_ctx: object, next: () => Promise<void>) { return next(); } }`;
 
