@@ -22,28 +22,28 @@ class Walker {
   walk(given: JsonSchema, value: unknown, path: string, report: (path: string) => void): unknown {
     if (typeof value !== "object" || value === null) return value;
     const schema = this.choose(given, value);
-    if (Array.isArray(value)) return value.map((item, at) => this.walkItem(schema, item, at, `${path}.${at}`, report));
+    if (Array.isArray(value))
+      return value.map((item, at) =>
+        isLeaf(item) ? item : this.walkMember(schema.prefixItems?.[at] ?? schema.items, item, `${path}.${at}`, report),
+      );
     // A value with `toJSON` becomes another value.
     if (schema.properties === undefined || "toJSON" in value) return this.walkRecord(schema, value, path, report);
     const declared: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(value)) {
-      const memberPath = `${path}.${name}`;
       const ofMember = Object.hasOwn(schema.properties, name) ? schema.properties[name] : schema.additionalProperties;
-      if (ofMember === undefined || ofMember === false) report(memberPath.slice(1));
-      else declared[name] = ofMember === true ? member : this.walk(ofMember, member, memberPath, report);
+      if (ofMember === undefined || ofMember === false) report(`${path}.${name}`.slice(1));
+      else declared[name] = isLeaf(member) ? member : this.walkMember(ofMember, member, `${path}.${name}`, report);
     }
     return declared;
   }
 
-  private walkItem(
-    schema: JsonSchema,
-    item: unknown,
-    at: number,
+  private walkMember(
+    schema: JsonSchema | boolean | undefined,
+    member: unknown,
     path: string,
     report: (path: string) => void,
   ): unknown {
-    const ofItem = schema.prefixItems?.[at] ?? schema.items;
-    return typeof ofItem === "object" ? this.walk(ofItem, item, path, report) : item;
+    return typeof schema === "object" ? this.walk(schema, member, path, report) : member;
   }
 
   private walkRecord(schema: JsonSchema, value: object, path: string, report: (path: string) => void): unknown {
@@ -59,6 +59,7 @@ class Walker {
   /** The schema that describes the value: of alternatives the first that fits, of parts their members together. */
   private choose(given: JsonSchema, value: object, depth = 0): JsonSchema {
     const schema = resolve(given, this.root);
+    if (schema.anyOf === undefined && schema.oneOf === undefined && schema.allOf === undefined) return schema;
     const { anyOf = [], oneOf = [], allOf = [] } = schema;
     if (depth === MAX_NESTING) return schema;
     const alternatives = [...anyOf, ...oneOf].map((each) => this.choose(each, value, depth + 1));
@@ -83,6 +84,10 @@ class Walker {
 }
 
 const MAX_NESTING = 8;
+
+function isLeaf(value: unknown): boolean {
+  return typeof value !== "object" || value === null;
+}
 
 function mergeParts(parts: readonly JsonSchema[]): JsonSchema {
   const all = parts.flatMap(({ properties }) => (properties === undefined ? [] : [properties]));
