@@ -6,6 +6,7 @@
  * const response = await app.post("/links", { json: { target: "https://example.com/" } });
  * const browser = app.withCookies();
  */
+import { client, type Client } from "../client/client.js";
 import type { Clock } from "../runtime/clock.js";
 import { CookieJar } from "./cookie-jar.js";
 import { toFields, type RequestOptions, type Transport } from "./transport.js";
@@ -70,6 +71,21 @@ export class TestClient {
     const { method = "GET", ...options } = given;
     if (this.csrf === undefined || SAFE.has(method)) return this.send(method, path, options);
     return this.send(method, path, await this.withToken(options, path, this.csrf));
+  }
+
+  /**
+   * The typed client of a table, as a front end calls it: with the cookies of this client, and with its CSRF token.
+   *
+   * @example
+   * const ada = (await app.withSession({ account: "ada" })).client(links);
+   * const link = await ada.show({ params: { id: 7 } });
+   */
+  client<T extends object>(table: T): Client<T> {
+    return client(table, {
+      origin: "",
+      fetch: (path, { method, headers, body, signal }) =>
+        this.request(path, { method, headers, ...(body !== undefined && { body }), ...(signal && { signal }) }),
+    });
   }
 
   /** A client with a separate cookie jar, which is empty at first. */

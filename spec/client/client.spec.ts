@@ -13,6 +13,7 @@ import {
   Module,
   NotFoundError,
   Post,
+  provide,
   redirect,
   Reply,
   Route,
@@ -22,6 +23,7 @@ import {
 } from "@stagecraft/framework";
 import { client, ClientProblem } from "@stagecraft/framework/routes";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
+import { UploadedFile, Uploads } from "@stagecraft/framework/uploads";
 import { until } from "../support/until.js";
 
 const Link = z.object({ id: z.int(), url: z.string(), at: z.date().optional() });
@@ -48,9 +50,35 @@ const links = routes("links", "/teams/{team}/links", {
   move: Post("/move", { responses: { 303: content.redirect() } }),
   busy: Get("/busy/now", { responses: { 200: content.text() } }),
   busyPost: Post("/busy/now", { responses: { 200: content.text() } }),
-  events: Get("/live/events"),
   traced: Get("/traced/now"),
 });
+
+const live = routes("live", "/live", {
+  photo: Post("/photo", {
+    body: content.multipart(z.object({ title: z.string() }), { photo: {}, others: { several: true, optional: true } }),
+    responses: { 200: z.object({ title: z.string(), names: z.array(z.string()) }) },
+  }),
+  events: Get("/events", { responses: { 200: content.events(z.object({ id: z.int(), at: z.date() })) } }),
+  lines: Get("/lines", { responses: { 200: content.jsonLines(z.object({ id: z.int() })) } }),
+  file: Get("/file", { responses: { 200: content.file("text/plain") } }),
+});
+
+/** The same paths without contracts. */
+const LIVE = new Routes([
+  Route.post("/live/photo", async (ctx) => {
+    const form = await ctx.uploads();
+    const files = [form["photo"], form["others"]].flat().filter((each) => each instanceof UploadedFile);
+    return { title: form["title"], names: files.map(({ name }) => name) };
+  }),
+  Route.get("/live/events", () =>
+    Reply.events(async function* () {
+      yield await Promise.resolve({ event: "link", data: { id: 1, at: new Date(0) }, id: "7" });
+      yield { data: { id: 2, at: new Date(0) } };
+    }),
+  ),
+  Route.get("/live/lines", () => Reply.text('{"id":1}\r\n\n{"id":2}')),
+  Route.get("/live/file", () => "text"),
+]);
 
 const busy = { left: 0, after: "0", requests: 0 };
 
@@ -98,18 +126,15 @@ class LinksController {
   @links.busyPost busyPost() {
     return takeBusy();
   }
-  @links.events events() {
-    return Reply.events(async function* () {
-      yield await Promise.resolve({ event: "link", data: { id: 1 }, id: "7" });
-      yield { data: "two\nlines" };
-    });
-  }
   @links.traced traced(ctx: ContextOf<typeof links.traced>) {
     return { traceparent: ctx.get("traceparent"), own: ctx.get("x-own") };
   }
 }
 
-@Module({ controllers: [LinksController] })
+@Module({
+  controllers: [LinksController],
+  providers: [provide(Uploads).useFactory(() => new Uploads())],
+})
 class App {}
 
 const team = { team: "a b" };
@@ -132,11 +157,12 @@ describe("the typed client", () => {
   let app: TestApp;
 
   before(async () => {
-    app = await testApp(Application.create(App).errorMapping());
+    app = await testApp(Application.create(App).routes(LIVE).errorMapping());
   });
   after(() => app.stop());
 
   const connect = () => client(links, { origin: app.url });
+  const connectLive = () => client(live, { origin: app.url });
 
   it("sends captures, query and headers, and leaves out undefined values", async () => {
     const body = await connect().index({
@@ -236,15 +262,42 @@ describe("the typed client", () => {
     expect(result.headers.get("location")).to.equal("/elsewhere");
   });
 
-  it("reads events as they arrive", async () => {
-    const events = (await connect().events({ params: team })) as AsyncIterable<unknown>;
-    const received: unknown[] = [];
-    for await (const each of events) received.push(each);
+  it("sends files of a multipart form", async () => {
+    const names = ["a.txt", "b.txt", "c.txt"];
+    const [photo = new File([], ""), ...others] = names.map((name) => new File(["x"], name, { type: "text/plain" }));
 
+    const received = await connectLive().photo({ body: { title: "äh", photo, others } });
+
+    expect(received).to.deep.equal({ title: "äh", names });
+  });
+
+  it("reads events as they arrive", async () => {
+    const received: unknown[] = [];
+    for await (const { event, data, id } of await connectLive().events()) {
+      const at: string = data.at;
+      received.push([event, data.id, at, id]);
+    }
+
+    const at = "1970-01-01T00:00:00.000Z";
     expect(received).to.deep.equal([
-      { event: "link", data: { id: 1 }, id: "7" },
-      { event: "message", data: "two\nlines", id: "7" },
+      ["link", 1, at, "7"],
+      ["message", 2, at, "7"],
     ]);
+  });
+
+  it("reads JSON lines, and stops where its loop ends", async () => {
+    const received: number[] = [];
+    for await (const { id } of await connectLive().lines()) received.push(id);
+    for await (const { id } of await connectLive().lines()) {
+      received.push(id);
+      break;
+    }
+
+    expect(received).to.deep.equal([1, 2, 1]);
+  });
+
+  it("receives a file as a blob", async () => {
+    expect(await (await connectLive().file()).text()).to.equal("text");
   });
 
   it("adds the headers of its options to each call, which may replace them", async () => {

@@ -1,4 +1,17 @@
-import { Application, Clock, provide, Route, Routes, type Context } from "@stagecraft/framework";
+import {
+  Application,
+  Clock,
+  type Context,
+  type ContextOf,
+  Controller,
+  Get,
+  Module,
+  Post,
+  provide,
+  Route,
+  Routes,
+  routes as createTable,
+} from "@stagecraft/framework";
 import { CsrfConfig, Session, SessionConfig } from "@stagecraft/framework/session";
 import { FakeClock, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
@@ -75,5 +88,34 @@ describe("a client with CSRF tokens", () => {
     await using app = await testApp(Application.create());
 
     expect(() => app.withCsrf()).to.throw("add it with .csrf(");
+  });
+});
+
+const names = createTable("names", "/names", { show: Get("/mine"), change: Post("/{name}") });
+
+@Controller(names)
+class Names {
+  @names.show async show(ctx: ContextOf<typeof names.show>) {
+    return { name: await Session.of(ctx).get("name") };
+  }
+  @names.change change(ctx: ContextOf<typeof names.change>) {
+    Session.of(ctx).put("name", ctx.params.name);
+  }
+}
+
+@Module({ controllers: [Names] })
+class NamesModule {}
+
+describe("a typed client of a table", () => {
+  it("has the session and the CSRF token of the client that made it", async () => {
+    const site = Application.create(NamesModule).session(SessionConfig.pages(KEY)).csrf(CsrfConfig.pages());
+    await using app = await testApp(site);
+    const ada = (await app.withSession({ name: "Ada" })).client(names);
+
+    await ada.change({ params: { name: "Grace" } });
+
+    expect(await ada.show()).to.deep.equal({ name: "Grace" });
+    expect(await app.client(names).show()).to.deep.equal({});
+    expect(await rejectionOf(app.client(names).change({ params: { name: "Eve" } }))).to.have.property("status", 403);
   });
 });
