@@ -5,7 +5,7 @@
  */
 
 /** In the order in which they are added. */
-export const PIECES = ["schemas", "import", "endpoint", "handler", "url"] as const;
+export const PIECES = ["schemas", "import", "endpoint", "handler", "url", "client"] as const;
 
 export type Piece = (typeof PIECES)[number];
 
@@ -20,6 +20,7 @@ export const created = (ctx: Context<"id">) => Reply.created(ctx.path, ctx.param
   endpoint: "",
   handler: "",
   url: "",
+  client: 'import { client } from "@stagecraft/framework/routes";',
 };
 
 /** @param last the last piece of the program */
@@ -37,6 +38,8 @@ function createPart(piece: Piece, table: number): string {
   const lines = Array.from({ length: PER_TABLE }, (_, entry) => line(table, entry)).join("\n");
   if (piece === "endpoint")
     return `export const t${table} = routes("t${table}", "/teams/{team}/t${table}", {\n${lines}\n});`;
+  if (piece === "client")
+    return `export async function call${table}() {\nconst api = client(t${table}, { origin: "" });\n${lines}\n}`;
   return piece === "handler" ? `export class C${table} {\n${lines}\n}` : lines;
 }
 
@@ -48,6 +51,8 @@ const LINES: Readonly<Partial<Record<Piece, (table: number, entry: number) => st
     `@t${table}.e${entry} async m${entry}({ input, params, user }: ContextOf<typeof t${table}.e${entry}>) {` +
     ` const { url, tags } = await Promise.resolve(input.body);` +
     ` return Reply.created("/", { id: params.id + params.team + user.id, url, tags }); }`,
+  client: (table, entry) =>
+    `(await api.e${entry}({ params: { team: "red", id: "7" }, body: { url: "n${table}" } })).tags.length;`,
   url: (table, entry) => `export const url${table}_${entry} = t${table}.e${entry}.url("red", "7");`,
 };
 
