@@ -25,18 +25,22 @@ export interface CallInit {
   readonly duplex?: "half";
 }
 
-/** @param fill creates the path of the values, in the order of the captures of the template */
-export function toUrl(
-  origin: string,
-  template: string,
-  { params = {}, query = {} }: CallParts,
-  fill: (...values: readonly PathParameter[]) => string,
-): string {
-  const search = new URLSearchParams();
-  fillForm(search, query);
-  const text = search.toString();
-  const names = [...template.matchAll(/\{\*?(\w+)\}/g)].map(([, name = ""]) => name);
-  return `${origin}${fill(...names.map((name) => params[name] as PathParameter))}${text && `?${text}`}`;
+/** The path of an endpoint, which is filled for each call. */
+export interface CallPath {
+  /** The names of the captures, in their order. */
+  readonly names: readonly string[];
+  fill(...values: readonly PathParameter[]): string;
+}
+
+export function listNames(template: string): readonly string[] {
+  return [...template.matchAll(/\{\*?(\w+)\}/g)].map(([, name = ""]) => name);
+}
+
+export function toUrl(origin: string, path: CallPath, { params = {}, query }: CallParts): string {
+  const url = origin + path.fill(...path.names.map((name) => params[name] as PathParameter));
+  if (query === undefined) return url;
+  const search = fillForm(new URLSearchParams(), query).toString();
+  return search === "" ? url : `${url}?${search}`;
 }
 
 /** @param added the headers of the client's options; those of the call replace them */

@@ -12,7 +12,7 @@
 import { fillTemplate } from "../endpoints/filled-path.js";
 import type { PathParameter } from "../endpoints/path.js";
 import type { CallResponse, UnexpectedResponse } from "../endpoints/received.js";
-import { type CallInit, type CallParts, toInit, toUrl } from "./call-request.js";
+import { type CallInit, type CallParts, listNames, toInit, toUrl } from "./call-request.js";
 import { readResponse } from "./call-response.js";
 import { ClientProblem } from "./client-problem.js";
 import { type CalledEndpoint, type RoutesManifest, type ManifestEntry, toManifestEntry } from "./manifest.js";
@@ -68,10 +68,13 @@ type Called = CalledEndpoint | ManifestEntry;
 
 function createCall(called: Called, options: RouteClientOptions): object {
   const entry = "url" in called ? toManifestEntry(called) : called;
-  const fill = (...values: readonly PathParameter[]): string =>
-    "url" in called ? called.url(...values) : fillTemplate(entry.path, values);
+  const path = {
+    names: listNames(entry.path),
+    fill: (...values: readonly PathParameter[]) =>
+      "url" in called ? called.url(...values) : fillTemplate(entry.path, values),
+  };
   const result = async (parts: CallParts = {}): Promise<ClientResponse> =>
-    send(entry, toUrl(options.origin, entry.path, parts, fill), parts, options);
+    send(entry, toUrl(options.origin, path, parts), parts, options);
   const call = async (parts?: CallParts): Promise<unknown> => {
     const outcome = await result(parts);
     if (outcome.status !== "unexpected" && outcome.status < 400) return outcome.body;

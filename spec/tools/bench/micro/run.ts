@@ -3,6 +3,7 @@
 import { markdownTable } from "../table.js";
 import { admissionComparisons } from "./admission.js";
 import { cacheComparisons } from "./cache.js";
+import { clientComparisons } from "./client.js";
 import { compare, type Comparison, MICRO_COLUMNS } from "./comparison.js";
 import { contractComparisons } from "./contract.js";
 import { flowComparisons } from "./flow.js";
@@ -15,6 +16,7 @@ const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
   log: logComparisons,
   flow: flowComparisons,
   cache: cacheComparisons,
+  client: clientComparisons,
   contract: contractComparisons,
 };
 
