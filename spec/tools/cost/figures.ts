@@ -3,7 +3,7 @@
  * machine; these are. A cost above its figure and the tolerance is a failure; a cost below asks for a new figure.
  */
 
-export const SCENARIOS = ["hello", "param", "full", "echo"] as const;
+export const SCENARIOS = ["hello", "param", "full", "echo", "echo-schema"] as const;
 
 export type Scenario = (typeof SCENARIOS)[number];
 
