@@ -88,7 +88,7 @@ export interface ReplyValue<S extends number, B> {
 }
 
 /** The compiler turns the numbers of an object that is spread into another one into texts. */
-type StatusOf<K> = K extends number ? K : K extends `${infer S extends number}` ? S : never;
+export type StatusOf<K> = K extends number ? K : K extends `${infer S extends number}` ? S : never;
 
 export type SuccessStatus = 200 | 201 | 202 | 203 | 204 | 205 | 206;
 

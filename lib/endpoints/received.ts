@@ -5,7 +5,7 @@
 import type { FieldError } from "../errors/framework-error.js";
 import type { Json } from "../runtime/json-value.js";
 import type { Content } from "./content.js";
-import type { SuccessStatus } from "./contract.js";
+import type { StatusOf, SuccessStatus } from "./contract.js";
 
 /** The type of a response for the client: of JSON the input of its schema, because the server sends the value of its handler. */
 type ReceivedOf<D> = D extends {
@@ -18,9 +18,12 @@ type ReceivedOf<D> = D extends {
 
 type ResolvedStatus = SuccessStatus | 301 | 302 | 303 | 307 | 308;
 
+/** A spread object has its statuses as texts in the eyes of the compiler. */
+type ResolvedKey<R> = keyof R & (ResolvedStatus | `${ResolvedStatus}`);
+
 /** The body with which a call resolves; `unknown` without `responses`. */
 export type SuccessOf<O> = O extends { readonly responses: infer R }
-  ? { [S in keyof R & ResolvedStatus]: ReceivedOf<R[S]> }[keyof R & ResolvedStatus]
+  ? { [K in ResolvedKey<R>]: ReceivedOf<R[K]> }[ResolvedKey<R>]
   : unknown;
 
 /** A response with one of the declared statuses. */
@@ -60,5 +63,8 @@ export type UndeclaredResponse = CallResponse<ProblemStatus, ProblemBody> | Unex
 
 /** The responses by their status, and those that no contract declares. */
 export type ResultOf<O> = O extends { readonly responses: infer R }
-  ? { [S in keyof R & number]: CallResponse<S, ReceivedOf<R[S]>> }[keyof R & number] | UndeclaredResponse
+  ? { [K in keyof R]: CallResponse<ReceivedStatus<K, R[K]>, ReceivedOf<R[K]>> }[keyof R] | UndeclaredResponse
   : CallResponse;
+
+/** A part of a file needs no declaration. */
+type ReceivedStatus<K, D> = D extends Content<"file"> ? StatusOf<K> | 206 : StatusOf<K>;

@@ -8,6 +8,8 @@ import { routes } from "../../lib/endpoints/endpoint-table.js";
 
 const Link = z.object({ id: z.int(), at: z.date(), note: z.string().optional(), size: z.number().default(1) });
 
+const taken = { 409: z.object({ taken: z.string() }) };
+
 const links = routes("links", "/links", {
   home: Get("/"),
   find: Get("/find", { query: z.object({ page: z.int().optional() }), responses: { 200: z.array(Link) } }),
@@ -15,9 +17,10 @@ const links = routes("links", "/links", {
   store: Post("/{team}", {
     params: { team: z.int() },
     body: z.object({ url: z.url(), open: z.boolean().default(true) }),
-    responses: { 200: Link, 201: z.object({ made: z.boolean() }), 409: z.object({ taken: z.string() }) },
+    responses: { 200: Link, 201: z.object({ made: z.boolean() }), ...taken },
   }),
   gone: Delete("/{id}", { responses: { 204: content.none() } }),
+  file: Get("/file", { responses: { 200: content.file() } }),
   live: Get("/live", { responses: { 200: content.events(Link) } }),
 });
 
@@ -52,6 +55,8 @@ export async function gives(): Promise<void> {
     const at: string = data.at;
     void [at, id];
   }
+  const file = await api.file.result();
+  if (file.status === 206) void file.body.size;
   void [text, note, date, none];
 }
 
