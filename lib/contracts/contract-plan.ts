@@ -12,10 +12,11 @@ import { isSchema, type Schema } from "../runtime/standard-schema.js";
 import { compileDeclaredMembers } from "./declared-members.js";
 import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
-import { NoJsonSchema, readJsonSchema } from "./json-schema.js";
+import { findFormChange, isObjectOrList, NoJsonSchema, readJsonSchema } from "./json-schema.js";
 import { type BodyContent, createBodyContent } from "./request-body.js";
 import { createInputReader, type InputParts, type InputReader, type TextSchema } from "./request-input.js";
 import { createResponseCheck, type ResponseCheck, type ResponsePlan } from "./response-check.js";
+import { isContent } from "./response-content.js";
 import { compileWireValue, keepTexts, type WireConverter } from "./wire-value.js";
 
 /** A route with a contract, with all prefixes. */
@@ -126,15 +127,15 @@ export class ContractPlan {
       if (content === undefined)
         this.refuse(
           "body",
-          "its content is neither a schema nor one that a request has",
-          "give a schema, or content.form, content.text or content.bytes",
+          "its content is neither a schema nor one that a request of its media type has",
+          "give a schema for JSON, or content.form, content.multipart, content.text or content.bytes",
         );
       return content ?? [];
     });
   }
 
   private compileResponses(): readonly ResponsePlan[] {
-    return Object.entries(this.contract.responses ?? {}).map(([status, content]) => {
+    return Object.entries(this.contract.responses ?? {}).flatMap(([status, content]) => {
       const isKnown = /^[2-5]\d\d$/.test(status) && (isSchema(content) || content instanceof Content);
       if (!isKnown)
         this.refuse(
@@ -142,16 +143,30 @@ export class ContractPlan {
           "it is no status with a content",
           "give statuses from 200 to 599, each with a schema or a content",
         );
-      return { status: Number(status), content, members: this.compileMembers(content, `responses.${status}`) };
+      return isKnown ? [this.compileResponse(Number(status), content)] : [];
     });
   }
 
-  private compileMembers(content: ContentDeclaration, part: string): ResponsePlan["members"] {
-    if (!isSchema(content)) return undefined;
-    const schema = readJsonSchema(content, "input");
-    if (!(schema instanceof NoJsonSchema)) return compileDeclaredMembers(schema);
-    this.warn(part, `undeclared members of the response are not found: ${schema.reason}`);
-    return undefined;
+  private compileResponse(status: number, content: ContentDeclaration): ResponsePlan {
+    const part = `responses.${status}`;
+    const schema = isSchema(content) ? content : content.schema;
+    if (schema === undefined) {
+      const isSentAsIs = isContent(content, "none", "page", "redirect");
+      return { status, content, members: undefined, isSentAsIs };
+    }
+    const sent = readJsonSchema(schema, "input");
+    const isSentAsIs = isSchema(content) && status === 200 && isObjectOrList(sent);
+    if (sent instanceof NoJsonSchema) {
+      this.warn(part, `undeclared members of the response are not found: ${sent.reason}`);
+      return { status, content, members: undefined, isSentAsIs };
+    }
+    const change = findFormChange(sent, readJsonSchema(schema, "output"));
+    if (change !== undefined)
+      this.warnings.push({
+        message: `a schema changes the JSON form of a response at ${change}; the value of the handler is sent, and the output of the schema is not`,
+        fields: { route: this.title, part },
+      });
+    return { status, content, members: compileDeclaredMembers(sent), isSentAsIs };
   }
 
   private compileText(schema: Schema | undefined, part: string): TextSchema | undefined {

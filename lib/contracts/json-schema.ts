@@ -63,3 +63,60 @@ function find(reference: string, root: JsonSchema): JsonSchema {
     found = Object(found)[decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~")];
   return typeof found === "object" && found !== null ? found : {};
 }
+
+/** Whether every value of the schema is an object or a list, which a handler may return as it is. */
+export function isObjectOrList(schema: JsonSchema | NoJsonSchema): boolean {
+  return !(schema instanceof NoJsonSchema) && (schema.type === "object" || schema.type === "array");
+}
+
+/**
+ * Finds the first place where the two sides of a schema have other JSON types, as a transform makes them; a default is no change. Returns
+ * the path of the place.
+ */
+export function findFormChange(input: JsonSchema, output: JsonSchema | NoJsonSchema): string | undefined {
+  if (output instanceof NoJsonSchema) return `a transform: ${output.reason}`;
+  return new FormComparison(input, output).find(input, output, "", 0);
+}
+
+class FormComparison {
+  constructor(
+    private readonly inputRoot: JsonSchema,
+    private readonly outputRoot: JsonSchema,
+  ) {}
+
+  find(given: JsonSchema, made: JsonSchema, path: string, depth: number): string | undefined {
+    if (depth > MAX_COMPARED_DEPTH) return undefined;
+    const input = resolve(given, this.inputRoot);
+    const output = resolve(made, this.outputRoot);
+    if (listTypes(input) !== listTypes(output)) return path.slice(1) || "its root";
+    for (const [name, one, other] of pairSchemas(input, output)) {
+      const found = this.find(one, other, name === undefined ? path : `${path}.${name}`, depth + 1);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+/** Schemas may contain themselves. */
+const MAX_COMPARED_DEPTH = 8;
+
+function listTypes({ type }: JsonSchema): string {
+  return [type ?? []].flat().toSorted().join();
+}
+
+type SchemaPair = readonly [name: string | undefined, input: JsonSchema, output: JsonSchema];
+
+function* pairSchemas(input: JsonSchema, output: JsonSchema): Generator<SchemaPair> {
+  for (const [name, one] of Object.entries(input.properties ?? {})) {
+    const other = output.properties?.[name];
+    if (other !== undefined) yield [name, one, other];
+  }
+  if (typeof input.items === "object" && typeof output.items === "object") yield ["0", input.items, output.items];
+  if (typeof input.additionalProperties === "object" && typeof output.additionalProperties === "object")
+    yield ["*", input.additionalProperties, output.additionalProperties];
+  for (const part of ["anyOf", "oneOf", "allOf"] as const)
+    for (const [at, one] of (input[part] ?? []).entries()) {
+      const other = output[part]?.[at];
+      if (other !== undefined) yield [undefined, one, other];
+    }
+}

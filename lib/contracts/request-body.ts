@@ -6,6 +6,7 @@ import {
   copyBytes,
   findOtherType,
   getMediaType,
+  isJsonType,
   readForm,
   readNestedJson,
   readText,
@@ -14,6 +15,7 @@ import { createUnsupportedTypeError } from "../http/body/unsupported-type.js";
 import type { Context } from "../http/request/context.js";
 import { Content } from "../endpoints/content.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
+import { createFormSchema, toUploadLimits } from "./multipart-body.js";
 import { keepTexts, type WireConverter } from "./wire-value.js";
 
 /** One content of a body. */
@@ -27,20 +29,31 @@ export interface BodyContent {
 
 const JSON_TYPE = "application/json";
 
-/** @returns `undefined` for a declaration that no body can have */
+/** @returns `undefined` for a declaration that no body can have, or none of its media type */
 export function createBodyContent(
   declared: unknown,
   compile: (schema: Schema) => WireConverter,
   type?: string,
 ): BodyContent | undefined {
-  if (isSchema(declared))
+  if (isSchema(declared)) {
+    if (type !== undefined && !isJsonType(type)) return undefined;
     return { type: type ?? JSON_TYPE, schema: declared, convert: keepTexts, read: readNestedJson };
+  }
   if (!(declared instanceof Content)) return undefined;
-  const { kind, schema } = declared;
+  const { kind, schema, files = {} } = declared;
   const expected = type ?? declared.type ?? "";
+  if (schema !== undefined && expected !== declared.type) return undefined;
   const shared = { type: expected, schema, convert: keepTexts };
   if (kind === "form" && schema !== undefined)
     return { ...shared, convert: compile(schema), read: (ctx) => readForm(ctx) };
+  if (kind === "multipart" && schema !== undefined) {
+    const limits = toUploadLimits(files, declared.limits);
+    return {
+      ...shared,
+      schema: createFormSchema(schema, compile(schema), files),
+      read: (ctx) => refuseOther(ctx, expected) ?? ctx.uploadReader.readUploads(ctx, undefined, limits),
+    };
+  }
   if (kind === "text") return { ...shared, read: (ctx) => refuseOther(ctx, expected) ?? readText(ctx) };
   if (kind === "bytes") return { ...shared, read: (ctx) => refuseOther(ctx, expected) ?? copyBytes(ctx) };
   return undefined;

@@ -3,9 +3,8 @@
  * body. All faults of all parts are one 422, by paths such as `body.url` and `query.page`. A body that cannot be read is a 400, 413 or 415.
  */
 import type { Handler } from "../endpoints/handler.js";
-import { ValidationError } from "../errors/framework-error.js";
 import { readSearch } from "../http/body/body-reader.js";
-import { addFieldErrors, createFieldErrors, type FieldErrors } from "../http/body/validate.js";
+import { addFieldErrors, createFieldErrors, type FieldErrors, InputValidationError } from "../http/body/validate.js";
 import { isPromise } from "../http/middleware.js";
 import type { Context } from "../http/request/context.js";
 import { getQuery } from "../http/request/request-target.js";
@@ -137,7 +136,7 @@ class InputReading {
   /** Calls the handler. @throws ValidationError with the faults of all parts */
   finish(handler: Handler): unknown {
     const { ctx, errors, params, input } = this;
-    if (errors !== undefined) throw new ValidationError(errors);
+    if (errors !== undefined) throw new InputValidationError(errors);
     if (params !== undefined) ctx.bindParams(params);
     ctx.bindInput(input);
     return handler(ctx);

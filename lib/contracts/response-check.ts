@@ -14,15 +14,18 @@ import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
 import { Deferred } from "../http/response/returned-value.js";
 import { isResponse } from "../http/response/web-values.js";
-import { isSchema, type SchemaIssue, type SchemaResult } from "../runtime/standard-schema.js";
+import type { SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
 import type { DeclaredMembers } from "./declared-members.js";
+import { convertStream, hasContent, isContent, toReply } from "./response-content.js";
 
 /** One declared status. */
 export interface ResponsePlan {
   readonly status: number;
   readonly content: ContentDeclaration;
-  /** `undefined` where the content has no JSON Schema. */
+  /** Of JSON, of the data of an event, or of a line. `undefined` where the content has no JSON Schema. */
   readonly members: DeclaredMembers | undefined;
+  /** Whether the framework sends a plain value of the handler as JSON of status 200 by itself. */
+  readonly isSentAsIs: boolean;
 }
 
 /** Converts the value of a handler into the value that is sent. */
@@ -39,18 +42,24 @@ export function createResponseCheck(
 ): ResponseCheck | undefined {
   const success = plans.filter(({ status }) => status >= 200 && status < 300);
   const plain = success.length === 1 ? success[0] : undefined;
-  const needsStatus = plain !== undefined && plain.status !== 200;
-  if (mode === "send" && !needsStatus) return undefined;
-  const convert = mode === "strip" ? strip : mode === "check" ? createChecker(route) : undefined;
+  const wrapped = plain?.isSentAsIs === false ? plain : undefined;
+  const hasStreams = plans.some(({ content }) => isContent(content, "events", "json-lines"));
+  if (mode === "send" && wrapped === undefined && !hasStreams) return undefined;
+  const converters = new Map(plans.map((plan) => [plan, createConverter(plan, mode, route)]));
   return (ctx, value) => {
-    const given = needsStatus && isPlain(ctx, value) ? Reply.json(value, plain.status) : value;
-    return convert === undefined ? given : convert(findPlan(plans, plain, ctx, given), given, ctx);
+    // The handler has written the response to the context itself.
+    if (value === undefined && ctx.hasResponse) return value;
+    const given = wrapped !== undefined && isPlain(ctx, value) ? toReply(wrapped, value) : value;
+    const plan = findPlan(plans, plain, ctx, given);
+    if (plan !== undefined) return converters.get(plan)?.(given);
+    if (mode !== "check") return given;
+    throw createError(route, `${describeStatus(given, ctx)}, which "responses" does not declare`);
   };
 }
 
-/** Whether the contract decides the status of a value. */
+/** Whether the contract decides the status and the media type of a value. */
 function isPlain(ctx: Context, value: unknown): boolean {
-  if (value === undefined || value === null || ctx.givenStatus !== undefined) return false;
+  if (value === undefined || ctx.givenStatus !== undefined) return false;
   return !(value instanceof Reply || value instanceof Deferred || isResponse(Object(value)));
 }
 
@@ -62,58 +71,70 @@ function findPlan(
 ): ResponsePlan | undefined {
   if (value instanceof Deferred) return plans.find(({ content }) => isContent(content, "redirect", "page"));
   const status = value instanceof Reply ? value.statusCode : ctx.givenStatus;
-  if (status !== undefined) return plans.find((plan) => plan.status === status);
+  if (status !== undefined) return plans.find((plan) => plan.status === status) ?? findFilePlan(plans, status);
   return value === undefined ? (plans.find(({ content }) => isContent(content, "none")) ?? plain) : plain;
 }
 
-function isContent(declared: ContentDeclaration, ...kinds: readonly Content["kind"][]): boolean {
-  return declared instanceof Content && kinds.includes(declared.kind);
+/** A file has two more statuses: 206 for a range of it, and 304 where it has not changed. */
+function findFilePlan(plans: readonly ResponsePlan[], status: number): ResponsePlan | undefined {
+  return status === 206 || status === 304 ? plans.find(({ content }) => isContent(content, "file")) : undefined;
 }
 
-/** Leaves out the members that the schema does not declare. */
-function strip(plan: ResponsePlan | undefined, value: unknown): unknown {
-  if (plan?.members === undefined) return value;
-  if (!(value instanceof Reply)) return plan.members(value, ignore);
-  return value.isJson && !(value.value instanceof Problem) ? value.withValue(plan.members(value.value, ignore)) : value;
+/** Checks or strips the value of one status. */
+function createConverter(plan: ResponsePlan, mode: ResponseMode, route: string): (value: unknown) => unknown {
+  const { content } = plan;
+  const convert = createPayloadConverter(plan, mode, route);
+  if (content instanceof Content && (content.kind === "events" || content.kind === "json-lines"))
+    return (value) => convertStream(content, value, convert) ?? refuseContent(plan, mode, route, value);
+  if (content instanceof Content)
+    return (value) => (hasContent(content, value) ? value : refuseContent(plan, mode, route, value));
+  return (value) => {
+    // A problem is sent whole: its members are those that the application has chosen.
+    if (mode === "strip" && getValue(value) instanceof Problem) return value;
+    const converted = convert?.(getPayload(value));
+    if (isPromise(converted)) return Promise.resolve(converted).then(() => value);
+    if (mode !== "strip") return value;
+    if (!(value instanceof Reply)) return converted;
+    return value.isJson ? value.withValue(converted) : value;
+  };
 }
 
-function ignore(): void {}
-
-function createChecker(route: string): (plan: ResponsePlan | undefined, value: unknown, ctx: Context) => unknown {
-  return (plan, value, ctx) => {
-    // The handler has written the response to the context itself.
-    if (value === undefined && ctx.hasResponse) return value;
-    if (plan === undefined)
-      throw createError(route, `${describeStatus(value, ctx)}, which "responses" does not declare`);
-    const { content, members, status } = plan;
-    const payload = getPayload(value);
-    if (!isSchema(content)) {
-      if (!hasContent(content, value, payload))
-        throw createError(route, `a value for ${status} that is not its content, ${content.kind}`);
-      return value;
-    }
+/** @returns the value as it is sent: without undeclared members in a release build that strips, unchanged in a debug build */
+function createPayloadConverter(
+  { members, content, status }: ResponsePlan,
+  mode: ResponseMode,
+  route: string,
+): ((payload: unknown) => unknown) | undefined {
+  if (mode === "send") return undefined;
+  if (mode === "strip") return (payload) => (members === undefined ? payload : members(payload, ignore));
+  const schema = content instanceof Content ? content.schema : content;
+  return (payload) => {
     members?.(payload, (path) => {
       throw createError(route, `a value for ${status} with the undeclared member ${path}`);
     });
-    const result = content["~standard"].validate(payload);
-    const end = (settled: SchemaResult<unknown>): unknown => {
-      if (settled.issues === undefined) return value;
+    const result = schema?.["~standard"].validate(payload);
+    const end = (settled: SchemaResult<unknown> | undefined): unknown => {
+      if (settled?.issues === undefined) return payload;
       throw createError(route, `a value for ${status} that its schema refuses at ${listPaths(settled.issues)}`);
     };
     return isPromise(result) ? Promise.resolve(result).then(end) : end(result);
   };
 }
 
-function getPayload(value: unknown): unknown {
-  const payload = value instanceof Reply ? value.value : value;
-  return payload instanceof Problem ? payload.toJSON() : payload;
+function ignore(): void {}
+
+function refuseContent({ content, status }: ResponsePlan, mode: ResponseMode, route: string, value: unknown): unknown {
+  if (mode !== "check" || !(content instanceof Content)) return value;
+  throw createError(route, `a value for ${status} that is not its content, ${content.kind}`);
 }
 
-function hasContent({ kind }: Content, value: unknown, payload: unknown): boolean {
-  if (kind === "none") return payload === undefined;
-  if (kind === "text") return typeof payload === "string";
-  if (kind === "redirect" || kind === "page") return value instanceof Deferred;
-  return payload !== undefined && payload !== null;
+function getValue(value: unknown): unknown {
+  return value instanceof Reply ? value.value : value;
+}
+
+function getPayload(value: unknown): unknown {
+  const payload = getValue(value);
+  return payload instanceof Problem ? payload.toJSON() : payload;
 }
 
 function listPaths(issues: readonly SchemaIssue[]): string {

@@ -10,7 +10,7 @@ export type {
   StorageOptions,
   StoragePutOptions,
 } from "../storage/storage-options.js";
-export type { StorageDownloadOptions } from "../storage/storage-download.js";
+export type { DownloadReply, StorageDownloadOptions } from "../storage/storage-download.js";
 export { StorageUrls, type StorageUrlOptions } from "../storage/storage-urls.js";
 export type { ScopeRequest } from "../lifecycle/work-scope.js";
 export {

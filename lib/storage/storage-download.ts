@@ -4,6 +4,7 @@
  * A stored file comes from a client, so the response prevents a browser from running it with the rights of the site: the file is saved and
  * not shown, its type is not guessed, and a document that is shown nevertheless is sandboxed.
  */
+import type { Readable } from "node:stream";
 import { FrameworkError } from "../errors/framework-error.js";
 import { formatContentDisposition } from "../http/response/content-disposition.js";
 import {
@@ -18,6 +19,9 @@ import { Reply } from "../http/response/reply.js";
 import { StorageRangeError, StoredFileMissingError } from "./storage-errors.js";
 import type { OpenedFile, StorageRange, StoredFile } from "./storage-files.js";
 import type { ScopeRequest } from "../lifecycle/work-scope.js";
+
+/** A file whole, a range of it, or no bytes where it has not changed. */
+export type DownloadReply = Reply<200 | 206 | 304, Readable | Uint8Array | undefined>;
 
 export interface StorageDownloadOptions {
   /** The name for the client's disk. The name may come from a client: unsafe characters are removed. */
@@ -44,7 +48,7 @@ export async function createDownloadReply(
   key: string,
   disposition: string,
   request: ScopeRequest | undefined,
-): Promise<Reply> {
+): Promise<DownloadReply> {
   if (request !== undefined && isConditional(request)) {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
       const reply = await createConditionalReply(source, key, disposition, request);
@@ -65,7 +69,7 @@ async function createConditionalReply(
   key: string,
   disposition: string,
   { method, headers }: ScopeRequest,
-): Promise<Reply | undefined> {
+): Promise<DownloadReply | undefined> {
   const file = await source.stat(key);
   if (file === undefined) throw new StoredFileMissingError();
   const validators = toValidators(file);
@@ -87,10 +91,10 @@ export function toDisposition({ name, inline }: StorageDownloadOptions): string 
   return formatContentDisposition(name, inline === true);
 }
 
-function createReply({ file, body }: OpenedFile, disposition: string, range?: Required<StorageRange>): Reply {
+function createReply({ file, body }: OpenedFile, disposition: string, range?: Required<StorageRange>): DownloadReply {
   // The response waits a short time for the first chunk of a stream, which an empty stream does not have.
   if (file.size === 0) body.destroy();
-  const whole = withFileHeaders(Reply.of(file.size === 0 ? "" : body, file.type), file, disposition);
+  const whole = withFileHeaders(Reply.of(file.size === 0 ? new Uint8Array() : body, file.type), file, disposition);
   if (range === undefined) return withLength(whole, file.size);
   const { first, length } = range;
   return withLength(whole.status(206), length).header(
@@ -99,7 +103,7 @@ function createReply({ file, body }: OpenedFile, disposition: string, range?: Re
   );
 }
 
-function withFileHeaders(reply: Reply, file: StoredFile, disposition: string): Reply {
+function withFileHeaders<S extends number, B>(reply: Reply<S, B>, file: StoredFile, disposition: string): Reply<S, B> {
   return reply
     .header("Content-Type", file.type)
     .header("Content-Disposition", disposition)
@@ -110,7 +114,7 @@ function withFileHeaders(reply: Reply, file: StoredFile, disposition: string): R
     .header("Last-Modified", toValidators(file).lastModified);
 }
 
-function withLength(reply: Reply, length: number): Reply {
+function withLength<S extends number, B>(reply: Reply<S, B>, length: number): Reply<S, B> {
   return reply.header("Accept-Ranges", "bytes").header("Content-Length", String(length));
 }
 

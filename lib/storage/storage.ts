@@ -21,7 +21,12 @@ import type { Reply } from "../http/response/reply.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
-import { toDisposition, createDownloadReply, type StorageDownloadOptions } from "./storage-download.js";
+import {
+  toDisposition,
+  createDownloadReply,
+  type DownloadReply,
+  type StorageDownloadOptions,
+} from "./storage-download.js";
 import { StoredFileMissingError } from "./storage-errors.js";
 import type { OpenedFile, SignedUpload, StorageFiles, StorageListing, StoredFile } from "./storage-files.js";
 import { checkMediaType, checkMetadata, checkStorageKey, checkStoragePrefix } from "./storage-key.js";
@@ -180,7 +185,7 @@ export abstract class Storage extends Subsystem {
    *
    * @throws StoredFileMissingError (404); StorageRangeError (416); FrameworkError `E_STORAGE_PRECONDITION` (412); as `get`
    */
-  download(key: string, options: StorageDownloadOptions = {}): Promise<Reply> {
+  download(key: string, options: StorageDownloadOptions = {}): Promise<DownloadReply> {
     const request = options.request ?? currentWorkScope()?.incoming;
     return markHandled(createDownloadReply(this, key, toDisposition(options), request));
   }

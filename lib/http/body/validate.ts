@@ -15,6 +15,23 @@ export async function validate(schema: Schema, value: unknown): Promise<unknown>
   throw new ValidationError(addFieldErrors(createFieldErrors(), result.issues, value));
 }
 
+/** The faults of a request that the contract of its endpoint refuses. Their paths start with the part: `body.url`. */
+export class InputValidationError extends ValidationError {
+  constructor(errors: FieldErrors) {
+    super(errors);
+    this.name = ValidationError.name;
+  }
+}
+
+/** The faults by the names of the fields of the form, which do not name the part of the request. */
+export function getFormErrors(error: ValidationError): ValidationError["errors"] {
+  if (!(error instanceof InputValidationError)) return error.errors;
+  const fields = createFieldErrors();
+  for (const [path, faults] of Object.entries(error.errors))
+    fields[path.replace(/^(?:body|query)(?:\.|$)/, "")] = [...faults];
+  return fields;
+}
+
 export function createFieldErrors(): FieldErrors {
   return Object.create(null) as FieldErrors;
 }

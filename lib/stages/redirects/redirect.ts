@@ -11,6 +11,7 @@
 import { ValidationError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
 import type { FormFields } from "../../http/body/form-fields.js";
+import { getFormErrors } from "../../http/body/validate.js";
 import { Deferred } from "../../http/response/returned-value.js";
 import { toSafePath } from "../../http/request/safe-path.js";
 import type { AnyEndpoint } from "../../endpoints/endpoint.js";
@@ -111,10 +112,11 @@ export class Redirect extends Deferred {
   }
 }
 
-function toFirstMessages({ errors }: ValidationError): FieldMessages {
+function toFirstMessages(error: ValidationError): FieldMessages {
   // Paths come from the request. Without a prototype, a path such as `__proto__` has no special meaning.
   const messages = Object.create(null) as Record<string, string>;
-  for (const [path, [first]] of Object.entries(errors)) messages[path] = first?.message ?? first?.code ?? "invalid";
+  for (const [path, [first]] of Object.entries(getFormErrors(error)))
+    messages[path] = first?.message ?? first?.code ?? "invalid";
   return messages;
 }
 

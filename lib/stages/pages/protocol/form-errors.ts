@@ -4,6 +4,7 @@
  */
 import { ValidationError, type FieldError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
+import { getFormErrors } from "../../../http/body/validate.js";
 import { findRefusal } from "../../../http/failures/refuse.js";
 import { DEFAULT_BAG, FlashPort } from "../../session/flash-port.js";
 import { redirectTo, findReferer, getShownUrl, type PagesSite } from "./inertia-redirect.js";
@@ -20,7 +21,7 @@ export function redirectBackWithErrors(ctx: Context, { errorBag }: PageRequest, 
   if (!(error instanceof ValidationError) || flash === undefined) return;
   const back = findReferer(ctx, site) ?? (site.routes.find("GET", ctx.path) && getShownUrl(ctx));
   if (back === undefined) return;
-  flash.addErrors(firstMessages(error.errors), errorBag ?? DEFAULT_BAG);
+  flash.addErrors(firstMessages(getFormErrors(error)), errorBag ?? DEFAULT_BAG);
   redirectTo(ctx, back);
 }
 

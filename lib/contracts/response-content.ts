@@ -1,0 +1,109 @@
+/**
+ * The contents of responses that are not JSON: how a plain value of a handler becomes a reply of its status and media type, whether a value
+ * is of a content, and the events and lines of a stream, one by one.
+ */
+import { Content, type ContentKind } from "../endpoints/content.js";
+import type { ContentDeclaration } from "../endpoints/contract.js";
+import { EventBody, type EventIterable, type ServerSentEvent } from "../http/response/event-stream.js";
+import { isAsyncIterable } from "../http/response/iterable-stream.js";
+import { toJsonText } from "../http/response/json-text.js";
+import { Reply } from "../http/response/reply.js";
+import { Deferred } from "../http/response/returned-value.js";
+import { isPromise } from "../http/middleware.js";
+
+export function isContent(declared: ContentDeclaration, ...kinds: readonly ContentKind[]): boolean {
+  return declared instanceof Content && kinds.includes(declared.kind);
+}
+
+/** The reply for a plain value of the one status of success; the value itself where a reply cannot hold it, such as a `Blob`. */
+export function toReply(
+  { content, status }: { readonly content: ContentDeclaration; readonly status: number },
+  value: unknown,
+): unknown {
+  if (!(content instanceof Content)) return Reply.json(value, status);
+  const { kind, type } = content;
+  if (kind === "text" && typeof value === "string") return Reply.of(value, withCharset(type), status);
+  if (kind === "events" && isAsyncIterable(value)) return Reply.events(value as EventIterable).status(status);
+  const isBytes = kind === "bytes" || kind === "file" || kind === "json-lines";
+  return isBytes && (value instanceof Uint8Array || isAsyncIterable(value)) ? Reply.of(value, type, status) : value;
+}
+
+function withCharset(type = "text/plain"): string {
+  return /^text\/[^;]*$/i.test(type) ? `${type}; charset=utf-8` : type;
+}
+
+export function hasContent({ kind, type }: Content, value: unknown): boolean {
+  const payload = value instanceof Reply ? value.value : value;
+  if (kind === "none") return payload === undefined || payload === null;
+  if (kind === "text") return typeof payload === "string";
+  if (kind === "redirect") return value instanceof Deferred && value.kind === kind;
+  // A page names its component.
+  if (kind === "page") return value instanceof Deferred && Reflect.get(value, "component") === type;
+  // A file that has not changed, or that HEAD asks for, has no bytes.
+  if (kind === "file") return !(value instanceof Deferred) && payload !== null;
+  return typeof payload === "object" && payload !== null && !(value instanceof Deferred);
+}
+
+/** Returns the reply with its events or lines converted; `undefined` for a value that is no stream of them. */
+export function convertStream(
+  { kind }: Content,
+  value: unknown,
+  convert: ((item: unknown) => unknown) | undefined,
+): unknown {
+  if (!(value instanceof Reply)) return undefined;
+  const { value: source }: { value: unknown } = value;
+  if (kind === "json-lines")
+    return isAsyncIterable(source) ? value.withValue(mapItems(source, (item) => toLine(item, convert))) : undefined;
+  if (!(source instanceof EventBody)) return undefined;
+  return convert === undefined ? value : value.withValue(convertEvents(source, convert));
+}
+
+function toLine(item: unknown, convert: (item: unknown) => unknown = (same) => same): unknown {
+  const converted = convert(item);
+  return replaceData(converted, formatLine);
+}
+
+function formatLine(item: unknown): string {
+  return `${toJsonText(item)}\n`;
+}
+
+function convertEvents({ source }: EventBody, convert: (data: unknown) => unknown): EventBody {
+  const convertAll = (events: AsyncIterable<unknown>): EventIterable =>
+    mapItems(events, (event) => convertEvent(event, convert));
+  if (typeof source !== "function") return new EventBody(convertAll(source));
+  return new EventBody((lastEventId) => {
+    const events = source(lastEventId);
+    return isAsyncIterable(events) ? convertAll(events) : events;
+  });
+}
+
+function convertEvent(event: unknown, convert: (data: unknown) => unknown): unknown {
+  if (typeof event === "string") return replaceData(convert(event), (data) => data);
+  // An event without data may name itself, or the time until the browser connects again.
+  if (typeof event !== "object" || event === null || !("data" in event) || event.data === undefined) return event;
+  return replaceData(convert(event.data), (data): ServerSentEvent => ({ ...event, data }));
+}
+
+function replaceData(converted: unknown, replace: (data: unknown) => unknown): unknown {
+  return isPromise(converted) ? Promise.resolve(converted).then(replace) : replace(converted);
+}
+
+/** Not a generator: one that was not started would not close its source. */
+function mapItems<T>(source: AsyncIterable<unknown>, convert: (item: unknown) => unknown): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]: () => {
+      const items = source[Symbol.asyncIterator]();
+      return {
+        next: async () => {
+          const step = await items.next();
+          // The caller names the type of the converted items.
+          return step.done === true ? step : { done: false, value: (await convert(step.value)) as T };
+        },
+        return: async (value: unknown) => {
+          await items.return?.();
+          return { done: true, value };
+        },
+      };
+    },
+  };
+}
