@@ -7,7 +7,7 @@ import { UploadedFile, type UploadFields, type UploadLimits } from "../http/body
 import type { Schema, SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
 import type { WireConverter } from "./wire-value.js";
 
-interface Fault extends SchemaIssue {
+interface FormFault extends SchemaIssue {
   readonly code: string;
 }
 
@@ -78,7 +78,7 @@ class FormCheck {
   }
 
   private fail(path: readonly string[], code: string, message: string): void {
-    const fault: Fault = { path, code, message };
+    const fault: FormFault = { path, code, message };
     this.faults.push(fault);
   }
 }
