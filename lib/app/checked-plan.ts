@@ -17,7 +17,6 @@ import { Routes } from "../routing/routes.js";
 import { AppConfig } from "./config.js";
 import type { Plan, StagePlan } from "./plan.js";
 import { describeToken } from "../di/token.js";
-import type { Class } from "../runtime/class.js";
 import { inspect } from "../di/graph.js";
 import type { InspectionResult } from "../di/inspection.js";
 import type { TrustedProxies } from "../http/request/client-address.js";
@@ -25,7 +24,6 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError } from "../errors/diagnostic.js";
 import { hasGuards } from "../contracts/guards.js";
-import { isMiddlewareClass } from "../routing/middleware.js";
 import { RateLimits } from "./rate-limit-handles.js";
 import { RouteCollection } from "./route-collection.js";
 import { checkSettings } from "./check-settings.js";
@@ -42,7 +40,7 @@ export interface CheckedPlan {
 }
 
 export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
-  const routeCollection = new RouteCollection(plan.routes, plan.bindings);
+  const routeCollection = new RouteCollection(plan.routes, plan.bindings, plan.layers);
   const settings = checkSettings(plan);
   const inspected = inspectModules(plan, lifecycle, routeCollection);
   // Most stages need no instance of the container. Building them now reports their faults together with all others.
@@ -68,12 +66,7 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, routeCollection: Route
     bindings: [...configured, ...plan.handles, ...plan.bindings],
     overrides: plan.testOverrides,
     defaults: createDefaultBindings(plan, lifecycle, routeCollection.all),
-    extras: (module) => {
-      const classes = routeCollection.readClasses(module);
-      return module === undefined
-        ? [...classes, ...plan.layers.filter(isMiddlewareClass).map((each) => each as Class)]
-        : classes;
-    },
+    extras: (module) => routeCollection.readClasses(module),
     requiredTokens: plan.stages.flatMap(({ call, needs }) => needs.map((token) => ({ token, requiredBy: call }))),
     isCollected: (candidate) =>
       candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast || hasGuards(candidate),

@@ -10,7 +10,7 @@ import { isClass, type Class } from "../runtime/class.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import type { Layer } from "../http/middleware.js";
 import { markListed, findUnlistedClasses } from "../di/unlisted.js";
-import { findSharedEndpoints } from "../routing/controller-diagnostics.js";
+import { describeUnroutedEndpoints, findSharedEndpoints } from "../routing/controller-diagnostics.js";
 import { describeUnroutedModule, findUnroutedMiddleware } from "../routing/unrouted-middleware.js";
 import { findGuardsOnController } from "../contracts/guards.js";
 import { ControllerPlan, listMiddlewareClasses } from "../routing/controller-routes.js";
@@ -22,6 +22,7 @@ import {
   describeInvalidMiddleware,
   type GetInstance,
   type MiddlewareClass,
+  type MiddlewareInput,
 } from "../routing/middleware.js";
 import { findForeignPatterns, findGraphCollisions, findHealthCollisions } from "../routing/route-diagnostics.js";
 import type { TableRow } from "../routing/route-table.js";
@@ -46,19 +47,22 @@ export class RouteCollection {
   private readonly listings = new Map<Class, Class[]>();
   /** The classes with endpoints that a module lists under `providers`. */
   private readonly provided = new Set<Class>();
-  /** The classes that the container builds for a binding. */
-  private readonly providedClasses = new Set<Class<object>>();
+  /** The classes without endpoints that the container builds, controllers excepted. */
+  private readonly builtClasses = new Set<Class<object>>();
+  /** The modules and the middleware classes with endpoints. */
+  private readonly unrouted = new Set<Class<object>>();
   private container: Container | undefined;
   private contracts = new ContractCollection([]);
 
   constructor(
     private readonly given: readonly Routes[],
     providers: readonly Binding[],
+    private readonly layers: readonly MiddlewareInput[],
   ) {
     this.addProvided(providers);
   }
 
-  /** Reads a module's controllers, without a module the builder's routes. Returns the middleware classes that the module has to build. */
+  /** Reads a module's controllers, without a module the builder's routes and layers. Returns the middleware classes that the module has to build. */
   readClasses(module: Class | undefined): readonly Class[] {
     // The container reports a class that it cannot build, such as an abstract class.
     return (module === undefined ? this.readGiven() : this.readModule(module)) as readonly Class[];
@@ -74,7 +78,8 @@ export class RouteCollection {
       ...repeated.map(([controller, modules]) => listedRepeatedly(controller, modules)),
       ...findSharedEndpoints(controllers),
       ...controllers.flatMap(findGuardsOnController),
-      ...findUnroutedMiddleware(controllers, [...this.providedClasses]),
+      ...findUnroutedMiddleware(controllers, [...this.builtClasses]),
+      ...[...this.unrouted].filter((each) => !this.listings.has(each)).map(describeUnroutedEndpoints),
       ...this.all.diagnostics(),
       ...this.contracts.diagnostics,
       ...findHealthCollisions(this.all.flatten(), healthPaths),
@@ -146,13 +151,22 @@ export class RouteCollection {
     const around = middleware.filter(isMiddleware);
     const routes = new Routes(plans.map((plan) => plan.group(this.createInstanceGetter(module)))).middleware(...around);
     this.add(module, routes);
+    const classes = plans.flatMap((plan) => plan.middlewareClasses);
+    this.addBuilt([module, ...listMiddlewareClasses(around), ...classes]);
     const invalid = middleware.filter((each) => !isMiddleware(each));
     this.moduleDiagnostics.push(
       ...invalid.map((each) => describeInvalidMiddleware(each, `middleware of ${describeToken(module)}`)),
       ...plans.flatMap(({ diagnostics }) => diagnostics),
       ...(around.length > 0 && controllers.length === 0 ? [describeUnroutedModule(around, module)] : []),
     );
-    return plans.flatMap((plan) => plan.middlewareClasses);
+    return classes;
+  }
+
+  /** @param classes modules and middleware classes */
+  private addBuilt(classes: readonly (Class | MiddlewareClass)[]): void {
+    // A class builds objects.
+    for (const each of classes as readonly Class<object>[])
+      (ControllerPlan.isDecorated(each) ? this.unrouted : this.builtClasses).add(each);
   }
 
   private addProvided(providers: readonly (Class | Binding)[]): void {
@@ -162,7 +176,7 @@ export class RouteCollection {
       // A class builds objects.
       const implementation = source.implementation as Class<object>;
       if (ControllerPlan.isDecorated(implementation)) this.provided.add(implementation);
-      else this.providedClasses.add(implementation);
+      else this.builtClasses.add(implementation);
     }
   }
 
@@ -183,7 +197,10 @@ export class RouteCollection {
 
   private readGiven(): readonly MiddlewareClass[] {
     for (const routes of this.given) this.add(undefined, routes);
-    return listMiddlewareClasses(this.given.flatMap((routes) => routes.flatten()).flatMap(({ around }) => around));
+    const around = this.given.flatMap((routes) => routes.flatten()).flatMap((route) => route.around);
+    const classes = listMiddlewareClasses([...around, ...this.layers]);
+    this.addBuilt(classes);
+    return classes;
   }
 
   private add(module: Class | undefined, routes: Routes): void {

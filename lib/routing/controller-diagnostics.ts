@@ -4,6 +4,7 @@
  */
 import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
+import { findModuleDefinition } from "../di/module.js";
 import { belongs, findControllerSource, type ControllerSource } from "./controller.js";
 import { getDecoratedMethods, formatRoute, type AnyEndpoint, type HandlerMethod } from "../endpoints/endpoint.js";
 import { findTableOfEntry, type Table } from "../endpoints/endpoint-table.js";
@@ -36,6 +37,17 @@ export function findSharedEndpoints(controllers: readonly AnyClass[]): readonly 
     firsts.set(endpoint, first);
     return first.method === each.method || first.path === each.path ? [] : [describeShared(endpoint, first, each)];
   });
+}
+
+/** @param target a module or a middleware class */
+export function describeUnroutedEndpoints(target: AnyClass): Diagnostic {
+  const role = findModuleDefinition(target) === undefined ? "middleware" : "a module";
+  return {
+    code: "E_ENDPOINT_UNROUTED",
+    what: `${target.name} is ${role} and has endpoints above its methods, whose routes do not exist`,
+    where: target.name,
+    fix: "move these methods to a controller, and list it under controllers of a module",
+  };
 }
 
 function describeMissing(controller: AnyClass): Diagnostic {

@@ -56,10 +56,17 @@ export function Middleware(...middleware: readonly MiddlewareInput[]): Middlewar
   const decorator = (decorated: object, ...rest: readonly unknown[]): void => {
     if (requirePlace("Middleware(…)", PLACES, decorated, rest).kind === "class") {
       markDecorated(decorated, valueText(decorated));
-      ofClasses.set(decorated, [...middleware, ...(ofClasses.get(decorated) ?? [])]);
+      const prototype = getPrototype(decorated);
+      ofClasses.set(prototype, [...middleware, ...(ofClasses.get(prototype) ?? [])]);
     } else ofMethods.add(toDecoratedMethod("Middleware(…)", decorated, rest), middleware);
   };
   return recordFactory(decorator, "Middleware(SignedIn)", PLACES, target);
+}
+
+/** Code without types may call the decorator with a function that has none. */
+function getPrototype(decorated: object): object {
+  const { prototype = decorated } = decorated as { readonly prototype?: object };
+  return prototype;
 }
 
 /** A middleware class without dependencies. */
@@ -91,12 +98,13 @@ function toPascalCase(name: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
 }
 
+/** By prototype, because a decorator above may replace the class by a proxy, which has the same prototype. */
 const ofClasses = new WeakMap<object, readonly MiddlewareInput[]>();
 const ofMethods = new MethodRecords<readonly MiddlewareInput[]>();
 
 /** Returns the middleware of a class and of its bases, the base outermost. */
 export function getClassMiddleware(controller: AnyClass): readonly MiddlewareInput[] {
-  return getClassChain(controller).flatMap((each) => ofClasses.get(each) ?? []);
+  return getClassChain(controller).flatMap(({ prototype }) => ofClasses.get(prototype) ?? []);
 }
 
 /** Returns the middleware of a method and of the methods that it overrides, the base outermost. */

@@ -6,13 +6,14 @@ import { getMiddlewareName } from "../http/middleware.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Class } from "../runtime/class.js";
 import { getClassChain, type AnyClass } from "../endpoints/handler.js";
+import { findModuleDefinition } from "../di/module.js";
 import { describeToken } from "../di/token.js";
 import { findControllerSource, getHandlerMethods } from "./controller.js";
 import { getClassMiddleware, listMethodsWithMiddleware, type MiddlewareInput } from "./middleware.js";
 
 /**
  * @param controllers those that modules list
- * @param others classes without endpoints that modules provide
+ * @param others classes without endpoints: providers, modules, middleware
  */
 export function findUnroutedMiddleware(
   controllers: readonly AnyClass[],
@@ -62,11 +63,22 @@ function describeMethod({ name }: AnyClass, key: string | symbol): Diagnostic {
   };
 }
 
-function describeClass({ name }: AnyClass): Diagnostic {
+function describeClass(target: AnyClass): Diagnostic {
+  const { name } = target;
+  if (findModuleDefinition(target) !== undefined) return describeAboveModule(name, getClassMiddleware(target));
   return {
     code: "E_MIDDLEWARE_UNROUTED",
     what: "@Middleware stands above a class that is no controller, so it is around no route",
     where: name,
     fix: "write it above the controller, or list the class under controllers",
+  };
+}
+
+function describeAboveModule(name: string, middleware: readonly MiddlewareInput[]): Diagnostic {
+  return {
+    code: "E_MIDDLEWARE_UNROUTED",
+    what: `@Middleware stands above the module ${name}, where it is around no route`,
+    where: name,
+    fix: `write middleware: [${middleware.map(getMiddlewareName).join(", ")}] into its @Module`,
   };
 }

@@ -172,6 +172,72 @@ describe("build() refuses", () => {
     expect(errorOf(() => Application.create().provide(Store).build()).message).to.include("E_MIDDLEWARE_UNROUTED");
   });
 
+  it("middleware above a module, or above its base", () => {
+    @Middleware(Step)
+    class Base {}
+    @Middleware(Step)
+    @Module({ imports: [] })
+    class Inner {}
+    @Module({ imports: [Inner] })
+    class Shop extends Base {}
+
+    const { message } = errorOf(() => Application.create(Shop).build());
+
+    expect(message).to.include("@Middleware stands above the module Inner, where it is around no route");
+    expect(message).to.include("@Middleware stands above the module Shop, where it is around no route");
+    expect(message).to.include("fix: write middleware: [Step] into its @Module");
+  });
+
+  it("middleware above a middleware class, or above its handle, wherever the class is given", () => {
+    @Middleware(Step)
+    class Outer {
+      @Middleware(Step) handle(_ctx: Context, next: Next) {
+        return next();
+      }
+    }
+    @Controller("/steps")
+    class Steps {
+      @Get("/") @Middleware(Outer) index() {
+        return "";
+      }
+    }
+    const faults = [
+      "E_MIDDLEWARE_UNROUTED @Middleware stands above a method that handles no endpoint, so it is around no route at Outer.handle",
+      "E_MIDDLEWARE_UNROUTED @Middleware stands above a class that is no controller, so it is around no route at Outer",
+    ];
+    expect(faultsOf({ controllers: [Steps] })).to.deep.equal(faults);
+    expect(faultsOf({ middleware: [Outer], providers: [Users, Accounts] })).to.deep.equal(faults);
+    const given = [
+      Application.create().layer(Outer),
+      Application.create().routes(new Routes([Route.get("/", () => "").middleware(Outer)])),
+    ];
+    for (const builder of given)
+      expect(errorOf(() => builder.build()).message).to.include("so it is around no route\n    at Outer\n");
+  });
+
+  it("endpoints above the methods of a module or of a middleware class", () => {
+    class Shown {
+      @Get("/step") show() {
+        return "";
+      }
+      handle(_ctx: Context, next: Next) {
+        return next();
+      }
+    }
+    @Module({ controllers: [AccountController], providers: [Users, Accounts], middleware: [Shown] })
+    class Shop {
+      @Get("/shop") show() {
+        return "";
+      }
+    }
+    const { message } = errorOf(() => Application.create(Shop).build());
+
+    expect(message).to.include(
+      "E_ENDPOINT_UNROUTED Shop is a module and has endpoints above its methods, whose routes do not exist",
+    );
+    expect(message).to.include("E_ENDPOINT_UNROUTED Shown is middleware and has endpoints above its methods");
+  });
+
   it("middleware of a module that lists no controllers", () => {
     @Module({ controllers: [AccountController], providers: [Users, Accounts] })
     class Inner {}

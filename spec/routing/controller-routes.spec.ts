@@ -189,6 +189,25 @@ describe("ControllerPlan", () => {
     expect(plan.middlewareClasses).to.deep.equal([A, B, C]);
   });
 
+  it("keeps the middleware of a class that a decorator above it replaces by a proxy or by a subclass", () => {
+    const proxy = replace((target) => new Proxy(target, {}));
+    const subclass = replace((target) => class extends (target as new () => object) {});
+
+    expect(flat(ControllerPlan.of(proxy)).map((route) => route.around)).to.deep.equal([[B, A]]);
+    expect(flat(ControllerPlan.of(subclass)).map((route) => route.around)).to.deep.equal([[A, B]]);
+
+    function replace(decorator: (target: AnyClass) => AnyClass): AnyClass {
+      class Links {
+        @Get("/links") index() {}
+      }
+      Middleware(A)(Links);
+      const replaced = decorator(Links);
+      Middleware(B)(replaced);
+      Controller("/x")(replaced);
+      return replaced;
+    }
+  });
+
   describe("diagnostics", () => {
     @Controller(links)
     class Incomplete {
