@@ -36,12 +36,11 @@ export function readConstructor(target: Class): ConstructorShape {
   const declaredBy = findDeclaringClass(target);
   const types = getConstructorTypes(declaredBy);
   const injections = getInjections(declaredBy);
-  const length = Math.max(types?.length ?? 0, declaredBy.length, ...[...injections.keys()].map((index) => index + 1));
-  const parameters = Array.from({ length }, (_, index) =>
-    injections.has(index)
-      ? toInjectedParameter(index, injections.get(index))
-      : toTypedParameter(index, types?.[index], index >= declaredBy.length),
-  );
+  const length = Math.max(declaredBy.length, ...[...injections.keys()].map((index) => index + 1));
+  const parameters = Array.from({ length }, (_, index) => {
+    if (injections.has(index)) return toInjectedParameter(index, injections.get(index));
+    return index < declaredBy.length ? toTypedParameter(index, types?.[index]) : toDefaultedParameter(index);
+  });
   const isReadable = parameters.every(({ position }) => position > declaredBy.length || injections.has(position - 1));
   if (types !== undefined || isReadable) return { declaredBy, parameters };
   if (findDecoratorKind(declaredBy) === "standard")
@@ -82,11 +81,18 @@ function toUntypedParameter(parameter: ConstructorParameter): ConstructorParamet
   return parameter.reason === undefined ? parameter : { ...parameter, reason: "standard" };
 }
 
-/** @param isDefaulted true from the first parameter with a default on: the default applies, unless the type is a class. */
-function toTypedParameter(index: number, type: unknown, isDefaulted: boolean): ConstructorParameter {
+/**
+ * From the first parameter with a default on, no type is used, also where the compiler emitted one: it cannot be seen which of these
+ * parameters have a default, and the same source must not get other instances from a compiler that emits no types.
+ */
+function toDefaultedParameter(index: number): ConstructorParameter {
+  return { position: index + 1, token: undefined, found: undefined };
+}
+
+function toTypedParameter(index: number, type: unknown): ConstructorParameter {
   const position = index + 1;
   const reason = findNoTokenReason(type);
-  if (reason !== undefined) return { position, token: undefined, found: type, ...(!isDefaulted && { reason }) };
+  if (reason !== undefined) return { position, token: undefined, found: type, reason };
   // Without a reason the type is a function, and the function that stands for a type at run time is its class.
   return { position, token: type as Class, found: type };
 }

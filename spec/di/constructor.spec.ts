@@ -132,6 +132,26 @@ class WithoutTokens {
   ) {}
 }
 
+@Injectable()
+class Defaulted {
+  constructor(
+    readonly store: Store,
+    readonly url: URL = new URL("http://localhost/"),
+    readonly other: Store = store,
+    @Inject(Greeting) readonly greeting = "no",
+    readonly optional?: Store,
+  ) {}
+}
+
+@Injectable()
+class Rest {
+  readonly stores: readonly Store[];
+
+  constructor(...stores: Store[]) {
+    this.stores = stores;
+  }
+}
+
 class Misnamed {
   constructor(readonly store: Store) {}
 }
@@ -185,6 +205,12 @@ describe("readConstructor", () => {
     ["no parameters of the language's own constructors", class extends Error {}, []],
     ["no parameters of a parent of Node's own", class extends EventEmitter {}, []],
     ["the tokens of @Inject without any metadata", DroppedButNamed, [Store]],
+    [
+      "no type from the first default on, and the tokens of @Inject there",
+      Defaulted,
+      [Store, undefined, undefined, Greeting],
+    ],
+    ["no type of a rest parameter", Rest, []],
     ["a class imported as a type as erased", Newsletter, [Subject, "type-only"]],
     [
       "the reason of each type that is not a token",

@@ -113,6 +113,26 @@ describe("inject", () => {
     expect(container.get(ByBoth)).to.include(expected);
   });
 
+  it("gives a default precedence over the type that the compiler emits", () => {
+    const Sizes = token<Map<string, number>>("Sizes");
+    @Injectable()
+    class Defaulted {
+      constructor(
+        readonly links: LinkStore = inject(FakeLinks),
+        readonly sizes: Map<string, number> = inject(Sizes),
+        readonly url: URL = new URL("http://localhost/"),
+        readonly optional?: LinkStore,
+      ) {}
+    }
+    @Module({ providers: [Defaulted, memory, FakeLinks, provide(Sizes).useValue(new Map([["one", 1]]))] })
+    class Root {}
+
+    const container = build(Root);
+
+    const { links, sizes, url, optional } = container.get(Defaulted);
+    expect([links, sizes.get("one"), url.port, optional]).to.deep.equal([container.get(FakeLinks), 1, "", undefined]);
+  });
+
   it("gives the parameters of a parent, and those of a class that passes them on", () => {
     class Child extends ByParameter {}
     class Passing extends ByParameter {
