@@ -49,20 +49,31 @@ export function readConstructor(target: Class): ConstructorShape {
   return { declaredBy, parameters: [], unreadableBecause };
 }
 
-/** The nearest class, from `target` upwards, that declares a constructor; `target` when there is none. */
+/**
+ * The nearest class, from `target` upwards, that declares a constructor; `target` where none has parameters: what is not there cannot be
+ * forwarded, so it does not matter which of them declares one.
+ */
 function findDeclaringClass(target: Class): Class {
-  let candidate: unknown = target;
-  while (isClass(candidate) && !isNative(candidate)) {
-    if (hasConstructor(candidate)) return candidate;
-    candidate = Object.getPrototypeOf(candidate);
-  }
-  return target;
+  const line = listLine(target);
+  const end = line.findIndex((each) => hasParameters(each) || getConstructorTypes(each) !== undefined);
+  const declaring = line[end];
+  if (declaring === undefined || !hasParameters(declaring)) return declaring ?? target;
+  return line.slice(0, end).find((each) => !forwardsArguments(each)) ?? declaring;
 }
 
-function hasConstructor(candidate: Class): boolean {
-  if (candidate.length > 0 || getConstructorTypes(candidate) !== undefined || getInjections(candidate).size > 0)
-    return true;
-  return !forwardsArguments(candidate);
+/** The class and its parents, without those of the language. */
+function listLine(target: Class): readonly Class[] {
+  const line: Class[] = [];
+  let candidate: unknown = target;
+  while (isClass(candidate) && !isNative(candidate)) {
+    line.push(candidate);
+    candidate = Object.getPrototypeOf(candidate);
+  }
+  return line;
+}
+
+function hasParameters(candidate: Class): boolean {
+  return candidate.length > 0 || getInjections(candidate).size > 0;
 }
 
 /** For `class Failure extends Error {}`: the parameters of built-in constructors cannot be injected. */
@@ -118,38 +129,52 @@ export function readParameterNames(target: object): readonly string[] {
   return end === -1 ? parts : parts.slice(0, end);
 }
 
-/** The second argument of a constructor that is called to be observed. The first is `undefined`, so that a default applies. */
-const PROBE = Symbol("probe");
+/** The arguments of a constructor that is called to be observed: more than a constructor declares, and no default applies. */
+const PROBES = Array.from({ length: 20 }, () => Symbol("probe"));
+
+const forwarding = new WeakMap<Class, boolean>();
 
 /**
  * Whether a class forwards its arguments to its parent, as the language does for a class that declares no constructor. A class that
  * declares a constructor without parameters calls its parent with other arguments, or not at all, and has no other difference.
  *
- * For one construction the parent is a function that records its arguments and throws, so no field is set and no code of the parent runs.
- * The code of a declared constructor before `super()` runs once, and `inject` throws in it. Called only for a class without decorator
- * metadata.
+ * Called only for a class without decorator metadata whose parent takes parameters, and finds out once for each class.
  */
 function forwardsArguments(candidate: Class): boolean {
-  const parent: unknown = Object.getPrototypeOf(candidate);
-  if (!isClass(parent)) return false;
+  const known = forwarding.get(candidate);
+  if (known !== undefined) return known;
+  // The parent of a sealed class cannot be replaced, so here the source text decides. A nested class with a constructor misleads it.
+  const isForwarding = Object.isExtensible(candidate)
+    ? probeForwarding(candidate)
+    : !/\bconstructor\s*\(/.test(Function.prototype.toString.call(candidate));
+  forwarding.set(candidate, isForwarding);
+  return isForwarding;
+}
+
+/**
+ * For one construction the parent is a function that records its arguments and throws, so no field is set and no code of the parent runs.
+ * The code of a declared constructor before `super()` runs, without its defaults, and `inject` throws in it.
+ */
+function probeForwarding(candidate: Class): boolean {
+  const parent = Reflect.getPrototypeOf(candidate);
   let passed: readonly unknown[] = [];
   const observer = function (...given: readonly unknown[]): never {
     passed = given;
-    throw PROBE;
+    throw PROBES[0];
   };
-  if (!Reflect.setPrototypeOf(candidate, observer)) return true;
   const outer = enterContext(throwProbe);
   try {
-    Reflect.construct(candidate, [undefined, PROBE]);
+    Reflect.setPrototypeOf(candidate, observer);
+    Reflect.construct(candidate, PROBES);
   } catch {
     // The observer throws; so may the constructor, before it calls its parent.
   } finally {
     enterContext(outer);
     Reflect.setPrototypeOf(candidate, parent);
   }
-  return passed[0] === undefined && passed[1] === PROBE;
+  return PROBES.every((probe, at) => passed[at] === probe);
 }
 
 function throwProbe(): never {
-  throw PROBE;
+  throw PROBES[0];
 }

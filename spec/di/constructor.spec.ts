@@ -106,6 +106,51 @@ class ThrowsFirst extends Parent {
 class Sealed extends Parent {}
 Object.freeze(Sealed);
 
+class SealedWithConstructor extends Parent {
+  constructor() {
+    super(new Store());
+  }
+}
+Object.seal(SealedWithConstructor);
+
+class Pool {
+  constructor() {
+    ran.push("pool");
+  }
+}
+
+class PoolAsDefault extends Parent {
+  constructor(readonly pool = new Pool()) {
+    super(new Store());
+  }
+}
+
+class PoolBeforeSuper extends Parent {
+  readonly pool: Pool;
+
+  constructor() {
+    const pool = new Pool();
+    super(new Store());
+    this.pool = pool;
+  }
+}
+
+class PassesItsDefaults extends Plain {
+  constructor(store = new Store(), greeting = "own") {
+    super(store, greeting);
+  }
+}
+
+class PoolWithoutParameters extends Pool {
+  readonly pool: Pool;
+
+  constructor() {
+    const pool = new Pool();
+    super();
+    this.pool = pool;
+  }
+}
+
 class Dropped {
   constructor(
     readonly store: Store,
@@ -200,6 +245,8 @@ describe("readConstructor", () => {
     ["the parent's parameters where templates hold the text of a constructor", NestedTemplates, [Store]],
     ["the parent's parameters where members are called constructor", Computed, [Store]],
     ["the parent's parameters of a frozen class", Sealed, [Store]],
+    ["no parameters of a sealed class with an empty constructor of its own", SealedWithConstructor, []],
+    ["no parameters of a class that passes its defaults", PassesItsDefaults, []],
     ["its own parameters where a class has a constructor", WithOwnConstructor, [Store]],
     ["no parameters of a class without a constructor", Store, []],
     ["no parameters of the language's own constructors", class extends Error {}, []],
@@ -234,6 +281,17 @@ describe("readConstructor", () => {
     expect(Object.getPrototypeOf(NestedTemplatesAndConstructor)).to.equal(Parent);
     expect(new NestedTemplatesAndConstructor()).to.be.instanceOf(Parent);
     expect(ran).to.deep.equal(["parent", "own"]);
+  });
+
+  it("evaluates no default, runs the code before super() once, and none where no parent has parameters", () => {
+    ran.length = 0;
+    for (const target of [PoolAsDefault, PoolWithoutParameters, PoolBeforeSuper]) {
+      readConstructor(target);
+      readConstructor(target);
+      ran.push(target.name);
+    }
+
+    expect(ran).to.deep.equal(["PoolAsDefault", "PoolWithoutParameters", "pool", "PoolBeforeSuper"]);
   });
 
   it("counts positions from 1", () => {
