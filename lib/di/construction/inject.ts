@@ -32,7 +32,7 @@ export function enterContext(context: InjectionContext | undefined): InjectionCo
  * The instance that a constructor parameter of this type would get in the same module.
  *
  * A missing, invisible or cyclic token is a fault of the start-up report. The constructor gets a placeholder for it, so that its other calls
- * are checked too; each use of the placeholder throws the fault. A constructor may therefore run in an application that does not start: it must
+ * are checked too; reading a member of the placeholder, or calling it, throws the fault. A constructor may therefore run in an application that does not start: it must
  * not have effects outside its object.
  *
  * @throws FrameworkError `E_INJECT_OUTSIDE` when the container calls no constructor and no factory.

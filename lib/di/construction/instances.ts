@@ -26,7 +26,9 @@ import {
   createPlaceholder,
   describeRequestPlace,
   invalidRequest,
+  isStackOverflow,
   MAX_NESTED_REQUESTS,
+  MIN_DEEP_REQUESTS,
   nestedTooDeep,
   type Request,
 } from "./requests.js";
@@ -69,6 +71,10 @@ export class InstanceBuilder {
   private readonly failed = new Map<Provider, ResolutionError>();
   /** The faults of constructors, factories and requests, each once. */
   private readonly faults = new Set<ResolutionError>();
+  /** The first fault of the calls of `inject` of a provider: a later error of its constructor may only come from the placeholder. */
+  private readonly firstFaults = new Map<Provider, ResolutionError>();
+  /** The fault of all constructors for which the stack has no space. */
+  private stackFault: ResolutionError | undefined;
   private isReporting = true;
   private isClosed = false;
 
@@ -193,11 +199,20 @@ export class InstanceBuilder {
   }
 
   private fail(provider: Provider, error: unknown): ResolutionError {
-    const failure =
-      error instanceof ResolutionError ? error : new ResolutionError(providerFailed(provider, error), { cause: error });
+    const failure = error instanceof ResolutionError ? error : this.toFailure(provider, error);
     this.failed.set(provider, failure);
     this.faults.add(failure);
     return failure;
+  }
+
+  private toFailure(provider: Provider, error: unknown): ResolutionError {
+    const first = this.firstFaults.get(provider);
+    if (first !== undefined) return first;
+    const depth = this.running.length;
+    if (!isStackOverflow(error) || depth < MIN_DEEP_REQUESTS)
+      return new ResolutionError(providerFailed(provider, error), { cause: error });
+    const where = describeBuildPlace(provider);
+    return (this.stackFault ??= new ResolutionError({ ...nestedTooDeep(provider, depth), where }, { cause: error }));
   }
 
   private createContext(provider: Provider): InjectionContext {
@@ -220,7 +235,7 @@ export class InstanceBuilder {
   private refuseRequest(token: unknown, found: Provider | undefined): void {
     if (!isInjectionToken(token)) throw new ResolutionError({ ...invalidRequest(token), where: "" });
     if (found === undefined || this.built.has(found) || this.running.length < MAX_NESTED_REQUESTS) return;
-    throw new ResolutionError({ ...nestedTooDeep(found), where: "" });
+    throw new ResolutionError({ ...nestedTooDeep(found, MAX_NESTED_REQUESTS), where: "" });
   }
 
   /** The placeholder of a faulty request. The fault of another constructor or request has its place already. */
@@ -230,6 +245,7 @@ export class InstanceBuilder {
       : new ResolutionError({ ...error.diagnostic, where: describeRequestPlace(provider, number) });
     if (!this.isReporting) throw fault;
     this.faults.add(fault);
+    if (!this.firstFaults.has(provider)) this.firstFaults.set(provider, fault);
     return createPlaceholder(fault);
   }
 }

@@ -19,6 +19,13 @@ export interface Request {
 /** How many constructors may need each other through `inject`: each of them nests in the one before, on the stack. Node 20 has space for 800. */
 export const MAX_NESTED_REQUESTS = 500;
 
+/** From this depth on, an overflow of the stack is taken for one of nested constructors, and not of a recursion in one of them. */
+export const MIN_DEEP_REQUESTS = 50;
+
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes("call stack");
+}
+
 /** `LinksController, call 2 of inject (file:///srv/shop/links.js:12:30), in ShopModule`. Called below `inject`, for the stack. */
 export function describeRequestPlace({ source, scope, token }: Provider, number: number): string {
   const caller = findPlace(readCallerFrames()) ?? findCaller(new Error());
@@ -38,15 +45,18 @@ export function invalidRequest(token: unknown): Omit<Diagnostic, "where"> {
   );
 }
 
-export function nestedTooDeep(provider: Provider): Omit<Diagnostic, "where"> {
+export function nestedTooDeep(provider: Provider, depth: number): Omit<Diagnostic, "where"> {
   return {
     code: "E_INJECT_DEPTH",
-    what: `${provider.label} is the end of ${MAX_NESTED_REQUESTS} constructors that each need the next through inject`,
+    what: `${provider.label} is the end of ${depth} constructors that each need the next through inject`,
     fix: "list the last of them first among the providers of its module, or inject some of them by the types of their parameters",
   };
 }
 
-/** The placeholder for the instance of a faulty request: each use throws the fault. */
+/**
+ * The placeholder for the instance of a faulty request: reading or setting a member, a call, `new`, `in` and `instanceof` throw the fault. No
+ * object can refuse to be compared, tested, stored or asked for its `typeof`.
+ */
 export function createPlaceholder(fault: Error): unknown {
   const refuse = (): never => {
     throw fault;

@@ -167,6 +167,27 @@ describe("a fault of inject in the start-up report", () => {
     }
   });
 
+  it("is listed alone where the constructor fails because of the placeholder", () => {
+    class Counter {
+      #size = 0;
+
+      static read(counter: Counter): number {
+        return counter.#size;
+      }
+    }
+    class User {
+      readonly size = Counter.read(inject(Counter));
+    }
+    class Needs {
+      readonly user = inject(User);
+    }
+    @Module({ providers: [User, Needs] })
+    class Root {}
+
+    expect(reportOf(Root)).to.have.lengthOf(1);
+    expect(reportOf(Root)[0]).to.include("E_PROVIDER_MISSING nothing provides Counter | User, call 1 of inject");
+  });
+
   it("is not reached while the static checks find faults", () => {
     let ran = 0;
     class Links {

@@ -60,17 +60,37 @@ class ByBoth {
 const memory = provide(LinkStore).useClass(MemoryLinks);
 const greeting = provide(Greeting).useValue("hello");
 
-function chain(length: number): readonly Class[] {
+/** @param levels of inheritance of each class */
+function chain(length: number, levels = 0): readonly Class[] {
   const classes: Class[] = [MemoryLinks];
   for (let index = 1; index < length; index += 1) {
     const next = classes.at(-1) ?? MemoryLinks;
     classes.push(
-      class Link {
-        constructor(readonly needed = inject(next)) {}
-      },
+      inherit(
+        class Link {
+          readonly needed = inject(next);
+        },
+        levels,
+      ),
     );
   }
   return classes.toReversed();
+}
+
+function inherit(base: new () => object, levels: number): Class {
+  if (levels === 0) return base;
+  return inherit(
+    class Link extends base {
+      readonly sum: number;
+
+      constructor() {
+        const [one, two] = [levels, levels + 1];
+        super();
+        this.sum = one + two;
+      }
+    },
+    levels - 1,
+  );
 }
 
 function build(input: InspectionOptions | Class): Container {
@@ -379,5 +399,36 @@ describe("classes that need each other by inject", () => {
     expect(diagnostics.map(({ code, what }) => `${code} ${what}`)).to.deep.equal([
       "E_INJECT_DEPTH Link is the end of 500 constructors that each need the next through inject",
     ]);
+  });
+
+  it("are a fault where the stack ends before, as with many levels of inheritance", () => {
+    @Module({ providers: chain(490, 30) })
+    class Root {}
+
+    const { diagnostics } = startupErrorOf(() => build({ root: Root }));
+
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_INJECT_DEPTH"]);
+    expect(diagnostics[0]?.what).to.match(
+      /^Link is the end of \d+ constructors that each need the next through inject$/,
+    );
+  });
+
+  it("are no cause of a recursion in one constructor", () => {
+    class Recursive {
+      readonly value = this.recurse();
+
+      recurse(): number {
+        return this.recurse() + 1;
+      }
+    }
+    class User {
+      readonly recursive = inject(Recursive);
+    }
+    @Module({ providers: [User, Recursive] })
+    class Root {}
+
+    const { diagnostics } = startupErrorOf(() => build({ root: Root }));
+
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_PROVIDER_FAILED"]);
   });
 });
