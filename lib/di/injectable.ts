@@ -57,10 +57,10 @@ const kinds = new Annotation<DecoratorKind>();
 const injections = new Annotation<Map<number, InjectionToken>>();
 
 /**
- * Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target, context)`.
+ * Marks a class as built by the container. A decorator that includes this one calls `Injectable()(target, context)`; a class may have several
+ * of them.
  *
- * @throws FrameworkError `E_DECORATOR_CALL` without parentheses and with arguments, `E_DECORATOR_KIND` above anything but a class,
- *   `E_DECORATOR_REPEATED` above a class that has the decorator
+ * @throws FrameworkError `E_DECORATOR_CALL` without parentheses and with arguments, `E_DECORATOR_KIND` above anything but a class
  */
 export function Injectable(
   ...none: readonly never[]

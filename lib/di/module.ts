@@ -15,7 +15,7 @@
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import type { KoaMiddleware, Middleware } from "../http/middleware.js";
-import { requireClass, requireParentheses } from "../errors/bare-decorator.js";
+import { requireClassOnce, requireParentheses } from "../errors/bare-decorator.js";
 import { Annotation, markInjectable } from "./injectable.js";
 import { describeToken, type InjectionToken } from "./token.js";
 import type { AbstractClass, Class } from "../runtime/class.js";
@@ -72,7 +72,7 @@ export function Module(
     events: toList(options.events),
   };
   return (target, ...rest: readonly unknown[]) => {
-    requireClass("Module({ … })", target, rest);
+    requireClassOnce("Module({ … })", target, rest);
     checkOptionNames(options, NAMES, `@Module of ${describeToken(target)}`);
     markInjectable(target, rest);
     definitions.set(target, definition);

@@ -73,11 +73,21 @@ const decorated = new WeakMap<object, ReadonlySet<string>>();
 
 /**
  * @param decorator as it is written: `Module({ … })`
- * @throws FrameworkError `E_DECORATOR_KIND` above anything but a class, `E_DECORATOR_REPEATED` if the class has the decorator
+ * @throws FrameworkError `E_DECORATOR_KIND` above anything but a class
  */
-export function requireClass(decorator: string, target: object, rest: readonly unknown[]): void {
-  const { text } = requirePlace(decorator, ["class"], target, rest);
+export function requireClass(decorator: string, target: object, rest: readonly unknown[]): DecoratorPlace {
+  const place = requirePlace(decorator, ["class"], target, rest);
   refuseReplaced(target);
+  return place;
+}
+
+/**
+ * For a decorator whose second call would replace what the first one said.
+ *
+ * @throws FrameworkError as `requireClass`, and `E_DECORATOR_REPEATED` if the class has the decorator
+ */
+export function requireClassOnce(decorator: string, target: object, rest: readonly unknown[]): void {
+  const { text } = requireClass(decorator, target, rest);
   const known = decorated.get(target) ?? new Set<string>();
   if (known.has(decorator))
     throw createSetupError("E_DECORATOR_REPEATED", `@${getName(decorator)} stands twice ${text}: write it once`);

@@ -9,7 +9,7 @@
  *   @links.show show({ params }: Context<"id">) { return this.store.find(params.id); }
  * }
  */
-import { requireClass, requireParentheses } from "../errors/bare-decorator.js";
+import { requireClassOnce, requireParentheses } from "../errors/bare-decorator.js";
 import { refuseForeignCopy } from "../errors/copy.js";
 import { markInjectable } from "../di/injectable.js";
 import { recordDecorated } from "../di/unlisted.js";
@@ -43,7 +43,7 @@ export function Controller(
   requireParentheses('Controller("/prefix")', ["class"], source, none);
   refuseForeignCopy(source);
   return (target, ...rest: readonly unknown[]) => {
-    requireClass("Controller(…)", target, rest);
+    requireClassOnce("Controller(…)", target, rest);
     markInjectable(target, rest);
     if (typeof source === "string") mountAll(target, source);
     sources.set(target, toControllerSource(source));

@@ -133,7 +133,7 @@ function bareSentence(decorator: Decorator, place: Place, kind: Kind): string {
 function twiceSentence(decorator: Decorator, place: Place, kind: Kind): string {
   const { name, belongs } = decorator;
   const isOfClasses = belongs.length === 1 && belongs[0] === "class";
-  if (!isOfClasses) return correctOrMisplaced(decorator, place, kind);
+  if (!isOfClasses || name === "Injectable") return correctOrMisplaced(decorator, place, kind);
   return `E_DECORATOR_REPEATED @${name} stands twice ${place.text[kind]}: write it once`;
 }
 
