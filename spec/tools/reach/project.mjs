@@ -13,6 +13,11 @@ const TEST = `
 import { testApp } from "@stagecraft/framework/testing";
 import { builder } from "./app.ts";
 import { faultsOf } from "./asks.mjs";
+import { faultsOfInject } from "./inject-messages.ts";
+
+test("names the cause and the place of a fault of inject", () => {
+  expect(faultsOfInject()).toEqual([]);
+});
 
 test("serves", async () => {
   const app = await testApp(builder);
@@ -101,6 +106,7 @@ export function createProject(parent, name, style, { type = "module", module = "
   writeFileSync(join(folder, "app.ts"), toTested(app));
   writeFileSync(join(folder, "app.test.ts"), TEST);
   cpSync(join(HERE, "asks.mjs"), join(folder, "asks.mjs"));
+  cpSync(join(HERE, "entries/inject-messages.ts"), join(folder, "inject-messages.ts"));
   cpSync(join(ROOT, "samples/notes/public"), join(folder, "samples/notes/public"), { recursive: true });
   return folder;
 }

@@ -11,6 +11,7 @@ const ENTRIES = {
   stages: "the stages of `@stagecraft/framework`, and `observe`",
   layers: "layers of `@stagecraft/framework`, with `obeysLayerContract`",
   requests: "valid and broken requests to `@stagecraft/framework`",
+  inject: "the messages of `inject`, of `@stagecraft/framework`",
   session: "`session`, with `obeysSessionStore`",
   "db-sqlite": "`db/sqlite`, with `obeysDatabase`",
   pages: "`pages`",

@@ -41,7 +41,8 @@ export async function esbuild(folder) {
   await served(folder, process.execPath, "main.js");
 }
 
-const BANNER = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+/** The line of the guide. */
+const BANNER = 'const require = process.getBuiltinModule("node:module").createRequire(import.meta.url);';
 
 export async function esbuildBundle(folder, format) {
   const { build } = await import("esbuild");
@@ -112,7 +113,10 @@ const { transform } = createRequire("${import.meta.url}")("esbuild");
 const decorators = {
   name: "decorators",
   enforce: "pre",
-  transform: (code, file) => (file.endsWith(".ts") ? transform(code, { loader: "ts", target: "es2022" }) : undefined),
+  transform: (code, file) =>
+    file.endsWith(".ts")
+      ? transform(code, { loader: "ts", target: "es2022", sourcemap: true, sourcefile: file })
+      : undefined,
 };
 
 export default { plugins: [decorators] };
