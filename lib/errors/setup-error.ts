@@ -65,9 +65,10 @@ export function findPlace(frames: readonly string[]): string | undefined {
 
 const PLACE = /[( ]((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/;
 
-/** The frames of a stack, innermost first. */
-export function listFrames(stack = ""): readonly string[] {
-  return stack.split("\n").filter((line) => line.startsWith("    at "));
+/** The frames of a stack, innermost first. It is no text where an `Error.prepareStackTrace` of the program returns call sites or another value. */
+export function listFrames(stack: unknown): readonly string[] {
+  if (Array.isArray(stack)) return stack.map((site) => `    at ${String(site)}`);
+  return typeof stack === "string" ? stack.split("\n").filter((line) => line.startsWith("    at ")) : [];
 }
 
 /** Whether a frame is in the library; `undefined` in a bundle. */

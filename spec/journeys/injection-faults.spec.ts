@@ -98,14 +98,15 @@ function ofStandard(name = "named"): Readonly<Record<string, string>> {
   };
 }
 
-const LATE_IN_BUNDLE =
-  "E_INJECT_OUTSIDE inject(Store) is called in a handler, after an await or in a callback, when no constructor runs: " +
-  "call it in the default of a constructor parameter or in a field, and use the value here";
+const WITHOUT_CONSTRUCTOR =
+  "E_INJECT_OUTSIDE inject(Store) is called where the container runs no constructor: at module level or in a static member, in a handler, " +
+  "after an await or in a callback, or in a class that the program itself creates with new: call it in the default of a constructor " +
+  "parameter or in a field of a class that a module lists, and in a test call construct(P, …) in place of new P()";
 
 /** In a bundle, the frames of the framework cannot be told from those of the program. */
 const IN_BUNDLE = {
-  "after an await": `${LATE_IN_BUNDLE} | «return inject(Store);»`,
-  "in a handler": `${LATE_IN_BUNDLE} | «attempt("in a handler", () => inject(Store));»`,
+  "after an await": `${WITHOUT_CONSTRUCTOR} | «return inject(Store);»`,
+  "in a handler": `${WITHOUT_CONSTRUCTOR} | «attempt("in a handler", () => inject(Store));»`,
 };
 
 interface Style {

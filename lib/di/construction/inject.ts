@@ -52,7 +52,7 @@ const MAX_FRAMES = 50;
 export function readCallerFrames(): readonly string[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = MAX_FRAMES;
-  const holder: { readonly stack?: string } = {};
+  const holder: { readonly stack?: unknown } = {};
   Error.captureStackTrace(holder, inject);
   Error.stackTraceLimit = stackTraceLimit;
   return listFrames(holder.stack);

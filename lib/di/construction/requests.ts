@@ -4,7 +4,7 @@
  */
 import { findForeignCopy } from "../../errors/copy.js";
 import type { Diagnostic } from "../../errors/diagnostic.js";
-import { findCaller, findPlace } from "../../errors/setup-error.js";
+import { findPlace, isLibraryFrame, listFrames } from "../../errors/setup-error.js";
 import type { Provider } from "../provider.js";
 import { readCallerFrames } from "./inject.js";
 import { describeToken, type InjectionToken } from "../token.js";
@@ -28,11 +28,27 @@ export function isStackOverflow(error: unknown): boolean {
 
 /** `LinksController, call 2 of inject (file:///srv/shop/links.js:12:30), in ShopModule`. Called below `inject`, for the stack. */
 export function describeRequestPlace({ source, scope, token }: Provider, number: number): string {
-  const caller = findPlace(readCallerFrames()) ?? findCaller(new Error());
+  const caller = findPlace(listRequestFrames());
   const line = caller === undefined ? "" : ` (${caller})`;
   const subject = source.kind === "class" ? describeToken(source.implementation) : `factory of ${describeToken(token)}`;
   return `${subject}, call ${number} of inject${line}, in ${scope.name}`;
 }
+
+/** The frames between `inject` and the container. Below the container are the places of others, which are none of the call. */
+function listRequestFrames(): readonly string[] {
+  const callers = readCallerFrames();
+  const frames = callers.length > 0 ? callers : listProgramFrames(listFrames(new Error().stack));
+  const end = frames.findIndex((frame) => isLibraryFrame(frame) === true || CONTAINER_FRAME.test(frame));
+  return end === -1 ? frames : frames.slice(0, end);
+}
+
+/** From the innermost that is known to be none of the library; in a bundle there are none. */
+function listProgramFrames(frames: readonly string[]): readonly string[] {
+  const start = frames.findIndex((frame) => isLibraryFrame(frame) === false);
+  return start === -1 ? [] : frames.slice(start);
+}
+
+const CONTAINER_FRAME = /[\\/]tsyringe[\\/]/;
 
 export function invalidRequest(token: unknown): Omit<Diagnostic, "where"> {
   const foreign = findForeignCopy(token, "");

@@ -252,6 +252,67 @@ describe("a call of inject outside a construction", () => {
     expect(error.message).to.include("is called in a handler or another function that the framework calls");
   });
 
+  it("lists the causes where no frame proves one: below a module that awaits, in a getter, and in a nameless callback", async () => {
+    const below = await rejectionOf(import("../fixtures/inject-after-an-awaited-import.js"));
+    const getter = await rejectionOf(import("../fixtures/inject-in-a-getter.js"));
+    const callback = await rejectionOf(Promise.resolve().then(() => inject(MemoryLinks)));
+
+    for (const error of [below, getter, callback]) {
+      expect(error.message).to.equal(
+        "inject(MemoryLinks) is called where the container runs no constructor: at module level or in a static member, in a handler, " +
+          "after an await or in a callback, or in a class that the program itself creates with new: call it in the default of a constructor " +
+          "parameter or in a field of a class that a module lists, and in a test call construct(P, …) in place of new P()",
+      );
+    }
+  });
+
+  it("names a class that creates it with new, also by a method, and not a promise", () => {
+    class Opened {
+      readonly links: MemoryLinks;
+
+      constructor() {
+        this.links = this.open();
+      }
+
+      open(): MemoryLinks {
+        return inject(MemoryLinks);
+      }
+    }
+    const Nameless = (() =>
+      class {
+        readonly links = inject(MemoryLinks);
+      })();
+    const promise = () => {
+      let thrown = "";
+      void new Promise(() => (thrown = errorOf(() => inject(MemoryLinks)).message));
+      return thrown;
+    };
+
+    expect(errorOf(() => new Opened()).message).to.include("the program itself calls new Opened()");
+    expect(errorOf(() => new Nameless()).message).to.include(
+      "is called because the program itself creates the class with new: let the container create it, " +
+        "pass the argument to new, or in a test call construct(P, …)",
+    );
+    expect(promise()).to.include("is called where the container runs no constructor");
+  });
+
+  it("has the same message and place where the program prepares stack traces as call sites or as another value", () => {
+    const { prepareStackTrace } = Error;
+    try {
+      Error.prepareStackTrace = (_, sites) => sites;
+      expect(errorOf(() => new Links()).message).to.include("the program itself calls new Links()");
+      @Module({ providers: [Links] })
+      class Root {}
+      expect(reportOf(Root)[0]).to.include("Links, call 1 of inject (FILE), in Root");
+      expect(errorOf(() => Reflect.apply(Controller, undefined, [class {}])).message).to.include("@Controller");
+
+      Error.prepareStackTrace = () => 7;
+      expect(errorOf(() => new Links())).to.include({ code: "E_INJECT_OUTSIDE" });
+    } finally {
+      Object.assign(Error, { prepareStackTrace });
+    }
+  });
+
   it("says so in a class that the program creates with new, and names the outermost", () => {
     class Outer extends class Base {
       readonly links = new Links();
