@@ -21,7 +21,9 @@ export function unreadableConstructor(provider: Provider, target: object, shape:
     code: "E_INJECTABLE_MISSING",
     what: `${name} has constructor parameters and no decorator, so the types of the parameters are not known`,
     where,
-    fix: `decorate ${name} with @Injectable(), or give each parameter a default: store = inject(Store)${isInherited ? `, or give ${describeToken(target)} a constructor` : ""}`,
+    fix:
+      `give each parameter a default: store = inject(Store)${isInherited ? `, or give ${describeToken(target)} a constructor` : ""}; ` +
+      `or decorate ${name} with @Injectable() where the compiler emits types, which it does for legacy decorators alone`,
   };
 }
 

@@ -106,14 +106,8 @@ export function providerFailed(provider: Provider, error: unknown): Diagnostic {
   const foreign = findForeignCopy(error, where);
   if (foreign !== undefined) return foreign;
   // The message of an error of the framework has the fix, and its code has an entry in the guide.
-  if (isExplained(error)) {
-    return {
-      code: error.code,
-      what: `${provider.label} could not be built: ${error.message}`,
-      where,
-      fix: "do what the message says",
-    };
-  }
+  if (isExplained(error))
+    return { code: error.code, what: `${provider.label} could not be built: ${error.message}`, where, fix: "" };
   return {
     code: "E_PROVIDER_FAILED",
     what: `${provider.label} could not be built: ${toText(error)}`,

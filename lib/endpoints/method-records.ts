@@ -57,13 +57,14 @@ function getPrototypeChain(leaf: unknown): readonly object[] {
 }
 
 function formatReplaced(decorator: string, key: string | symbol, chain: readonly object[]): string {
-  const start = `@${decorator} has no effect: a decorator above it`;
-  const end = `replaces the method ${String(key)}; write @${decorator} above that decorator`;
   // A decorator of the class runs before any code could assign to the prototype.
   const isStored = chain.some((each) => Object.hasOwn(each, key) && hasOriginalMethods(each));
-  return isStored
-    ? `${start} ${end}`
-    : `${start} or an assignment to the prototype ${end}, or @Injectable() above the class`;
+  const assignment = isStored ? "" : ", or an assignment to the prototype";
+  return (
+    `@${decorator} has no effect: a decorator above it, or one of the class below @Controller or @Injectable()${assignment}, ` +
+    `replaces the method ${String(key)}; write @${decorator} above the former, and @Controller or @Injectable() ` +
+    `nearest to the class, below its other decorators`
+  );
 }
 
 /** The values of methods, each list in the order in which decorators run: the lowest comes first. */

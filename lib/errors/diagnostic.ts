@@ -15,7 +15,7 @@ export interface Diagnostic {
   readonly what: string;
   /** Class, parameter and position; or route; or builder call. */
   readonly where: string;
-  /** The change that corrects it. */
+  /** The change that corrects it; empty where `what` has it. */
   readonly fix: string;
 }
 
@@ -31,7 +31,8 @@ export class DiagnosticError extends FrameworkError {
     readonly diagnostic: Diagnostic,
     options: { readonly cause?: unknown } = {},
   ) {
-    super(`${diagnostic.what}; at ${diagnostic.where}; fix: ${diagnostic.fix}`, { ...options, code: diagnostic.code });
+    const { code, what, where, fix } = diagnostic;
+    super(`${what}; at ${where}${fix && `; fix: ${fix}`}`, { ...options, code });
   }
 }
 
@@ -70,7 +71,9 @@ function formatMessage(diagnostics: readonly Diagnostic[], subject = "the applic
   const { length } = diagnostics;
   const head = length === 1 ? subject : `${subject}: ${length} faults`;
   const shown = length > MAX_SHOWN ? diagnostics.slice(0, MAX_SHOWN) : diagnostics;
-  const rows = shown.map(({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}\n    fix: ${fix}`);
+  const rows = shown.map(
+    ({ code, what, where, fix }) => `  ${code} ${what}\n    at ${where}${fix && `\n    fix: ${fix}`}`,
+  );
   const rest = diagnostics.slice(shown.length);
   return [head, ...rows, ...(rest.length === 0 ? [] : [`  and ${rest.length} more: ${countCodes(rest)}`])].join("\n");
 }

@@ -256,7 +256,7 @@ function toStartDiagnostic({ name, subsystem }: RegisteredSubsystem, cause: unkn
     what: `${name} failed to start: ${causeText(cause)}`,
     where: `${subsystem.constructor.name}.start()`,
     fix: isProgramFault
-      ? "do what the message says"
+      ? ""
       : "check the address and the credentials; every server that the subsystem connects to must be reachable at the start",
   };
 }

@@ -51,7 +51,7 @@ export function describeUnroutedEndpoints(target: AnyClass): Diagnostic {
 }
 
 function describeMissing(controller: AnyClass): Diagnostic {
-  const { name } = controller;
+  const name = controller.name || "an anonymous class";
   const what = `${name} is listed as a controller and has no @Controller`;
   return {
     code: "E_CONTROLLER_MISSING",

@@ -8,11 +8,12 @@ import { filesBelow, ROOT } from "../support/sources.js";
 import { type Cell, DECORATORS, type Kind, listCells, PREAMBLE } from "./decorator-places/cells.js";
 
 const WRONG = `
-import { type Context, Controller, Get, On, event, resource, routes } from "@stagecraft/framework";
+import { type Context, Controller, Get, guard, Guards, On, event, resource, routes } from "@stagecraft/framework";
 import { Every, Handles, job, schedule } from "@stagecraft/framework/jobs";
 
 const shown = event<{ id: string }>("shown");
 const send = job<{ to: string }>("send");
+const signedIn = guard<{ user: string }>("signed-in");
 const photos = resource("photos", "/photos");
 const links = routes("links", "/links", { show: Get("/{id}") });
 
@@ -20,6 +21,7 @@ export class Wrong {
   @Get("/{id}") show({ params }: Context<"slug">) { return params.slug; }
   @links.show showLink({ params }: Context<"slug">) { return params.slug; }
   @photos.edit edit({ params }: Context<"slug">) { return params.slug; }
+  @Guards(signedIn) check(_ctx: Context) { return { name: "ada" }; }
   @On(shown) hear({ name }: { name: string }) { return name; }
   @Handles(send) run({ name }: { name: string }) { return name; }
   @Every(schedule("tick", "0 3 * * *")) tick({ name }: { name: string }) { return name; }
@@ -36,6 +38,7 @@ const SENTENCES = [
   '"the handler asks for values that the path /{id}, its schemas and its guards do not give"',
   '"the handler asks for values that the path /links/{id}, its schemas and its guards do not give"',
   '"the handler asks for values that the path /photos/{id}/edit, its schemas and its guards do not give"',
+  '"the method does not return the values that this guard adds to the context"',
   '"listener asks for a payload that the event does not have": { id: string; }',
   '"handler does not take the payload of this job": { to: string; }',
   '"handler does not take the payload of this job": ScheduledTick',

@@ -273,6 +273,12 @@ describe("ControllerPlan", () => {
         "Undecorated is listed as a controller and has no @Controller",
         "Undecorated",
       ],
+      [
+        (() => class {})(),
+        ["E_CONTROLLER_MISSING"],
+        "an anonymous class is listed as a controller and has no @Controller",
+        "an anonymous class",
+      ],
       [NoTable, ["E_CONTROLLER_SOURCE"], "@Controller({ index }) is given neither a prefix nor a table", "NoTable"],
       [
         Nameless,

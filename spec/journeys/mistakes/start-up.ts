@@ -44,7 +44,11 @@ export const START_UP: readonly Mistake[] = [
     files: running(
       `class Store {}\nclass Links { constructor(readonly store: Store) {} }\n@Module({ providers: [Store, Links] }) class Shop {}`,
     ),
-    says: ["E_INJECTABLE_MISSING Links has constructor parameters", "at constructor of Links", "fix: decorate Links"],
+    says: [
+      "E_INJECTABLE_MISSING Links has constructor parameters",
+      "at constructor of Links",
+      "fix: give each parameter a default: store = inject(Store)",
+    ],
   },
   {
     title: "providers that need each other",

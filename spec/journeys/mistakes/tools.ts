@@ -44,6 +44,8 @@ const misplaced = Object.entries(MISPLACED).map(([decorator, [place, program]]):
 
 const REPLACING = `function logged(method: () => unknown, _: unknown) { return function (this: unknown) { return method.call(this); }; }\n`;
 
+const WRAPPING = `function traced(of: { readonly prototype: object }, _: unknown) { const { hear } = of.prototype as any; (of.prototype as any).hear = function () { return hear.call(this); }; }\n`;
+
 /** Faults of programs with standard decorators, by each compiler. */
 const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
   {
@@ -81,8 +83,19 @@ const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
     },
     says: [
       'E_DECORATOR_ORDER Links could not be built: @Get("/") has no effect',
-      "a decorator above it replaces the method index",
-      'write @Get("/") above that decorator',
+      "a decorator above it, or one of the class below @Controller or @Injectable(), replaces the method index",
+      'write @Get("/") above the former',
+    ],
+  },
+  {
+    title: "a decorator of the class below ours that wraps its methods",
+    files: {
+      "main.ts": `${IMPORTS}const shown = event("shown");\n${WRAPPING}@Injectable() @traced class Announcer { @On(shown) hear() {} }\n@Module({ providers: [Announcer] }) class Shop {}\nApplication.create(Shop).build();`,
+    },
+    says: [
+      "E_DECORATOR_ORDER Announcer could not be built: @On(event) has no effect",
+      "or one of the class below @Controller or @Injectable(), replaces the method hear",
+      "and @Controller or @Injectable() nearest to the class, below its other decorators",
     ],
   },
   {
@@ -92,8 +105,8 @@ const STANDARD: readonly Omit<Mistake, "by" | "settings">[] = [
     },
     says: [
       "E_DECORATOR_ORDER Announcer could not be built: @On(event) has no effect",
-      "an assignment to the prototype replaces the method hear",
-      "or @Injectable() above the class",
+      "or an assignment to the prototype, replaces the method hear",
+      "and @Controller or @Injectable() nearest to the class",
     ],
   },
   {
