@@ -282,22 +282,19 @@ describe("a call of inject outside a construction", () => {
       class {
         readonly links = inject(MemoryLinks);
       })();
-    const promise = () => {
-      let thrown = "";
-      void new Promise(() => (thrown = errorOf(() => inject(MemoryLinks)).message));
-      return thrown;
-    };
+    let thrown = "";
+    void new Promise(() => (thrown = errorOf(() => inject(MemoryLinks)).message));
 
     expect(errorOf(() => new Opened()).message).to.include("the program itself calls new Opened()");
     expect(errorOf(() => new Nameless()).message).to.include(
       "is called because the program itself creates the class with new: let the container create it, " +
         "pass the argument to new, or in a test call construct(P, …)",
     );
-    expect(promise()).to.include("is called where the container runs no constructor");
+    expect(thrown).to.include("is called where the container runs no constructor");
   });
 
   it("has the same message and place where the program prepares stack traces as call sites or as another value", () => {
-    const { prepareStackTrace } = Error;
+    const prepareStackTrace: unknown = Reflect.get(Error, "prepareStackTrace");
     try {
       Error.prepareStackTrace = (_, sites) => sites;
       expect(errorOf(() => new Links()).message).to.include("the program itself calls new Links()");
