@@ -12,7 +12,7 @@
  * this.policy.can(user).update(link); // throws unless the link is that of the user
  * if (this.policy.allows(user).update(link)) { … }
  */
-import { markKind } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { ForbiddenError, FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import { isPromise, toPromise } from "../http/middleware.js";
 

@@ -5,6 +5,7 @@
  *
  * The output of the schema is not used: the value of the handler is sent, in both builds.
  */
+import { refuseForeignCopy } from "../errors/copy.js";
 import { Content } from "../endpoints/content.js";
 import type { ContentDeclaration } from "../endpoints/contract.js";
 import { FrameworkError } from "../errors/framework-error.js";
@@ -49,6 +50,7 @@ export function createResponseCheck(
   return (ctx, value) => {
     // The handler has written the response to the context itself.
     if (value === undefined && ctx.hasResponse) return value;
+    if (!(value instanceof Reply || value instanceof Deferred)) refuseForeignCopy(value);
     const given = wrapped !== undefined && isPlain(ctx, value) ? toReply(wrapped, value) : value;
     const plan = findPlan(plans, plain, ctx, given);
     if (plan !== undefined) return converters.get(plan)?.(given);

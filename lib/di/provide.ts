@@ -10,7 +10,7 @@
  * provide(Pool).useFactory((resolve) => new Pool(resolve(AppConfig).url))
  * provide(LinkReader).useFactory((resolve) => resolve(LinkStore)) // a second name for the same instance
  */
-import { markKind } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import type { InjectionToken } from "./token.js";
 import { isClass, type Class } from "../runtime/class.js";
 

@@ -7,7 +7,7 @@
  * provide(Greeting).useValue("hello");
  * constructor(@Inject(Greeting) private readonly greeting: string) {}
  */
-import { markKind } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { type AbstractClass, isClass } from "../runtime/class.js";
 import { valueText } from "../errors/value-text.js";
 

@@ -6,7 +6,8 @@
  * export const links = routes("links", "/teams/{team}/links", { index: Get("/"), show: Get("/{id}"), create: Post("/") });
  * links.show.url("red", 7); // "/teams/red/links/7", named "links.show"
  */
-import { markKind, refuseForeignCopy } from "../errors/copy.js";
+import { refuseForeignCopy } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { checkOptionNames } from "../errors/option-names.js";

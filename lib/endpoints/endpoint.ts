@@ -11,7 +11,7 @@
  * }
  */
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
-import { markKind } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { requireParentheses } from "../errors/bare-decorator.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";

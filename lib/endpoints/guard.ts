@@ -8,7 +8,8 @@
  * export const role = guard<{ user: User }, [role: string]>("role");
  * Get("/", { guards: [role("admin")] });
  */
-import { markKind, refuseForeignCopy } from "../errors/copy.js";
+import { refuseForeignCopy } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { checkOptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";

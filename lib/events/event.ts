@@ -11,7 +11,7 @@
  * export const linkCreated = event("link.created", z.object({ id: z.string() }));
  * export const cacheWarmed = event<{ keys: number }>("cache.warmed");
  */
-import { markKind } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { valueText } from "../errors/value-text.js";
 import type { Schema } from "../runtime/standard-schema.js";

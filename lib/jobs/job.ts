@@ -8,7 +8,7 @@
  * export const sendWelcome = job("mail.welcome", z.object({ to: z.email() }));
  * await jobs.dispatch(sendWelcome, { to: "ada@example.com" });
  */
-import { markKind } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { checkWholeNumber } from "../errors/whole-number.js";

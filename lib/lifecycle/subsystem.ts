@@ -12,7 +12,7 @@
  *   override probe(signal: AbortSignal) { return this.pool.query("select 1", { signal }); }
  * }
  */
-import { markKind } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { SubsystemHost } from "./operations.js";
 import type { TracingLayer } from "../tracing/registry.js";

@@ -1,6 +1,7 @@
 /** A group of routes: below one prefix, or those of a table of endpoints. */
 import { describeToken } from "../di/token.js";
-import { markKind, refuseForeignCopy } from "../errors/copy.js";
+import { refuseForeignCopy } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import { StartupError, type Warning } from "../errors/diagnostic.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import { createRoutesError, isEndpoint, type AnyEndpoint, type Endpoint } from "../endpoints/endpoint.js";

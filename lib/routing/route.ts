@@ -10,7 +10,8 @@
  * Route.post("/hooks/pay", paid, { csrf: "exempt" }); // paid checks a signature
  */
 import { describeToken } from "../di/token.js";
-import { markKind, refuseForeignCopy } from "../errors/copy.js";
+import { refuseForeignCopy } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import {

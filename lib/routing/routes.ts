@@ -11,7 +11,8 @@
  */
 import type { Router } from "@koa/router";
 import { describeToken } from "../di/token.js";
-import { markKind, refuseForeignCopy } from "../errors/copy.js";
+import { refuseForeignCopy } from "../errors/copy.js";
+import { markKind } from "../errors/copy-mark.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { NotFoundError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";

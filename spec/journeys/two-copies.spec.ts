@@ -3,6 +3,7 @@
  * created is unknown to the other, so an application refuses it at its start and names both.
  */
 import { expect } from "chai";
+import { z } from "zod";
 import {
   Application,
   Controller,
@@ -335,6 +336,67 @@ describe("beside a second copy of the package", () => {
       expectTwoCopies(ofBuilder.message, "the binding");
       expectTwoCopies(ofTest.message, "the binding");
     });
+  });
+
+  describe("a request is an error, and the log names both copies, for", () => {
+    const RETURNED: readonly (readonly [title: string, subject: string, handle: (from: SecondCopy) => unknown])[] = [
+      ["its reply", "the reply", (from) => from.Reply.empty(204)],
+      ["its redirect", "the returned value", (from) => from.redirect().to("/")],
+      [
+        "its error with a status",
+        "the error NotFoundError (no link)",
+        (from) => {
+          throw new from.NotFoundError("no link");
+        },
+      ],
+    ];
+    const PLACES = {
+      "a handler": undefined,
+      "a handler with a contract": { responses: { 201: z.object({ name: z.string().optional() }) } },
+    };
+    for (const [title, subject, handle] of RETURNED)
+      for (const [place, options] of Object.entries(PLACES))
+        it(`${title}, in ${place}`, async () => {
+          const endpoint = Get("/", options);
+          const route = Route.of(endpoint, (() => handle(copy)) as never);
+          await using app = await testApp(Application.create().routes(Routes.of(route)));
+
+          expect((await app.get("/")).status).to.equal(500);
+
+          const logged = app.logs.lines().find((line) => line.includes("of another copy")) ?? "";
+          expect(logged).to.include(`${subject} is of another copy of the framework`).and.to.include(copy.place);
+        });
+
+    it("its reply from middleware", async () => {
+      class Refusing {
+        handle(): unknown {
+          return copy.Reply.empty(401);
+        }
+      }
+      const route = Route.get("/", () => "secret").middleware(Refusing);
+      await using app = await testApp(Application.create().routes(Routes.of(route)));
+
+      expect((await app.get("/")).status).to.equal(500);
+    });
+  });
+
+  it("a decorator refuses a class that is frozen below it, where no copy could find it", () => {
+    class Links {}
+    Object.freeze(Links);
+    class Sealed {
+      index(): void {}
+    }
+    Object.seal(Sealed.prototype);
+
+    for (const decorate of [
+      () => copy.Middleware(Guard)(Links),
+      () => Controller("/")(Links),
+      () => Get("/")(Sealed.prototype, "index", { value: () => "" }),
+    ])
+      expect(errorOf(decorate)).to.include({ code: "E_DECORATOR_ORDER" });
+    expect(errorOf(() => Middleware(Guard)(Links)).message).to.equal(
+      "Links is frozen or sealed before a decorator of the framework above it runs: write the decorator that freezes it above all of the framework",
+    );
   });
 
   it("an application of each copy starts, because neither has a value of the other", () => {

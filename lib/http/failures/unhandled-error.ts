@@ -1,6 +1,8 @@
 /**
  * The response to an unhandled error, a 500 that contains nothing of the error, and the log of failures that come too late for a response.
  */
+import { findForeignError } from "../../errors/copy.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { Problem } from "../../errors/problem.js";
 import type { Target } from "../../tracing/tracing.js";
@@ -49,8 +51,18 @@ export function reportLate(ctx: Context, thrown: unknown, log: Target): void {
 function report(ctx: Context, message: string, thrown: unknown, log: Target): void {
   const { app } = ctx;
   if (!(app instanceof ErrorEvents && app.hasLogged(ctx, thrown))) {
-    log.error(message, { ...describeThrown(thrown), ...getRouteField(ctx) });
-    reportUnlogged(ctx, message, thrown);
+    const foreign = findForeign(thrown);
+    log.error(message, { ...describeThrown(thrown), ...(foreign && { error: foreign }), ...getRouteField(ctx) });
+    reportUnlogged(ctx, message, foreign ?? thrown);
   }
   notifyErrorListeners(ctx, thrown);
+}
+
+/** A 404 of another copy of the package is an unhandled error, and its message alone does not say why. */
+function findForeign(thrown: unknown): FrameworkError | undefined {
+  try {
+    return findForeignError(thrown);
+  } catch {
+    return undefined;
+  }
 }

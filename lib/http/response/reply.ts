@@ -14,6 +14,7 @@ import type { Readable } from "node:stream";
 import { EventBody, type EventSource, type ServerSentEvent } from "./event-stream.js";
 import { toJsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
+import { markKind } from "../../errors/copy-mark.js";
 import { Problem, PROBLEM_CONTENT_TYPE } from "../../errors/problem.js";
 import { checkFinalStatus } from "./head.js";
 
@@ -25,6 +26,10 @@ export type Payload = string | Uint8Array | Readable | AsyncIterable<unknown>;
  * @typeParam B the value that it carries: that of its JSON, a text, bytes
  */
 export class Reply<S extends number = number, B = unknown> {
+  static {
+    markKind(this.prototype, "reply");
+  }
+
   /** In types only: what `value` is. */
   declare readonly "~value": B;
 

@@ -4,6 +4,8 @@
  */
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { refuseForeignCopy } from "../../errors/copy.js";
+import { markKind } from "../../errors/copy-mark.js";
 import type { Context } from "../request/context.js";
 import { EventBody } from "./event-stream.js";
 import { toBytes, isAsyncIterable, IterableStream } from "./iterable-stream.js";
@@ -18,6 +20,10 @@ import { readChunks, getSetCookies, isBlob, isBytes, isResponse, isWebStream, ty
 
 /** A returned value that an outer stage converts into the response: a redirect, a page. */
 export abstract class Deferred {
+  static {
+    markKind(this.prototype, "returned value");
+  }
+
   /** The name of the value in the message about a missing stage. */
   abstract readonly kind: string;
 
@@ -55,7 +61,11 @@ function respondWithObject(ctx: Context, value: object): void {
   else if (isBytes(value)) ctx.setBody(toBytes(value));
   else if (isResponse(value)) respondWithFetchResponse(ctx, value);
   else if (isAsyncIterable(value)) ctx.setBody(new IterableStream(value, !ctx.raw.hasHeader("Content-Type")));
-  else respondWithJson(ctx, value);
+  else {
+    // A refusal by a reply of another copy would become a 200.
+    refuseForeignCopy(value);
+    respondWithJson(ctx, value);
+  }
 }
 
 function defer(ctx: Context, value: Deferred): void {
