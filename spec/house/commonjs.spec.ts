@@ -12,7 +12,7 @@ const run = promisify(execFile);
 /** Whether the code waits while it loads. A script cannot, so its syntax shows it. */
 function waits(module: string): boolean {
   const script = module
-    .replaceAll(/^(?:import|export \{|export \*)[^;]*;$/gm, "")
+    .replaceAll(/^(?:import|export \{|export \*)[^]*?;$/gm, "")
     .replaceAll(/^export (?:default )?/gm, "")
     .replaceAll("import.meta", "importMeta");
   try {
@@ -81,17 +81,22 @@ describe("CommonJS", () => {
 
     before(async function () {
       this.timeout(120_000);
-      const code = `const load = (specifier) => {
-          try { return Object.keys(require(specifier)).length } catch (error) { return String(error) }
+      const code = `const load = async (specifier) => {
+          try {
+            const [required, imported] = [require(specifier), await import(specifier)];
+            const others = Object.keys(required).filter((name) => required[name] !== imported[name]);
+            return others.length === 0 ? Object.keys(required).length : "other by import: " + others;
+          } catch (error) { return String(error) }
         };
-        console.log(JSON.stringify(Object.fromEntries(${JSON.stringify(specifiers)}.map((each) => [each, load(each)]))));`;
+        const rows = ${JSON.stringify(specifiers)}.map(async (each) => [each, await load(each)]);
+        void Promise.all(rows).then((all) => console.log(JSON.stringify(Object.fromEntries(all))));`;
       const { stdout } = await run(process.execPath, ["--no-warnings", "-e", code], { cwd: ROOT });
       // The number of exports of each entry, or its error.
       loaded = JSON.parse(stdout) as typeof loaded;
     });
 
     for (const specifier of specifiers) {
-      it(`loads ${specifier} by require()`, () => {
+      it(`loads ${specifier} by require(), with the same classes as by import`, () => {
         expect(loaded[specifier]).to.be.above(0);
       });
     }

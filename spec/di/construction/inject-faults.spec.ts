@@ -16,6 +16,8 @@ import { inspect } from "../../../lib/di/graph.js";
 import { errorOf } from "../../support/error-of.js";
 import { rejectionOf } from "../../support/rejection-of.js";
 import { startupErrorOf } from "../../support/startup-error-of.js";
+import { CyclicFirst, CyclicThird } from "../fixtures/cyclic-first.js";
+import { CyclicSecond } from "../fixtures/cyclic-second.js";
 import { LinkStore, MemoryLinks } from "../fixtures/links.js";
 
 const Secret = token<string>("Secret");
@@ -90,6 +92,13 @@ describe("a fault of inject in the start-up report", () => {
       "E_TOKEN_INVALID inject(undefined) cannot be resolved: undefined is neither a class nor a token | " +
         "Links, call 1 of inject (FILE), in Root | inject a class, or the result of token<…>(…)",
     ]);
+  });
+
+  it("is none for files that import each other: inject is called after all are loaded", () => {
+    @Module({ providers: [CyclicFirst, CyclicSecond, CyclicThird] })
+    class Root {}
+
+    expect(inspect({ root: Root }).build().get(CyclicFirst).second.third.name).to.equal("third");
   });
 
   it("is a token that a factory injects", () => {

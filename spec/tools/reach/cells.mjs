@@ -76,13 +76,13 @@ export const CELLS = [
   {
     tool: "vitest",
     package: "vitest-5",
-    set: "`experimentalDecorators`",
+    set: "`experimentalDecorators`, and Node 22",
     start: (folder) => starts.vitest(folder, "vitest-5"),
   },
   {
     tool: "vitest, in a CommonJS project",
     package: "vitest-5",
-    set: "`experimentalDecorators`",
+    set: "`experimentalDecorators`, and Node 22",
     project: COMMON_JS,
     start: (folder) => starts.vitest(folder, "vitest-5"),
   },
@@ -95,7 +95,7 @@ export const CELLS = [
   {
     tool: "vitest, with esbuild",
     package: "vitest-5",
-    set: AFTER_ESBUILD,
+    set: `${AFTER_ESBUILD}, and Node 22`,
     start: (folder) => starts.vitestAfterEsbuild(folder, "vitest-5"),
   },
   { tool: "Jest, with `@swc/jest`", package: "jest", set: "[four settings](#jest)", start: starts.jest },
