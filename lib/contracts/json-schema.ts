@@ -84,10 +84,10 @@ class FormComparison {
     private readonly outputRoot: JsonSchema,
   ) {}
 
-  find(given: JsonSchema, made: JsonSchema, path: string, depth: number): string | undefined {
+  find(given: JsonSchema, opposite: JsonSchema, path: string, depth: number): string | undefined {
     if (depth > MAX_COMPARED_DEPTH) return undefined;
     const input = resolve(given, this.inputRoot);
-    const output = resolve(made, this.outputRoot);
+    const output = resolve(opposite, this.outputRoot);
     if (listTypes(input) !== listTypes(output)) return path.slice(1) || "its root";
     for (const [name, one, other] of pairSchemas(input, output)) {
       const found = this.find(one, other, name === undefined ? path : `${path}.${name}`, depth + 1);
