@@ -1,6 +1,6 @@
 /**
  * The marks by which a copy of the package knows what it has created or decorated, and what another copy has. `copy.ts` says why, and names
- * both copies. The class of errors has a mark too, so this file throws none.
+ * both copies. It imports nothing, so that every file may mark its classes.
  *
  * Not for values that any copy understands, such as functions and plain objects.
  */

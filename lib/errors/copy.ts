@@ -6,11 +6,14 @@
  * Not for values that any copy understands, such as functions and plain objects.
  */
 import type { Diagnostic } from "./diagnostic.js";
-import { addMark, getMarks, isMarked, NO_MARKS, THIS_COPY, type Copy, type CopyMark } from "./copy-mark.js";
-import type { FrameworkError } from "./framework-error.js";
+import { addMark, getMarks, isMarked, markKind, NO_MARKS, THIS_COPY, type Copy, type CopyMark } from "./copy-mark.js";
+import { FrameworkError } from "./framework-error.js";
 import { isClass, type Class } from "../runtime/class.js";
 import { listMethods } from "../runtime/original-methods.js";
 import { createSetupError } from "./setup-error.js";
+
+// Not in its class, which a front end may load: the marks would be a part of its bundle.
+markKind(FrameworkError.prototype, "error");
 
 /**
  * @param target the value by which a decorator records: a class, a prototype, or the method of a standard call

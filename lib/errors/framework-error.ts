@@ -6,7 +6,6 @@
  * @example
  * throw new NotFoundError(`no link ${id}`);
  */
-import { markKind } from "./copy-mark.js";
 
 /** The properties of an error besides its detail. */
 export interface FrameworkErrorOptions {
@@ -26,10 +25,6 @@ export interface FrameworkErrorOptions {
 
 /** The base class of every error that the framework throws, and of the errors of an application with a status. */
 export class FrameworkError extends Error {
-  static {
-    markKind(this.prototype, "error");
-  }
-
   readonly code: string;
   readonly status: number;
   readonly detail: string | undefined;
