@@ -18,7 +18,7 @@ export interface CallParts {
 export interface CallInit {
   readonly method: string;
   readonly headers: Headers;
-  readonly body?: string | Uint8Array<ArrayBuffer> | URLSearchParams | FormData | ReadableStream<Uint8Array>;
+  readonly body?: NonNullable<RequestInit["body"]>;
   readonly signal?: AbortSignal;
   readonly redirect?: "manual";
   /** `fetch` demands it for a body that is a stream. */
@@ -78,7 +78,7 @@ function encodeBody(
   if (kind === "multipart") return { body: fillForm(new FormData(), body) };
   if (isAsyncIterable(body)) return { body: STREAMS.from(body), duplex: "half" };
   // The type of the call allows a text or bytes here.
-  return { body: body as string | Uint8Array<ArrayBuffer> };
+  return { body: body as NonNullable<RequestInit["body"]> };
 }
 
 function fillForm<T extends FormData | Headers | URLSearchParams>(form: T, body: unknown): T {

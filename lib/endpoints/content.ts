@@ -112,7 +112,8 @@ export const content = {
       { schema, files, limits },
     ),
   text: (type = "text/plain") => new Content<"text", string>("text", type),
-  bytes: (type = "application/octet-stream") => new Content<"bytes", Bytes, Uint8Array>("bytes", type),
+  bytes: (type = "application/octet-stream"): Content<"bytes", Bytes, Uint8Array> =>
+    new Content<"bytes", Bytes, Uint8Array>("bytes", type),
   /** A file of a response, whole or a range of it, as `storage.download` returns it: the statuses 206 and 304 need no declaration. */
   file: (type = "application/octet-stream") => new Content<"file", Bytes | undefined, Blob>("file", type),
   /** Server-sent events. The schema is that of the data of each event. */
