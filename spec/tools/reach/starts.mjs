@@ -126,15 +126,18 @@ export default { plugins: [decorators] };
 }
 
 export async function jest(folder, style) {
-  await node(folder, ...JEST, JSON.stringify(jestConfig(folder, style, "es6")));
+  await node(folder, ...jestArguments(jestConfig(folder, style, "es6")));
 }
 
 /** Jest has `require` of ES modules on Node 24. */
 export async function jestInCommonJs(folder, style) {
-  await nodeOf(24, folder, ...JEST, JSON.stringify(jestConfig(folder, style, "commonjs")));
+  await nodeOf(24, folder, ...jestArguments(jestConfig(folder, style, "commonjs")));
 }
 
-const JEST = ["--experimental-vm-modules", binOf("jest"), "--config"];
+/** Read when a cell runs: the tools are installed after this file is loaded. */
+function jestArguments(config) {
+  return ["--experimental-vm-modules", binOf("jest"), "--config", JSON.stringify(config)];
+}
 
 function jestConfig(rootDir, style, type) {
   const swcJest = fileURLToPath(import.meta.resolve("@swc/jest"));
