@@ -12,9 +12,9 @@ const PLAIN = fileURLToPath(new URL("without-decorators.ts", import.meta.url));
 
 const RUNNERS = [
   ...NODES.map((version) => ({ tool: "Node", version, command: async () => [await nodeBin(version)] })),
-  { tool: "tsx", version: shownVersion("tsx"), command: () => [process.execPath, binOf("tsx")] },
-  { tool: "Bun", version: shownVersion("bun"), command: () => [platformBin("bun", "bin/bun")] },
-  { tool: "Deno", version: shownVersion("deno"), command: () => [platformBin("deno", "deno"), "run", "--allow-all"] },
+  { tool: "tsx", package: "tsx", command: () => [process.execPath, binOf("tsx")] },
+  { tool: "Bun", package: "bun", command: () => [platformBin("bun", "bin/bun")] },
+  { tool: "Deno", package: "deno", command: () => [platformBin("deno", "deno"), "run", "--allow-all"] },
 ];
 
 /** A row for each runner. */
@@ -25,7 +25,7 @@ export async function bareRows(parent, resultOf) {
   cpSync(HELLO, join(folder, "hello.ts"));
   cpSync(PLAIN, join(folder, "plain.ts"));
   const rows = [];
-  for (const { tool, version, command: toCommand } of RUNNERS) {
+  for (const { tool, package: name, version = shownVersion(name), command: toCommand } of RUNNERS) {
     const command = await toCommand();
     const hello = () => responds(folder, "/hello/Ada", "Hello, Ada!\n", ...command, "hello.ts");
     const plain = () => served(folder, ...command, "plain.ts");
