@@ -85,7 +85,7 @@ function runAll(checks: readonly PartCheck[], ctx: Context, reading: InputReadin
   const pending: Promise<void>[] = [];
   for (const check of checks) {
     const each = check(ctx, reading);
-    // A later check may throw before anybody waits for this one.
+    // A later check may throw before this one is awaited.
     if (each !== undefined) pending.push(markHandled(each));
   }
   return pending.length === 0 ? undefined : Promise.all(pending);
