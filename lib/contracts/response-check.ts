@@ -71,10 +71,16 @@ function findPlan(
   ctx: Context,
   value: unknown,
 ): ResponsePlan | undefined {
-  if (value instanceof Deferred) return plans.find(({ content }) => isContent(content, "redirect", "page"));
+  if (value instanceof Deferred) return findDeferredPlan(plans, value);
   const status = value instanceof Reply ? value.statusCode : ctx.givenStatus;
   if (status !== undefined) return plans.find((plan) => plan.status === status) ?? findFilePlan(plans, status);
   return value === undefined ? (plans.find(({ content }) => isContent(content, "none")) ?? plain) : plain;
+}
+
+/** An endpoint may declare several pages, and a redirect. */
+function findDeferredPlan(plans: readonly ResponsePlan[], value: Deferred): ResponsePlan | undefined {
+  const declared = plans.filter(({ content }) => isContent(content, "redirect", "page"));
+  return declared.find(({ content }) => content instanceof Content && hasContent(content, value)) ?? declared[0];
 }
 
 /** A file has two more statuses: 206 for a range of it, and 304 where it has not changed. */

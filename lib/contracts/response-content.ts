@@ -35,8 +35,10 @@ function withCharset(type = "text/plain"): string {
 export function hasContent({ kind, type }: Content, value: unknown): boolean {
   const payload = value instanceof Reply ? value.value : value;
   if (kind === "none") return payload === undefined || payload === null;
-  if (kind === "text") return typeof payload === "string";
-  if (kind === "redirect") return value instanceof Deferred && value.kind === kind;
+  // A long text, such as that of the metrics, is a stream.
+  if (kind === "text") return typeof payload === "string" || isAsyncIterable(payload);
+  // The other kind leads to another site.
+  if (kind === "redirect") return value instanceof Deferred && value.kind.startsWith(kind);
   // A page names its component.
   if (kind === "page") return value instanceof Deferred && Reflect.get(value, "component") === type;
   // A file that has not changed, or that HEAD asks for, has no bytes.

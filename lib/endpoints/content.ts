@@ -65,9 +65,9 @@ export class Content<K extends ContentKind = ContentKind, Input = unknown, Outpu
 /** The bytes that a handler may return. */
 export type Bytes = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** A response with the status of a redirect, as `redirect()` of the server returns it. */
+/** A response with the status of a redirect, as `redirect()` and `external()` of the server return it. */
 export interface RedirectValue {
-  readonly kind: "redirect";
+  readonly kind: "redirect" | "redirect to another site";
 }
 
 /** A page, as `page()` of the server returns it. */

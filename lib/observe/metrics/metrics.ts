@@ -135,8 +135,10 @@ export class Metrics {
    * The text of `render()` as a response with status 200, `PROMETHEUS_CONTENT_TYPE` and `no-store`. Above 64 Ki characters it is a stream
    * of slices of less than a millisecond each, and other requests run in between. Each series has its values at the time of its slice.
    */
-  response(): Reply {
-    return Reply.of(Scrape.of(this.#texts()), PROMETHEUS_CONTENT_TYPE).header("Cache-Control", "no-store");
+  response(): Reply<200, string> {
+    // A client receives the stream as the same text.
+    const text = Scrape.of(this.#texts()) as string;
+    return Reply.of(text, PROMETHEUS_CONTENT_TYPE).header("Cache-Control", "no-store");
   }
 
   /** The exposition in pieces, each series whole. It has the metrics that exist at the time of the call. */
