@@ -43,22 +43,21 @@ export class Content<K extends ContentKind = ContentKind, Input = unknown, Outpu
   declare readonly "~input": Input;
   /** In types only. */
   declare readonly "~output": Output;
-  readonly schema: Schema | undefined;
+  // Assigned together, because a front end loads this file.
+  declare readonly schema: Schema | undefined;
   /** Of a multipart form. */
-  readonly files: FileRules | undefined;
+  declare readonly files: FileRules | undefined;
   /** Of a multipart form. */
-  readonly limits: UploadLimits | undefined;
+  declare readonly limits: UploadLimits | undefined;
 
   /** @internal */
   constructor(
     readonly kind: K,
     /** The media type; for a page the name of its component. */
     readonly type: string | undefined,
-    { schema, files, limits }: ContentDetails = {},
+    details: ContentDetails = {},
   ) {
-    this.schema = schema;
-    this.files = files;
-    this.limits = limits;
+    Object.assign(this, details);
   }
 }
 

@@ -9,6 +9,7 @@ import type { GuardOptions } from "./guard.js";
 import type * as guards from "./guard.js";
 import { ACTIONS } from "./resource-actions.js";
 import type * as resources from "./resource.js";
+import type * as schemas from "../runtime/standard-schema.js";
 
 /** An endpoint without its decorator. */
 type BrowserEndpoint = Pick<endpoint.AnyEndpoint, "method" | "path" | "name" | "url"> & {
@@ -69,3 +70,6 @@ export const guard = ((name: string, { scheme, refusals = [401, 403] }: GuardOpt
   const definition = (...args: readonly unknown[]): object => ({ definition, args });
   return Object.defineProperty(Object.assign(definition, { scheme, refusals }), "name", { value: name });
 }) as unknown as typeof guards.guard;
+
+/** A browser reads no JSON Schema. */
+export const withJsonSchema = ((schema: object) => schema) as typeof schemas.withJsonSchema;

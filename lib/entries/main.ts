@@ -45,7 +45,7 @@ export {
 } from "../http/middleware.js";
 export type { KoaApp, KoaCookies, KoaRequest, KoaResponse } from "../http/koa/koa-types.js";
 export { Reply, type Payload as ReplyPayload } from "../http/response/reply.js";
-export type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
+export { withJsonSchema, type InferInput, type InferOutput, type Schema } from "../runtime/standard-schema.js";
 export type { Json } from "../runtime/json-value.js";
 
 export type { Injection as GraphInjection } from "../di/container.js";

@@ -14,6 +14,7 @@ export {
   Put,
   resource,
   routes,
+  withJsonSchema,
 } from "../endpoints/tables-in-a-browser.js";
 export { content } from "../endpoints/content.js";
 export { client } from "../client/client.js";

@@ -63,7 +63,7 @@ export type {
   UndeclaredResponse,
   UnexpectedResponse,
 } from "../endpoints/received.js";
-export type { InferInput, InferOutput, Schema } from "../runtime/standard-schema.js";
+export { withJsonSchema, type InferInput, type InferOutput, type Schema } from "../runtime/standard-schema.js";
 export type { Json } from "../runtime/json-value.js";
 export {
   client,

@@ -28,3 +28,20 @@ export function isSchema(value: unknown): value is Schema {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return false;
   return typeof (value as Partial<Schema>)["~standard"]?.validate === "function";
 }
+
+/**
+ * States the JSON Schema of a schema whose library gives none, such as one of a date. The conversion of texts and API documents read it;
+ * the checks stay those of the schema.
+ *
+ * @param jsonSchema of draft 2020-12, for the input of the schema
+ * @example
+ * Get("/", { responses: { 200: withJsonSchema(z.date(), { type: "string", format: "date-time" }) } });
+ */
+export function withJsonSchema<S extends Schema>(
+  schema: S,
+  jsonSchema: Readonly<Record<string, unknown>>,
+): Schema<InferInput<S>, InferOutput<S>> {
+  const give = (): object => jsonSchema;
+  const standard = { ...schema["~standard"], jsonSchema: { input: give, output: give } };
+  return { "~standard": standard };
+}

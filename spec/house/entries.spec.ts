@@ -34,6 +34,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./observe/tracing": NOTHING,
   // The exporter brings its SDK.
   "./observe/otel": { loads: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"] },
+  // Its routes have the table of @koa/router.
+  "./openapi": { loads: ["koa", "@koa/router", "reflect-metadata", "tsyringe"], reflect: true },
   "./session": NOTHING,
   "./pages": { loads: ["koa", "@koa/router"] },
   // It works on a cache that the application has created, and loads no driver.

@@ -28,6 +28,7 @@ const ROW = [
   "observe",
   "contracts",
   "routing",
+  "openapi",
   "events",
   "stages",
   "app",
@@ -48,6 +49,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // Of di only the list of decorated classes.
   contracts: ["runtime", "errors", "endpoints", "http", "di"],
   routing: ["runtime", "errors", "endpoints", "http", "di", "contracts"],
+  openapi: ["runtime", "errors", "endpoints", "contracts", "routing"],
   // Of http only the interface of schemas, of endpoints only the class chain of a decorated method.
   events: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle"],
   // Of the features only the port of the cache, for quotas that several processes share.
@@ -55,7 +57,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   pipeline: ["tracing", "http"],
   server: ["runtime", "errors", "tracing", "http"],
   // Of the features only the type of the cache.
-  app: [...ROW.slice(0, -1), "pipeline", "server", "cache"],
+  app: [...ROW.slice(0, -1).filter((room) => room !== "openapi"), "pipeline", "server", "cache"],
 };
 
 const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";

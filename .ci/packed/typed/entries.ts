@@ -5,6 +5,7 @@ export * as metrics from "@stagecraft/framework/observe/metrics";
 export * as redact from "@stagecraft/framework/observe/redact";
 export * as routes from "@stagecraft/framework/routes";
 export * as jobs from "@stagecraft/framework/jobs";
+export * as openapi from "@stagecraft/framework/openapi";
 export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";
 export * as storage from "@stagecraft/framework/storage";

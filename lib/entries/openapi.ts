@@ -1,0 +1,3 @@
+/** The entry point `@stagecraft/framework/openapi`: the OpenAPI document of an application. */
+export { createOpenApi, type RouteSource } from "../openapi/open-api.js";
+export type { JsonObject, OpenApiDocument, OpenApiInfo, OpenApiOptions, OperationText } from "../openapi/document.js";

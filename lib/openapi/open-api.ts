@@ -1,0 +1,164 @@
+/**
+ * The OpenAPI document of an application: from the contracts of its routes alone. The same routes give the same document, and the same text.
+ *
+ * @example
+ * const document = createOpenApi(Application.create(ShopModule).build(), { info: { title: "Shop", version: "2.1.0" } });
+ * writeFileSync("openapi.json", JSON.stringify(document, null, 2));
+ */
+import { formatRoute } from "../endpoints/endpoint.js";
+import { Path } from "../endpoints/path.js";
+import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
+import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import type { RouteDescriptor } from "../routing/route.js";
+import { Routes } from "../routing/routes.js";
+import { ComponentSchemas } from "./component-schemas.js";
+import { type JsonObject, type OpenApiDocument, type OpenApiOptions, sortMembers } from "./document.js";
+import { describeOperation, getTag, type SharedParts, type OperationRoute } from "./operation.js";
+import { type DocumentPath, toDocumentPath } from "./parameters.js";
+import { SecuritySchemes } from "./security-schemes.js";
+import { SharedResponses } from "./shared-responses.js";
+
+/** An application, or its routes. */
+export type RouteSource = Routes | { routes(): Routes };
+
+export const OPEN_API_OPTIONS: OptionNames<OpenApiOptions> = {
+  info: true,
+  servers: true,
+  version: true,
+  securitySchemes: true,
+  problem: true,
+  texts: true,
+  include: true,
+};
+
+/** The methods of a path item. */
+const METHODS = ["GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE"];
+/** The methods of a route for any method that the document shows. */
+const ANY_METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"];
+
+/**
+ * @throws StartupError with each schema that has no JSON Schema, two schemas of one id, and security schemes that are not known
+ * @throws FrameworkError `E_OPTION` for an unknown option
+ */
+export function createOpenApi(source: RouteSource, options: OpenApiOptions = {}): OpenApiDocument {
+  checkOptionNames(options, OPEN_API_OPTIONS, "createOpenApi");
+  const routes = source instanceof Routes ? source : source.routes();
+  const { document, diagnostics } = describeRoutes(routes.descriptors(), options);
+  if (diagnostics.length > 0) throw new StartupError(diagnostics, { head: "the API document cannot be created" });
+  return document;
+}
+
+/** The document, which is complete only without diagnostics. @internal */
+export function describeRoutes(
+  descriptors: readonly RouteDescriptor[],
+  options: OpenApiOptions,
+): { readonly document: OpenApiDocument; readonly diagnostics: readonly Diagnostic[] } {
+  const components = new ComponentSchemas();
+  const responses = new SharedResponses(components, options.problem);
+  const parts: SharedParts = {
+    components,
+    responses,
+    security: new SecuritySchemes(options.securitySchemes),
+    options,
+  };
+  const operations = listOperations(descriptors.filter(options.include ?? isPublic));
+  const paths = describePaths(operations, parts);
+  const document: OpenApiDocument = {
+    openapi: options.version === "3.2" ? "3.2.0" : "3.1.1",
+    info: { title: "app", version: "0.0.0", ...options.info },
+    servers: options.servers ?? [{ url: "/" }],
+    tags: [...new Set(operations.map(getTag))].toSorted().map((name) => ({ name, ...pickDescription(name, options) })),
+    paths,
+    components: { schemas: components.list(), responses: responses.list(), securitySchemes: parts.security.list() },
+  };
+  return {
+    document,
+    diagnostics: [...components.diagnostics, ...parts.security.diagnostics, ...findUnknownTexts(document, options)],
+  };
+}
+
+function isPublic({ contract, name }: RouteDescriptor): boolean {
+  return contract !== undefined || name !== undefined;
+}
+
+function listOperations(descriptors: readonly RouteDescriptor[]): readonly OperationRoute[] {
+  const paths = new Map<string, DocumentPath>();
+  const sorted = descriptors.toSorted((left, right) => (formatSortKey(left) < formatSortKey(right) ? -1 : 1));
+  const taken = new Set(sorted.map(({ method, path }) => `${method} ${Path.of(path).shape}`));
+  return sorted.flatMap((descriptor) => {
+    const path = Path.of(descriptor.path);
+    // Templates of the same paths are one path of the document, whatever the names of their captures.
+    const documentPath = paths.get(path.shape) ?? toDocumentPath(path);
+    paths.set(path.shape, documentPath);
+    const { method, name } = descriptor;
+    if (method !== "ANY")
+      return [toOperation(descriptor, method, { path, documentPath, id: name ?? toId(method, path) })];
+    return ANY_METHODS.filter((each) => !taken.has(`${each} ${path.shape}`)).map((each) =>
+      toOperation(descriptor, each, {
+        path,
+        documentPath,
+        id: name === undefined ? toId(each, path) : `${name}.${each.toLowerCase()}`,
+      }),
+    );
+  });
+}
+
+function formatSortKey({ path, method }: RouteDescriptor): string {
+  return `${path}\u0000${method}`;
+}
+
+/** The id of an endpoint without a name: `get.notes.id`. */
+function toId(method: string, { segments }: Path): string {
+  return [method.toLowerCase(), ...segments.map(({ text }) => text.replace(/[^\w-]/g, "-"))].filter(Boolean).join(".");
+}
+
+function toOperation(
+  descriptor: RouteDescriptor,
+  method: string,
+  place: Pick<OperationRoute, "documentPath" | "id" | "path">,
+): OperationRoute {
+  const { contract, bearer = false } = descriptor;
+  const isDeprecated = [descriptor, contract].some((each) => Boolean(Reflect.get(Object(each), "deprecated")));
+  return { ...place, method, contract, bearer, isDeprecated, title: formatRoute(descriptor) };
+}
+
+function describePaths(
+  operations: readonly OperationRoute[],
+  parts: SharedParts,
+): Readonly<Record<string, JsonObject>> {
+  const paths = new Map<string, Record<string, JsonObject>>();
+  for (const operation of operations) {
+    const { key } = operation.documentPath;
+    const item = paths.get(key) ?? {};
+    item[toItemMember(operation.method, parts.options)] = describeOperation(operation, parts);
+    paths.set(key, item);
+  }
+  return sortMembers(paths);
+}
+
+/** OpenAPI knows the method QUERY from 3.2 on. */
+function toItemMember(method: string, { version }: OpenApiOptions): string {
+  const name = method.toLowerCase();
+  return METHODS.includes(method) || version === "3.2" ? name : `x-${name}`;
+}
+
+function pickDescription(name: string, { texts }: OpenApiOptions): JsonObject {
+  const description = texts?.[name]?.description;
+  return description === undefined ? {} : { description };
+}
+
+function findUnknownTexts({ paths, tags }: OpenApiDocument, { texts = {} }: OpenApiOptions): readonly Diagnostic[] {
+  const operations = Object.values(paths).flatMap((item) => Object.values(item));
+  const known = new Set([
+    ...operations.map((operation) => Reflect.get(Object(operation), "operationId")),
+    ...tags.map(({ name }) => name),
+  ]);
+  return Object.keys(texts)
+    .filter((name) => !known.has(name))
+    .map((name) => ({
+      code: "E_OPENAPI_TEXT",
+      what: `the texts of the API document have the name ${JSON.stringify(name)}, which no operation and no tag has`,
+      where: `texts[${JSON.stringify(name)}]`,
+      fix: "write the dotted name of an endpoint, or the name of a table",
+    }));
+}

@@ -1,0 +1,62 @@
+/** The operation of one route (OpenAPI 3.1 section 4.8.10): its id is the dotted name of the endpoint, its tag the name of the table. */
+import type { Contract } from "../endpoints/contract.js";
+import type { Path } from "../endpoints/path.js";
+import type { ComponentSchemas, SchemaPlace } from "./component-schemas.js";
+import type { JsonObject, OpenApiOptions } from "./document.js";
+import { describeBody } from "./media-types.js";
+import { type DocumentPath, listParameters } from "./parameters.js";
+import { describeResponses } from "./responses.js";
+import type { SecuritySchemes } from "./security-schemes.js";
+import type { SharedResponses } from "./shared-responses.js";
+
+export interface OperationRoute {
+  readonly method: string;
+  readonly id: string;
+  /** `GET /notes`, for messages. */
+  readonly title: string;
+  readonly path: Path;
+  readonly documentPath: DocumentPath;
+  readonly contract: Contract | undefined;
+  readonly bearer: boolean;
+  readonly isDeprecated: boolean;
+}
+
+/** The parts of a document that operations share. */
+export interface SharedParts {
+  readonly components: ComponentSchemas;
+  readonly responses: SharedResponses;
+  readonly security: SecuritySchemes;
+  readonly options: OpenApiOptions;
+}
+
+export function describeOperation(route: OperationRoute, parts: SharedParts): JsonObject {
+  const { id, title, contract = NO_CONTRACT, bearer, isDeprecated } = route;
+  const { components, options } = parts;
+  const context = { components, version: options.version ?? "3.1" } as const;
+  const place = (part: string): SchemaPlace => ({ id: `${id}.${part.replace("responses.", "")}`, part, route: title });
+  const parameters = listParameters({ ...route, contract, place }, components);
+  const { body, guards } = contract;
+  const isDeclared = contract.responses !== undefined;
+  const { summary = id, description } = options.texts?.[id] ?? {};
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [getTag(route)],
+    ...(isDeprecated && { deprecated: true }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && { requestBody: describeBody(body, { ...context, place: place("body") }) }),
+    responses: describeResponses({ contract, place, isDeclared }, context, parts.responses),
+    security: parts.security.require({ guards, bearer, title }),
+  };
+}
+
+const NO_CONTRACT: Contract = { guards: [] };
+
+/** The name of the table; for an endpoint without one the first segment of its path. */
+export function getTag({ id, path }: Pick<OperationRoute, "id" | "path">): string {
+  const dot = id.lastIndexOf(".");
+  return dot > 0
+    ? id.slice(0, dot)
+    : (path.segments.find(({ kind, text }) => kind === "literal" && text !== "")?.text ?? "root");
+}

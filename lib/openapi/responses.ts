@@ -1,0 +1,78 @@
+/** The responses of an operation by their status: those of its contract, and references to those that every endpoint may send. */
+import { STATUS_CODES } from "node:http";
+import { Content } from "../endpoints/content.js";
+import type { ContentDeclaration, Contract } from "../endpoints/contract.js";
+import type { SchemaPlace } from "./component-schemas.js";
+import type { JsonObject } from "./document.js";
+import { type ContentContext, describeContent } from "./media-types.js";
+import type { SharedResponses } from "./shared-responses.js";
+
+/** Of stages that refuse any request, and of errors. */
+const ALWAYS = [400, 408, 429, 500, 503];
+const WITH_BODY = [413, 415];
+const UNPROCESSABLE = 422;
+
+export interface ResponseSource {
+  readonly contract: Partial<Contract>;
+  readonly place: (part: string) => SchemaPlace;
+  /** Without schemas the response may have any content. */
+  readonly isDeclared: boolean;
+}
+
+export function describeResponses(
+  { contract, place, isDeclared }: ResponseSource,
+  context: Omit<ContentContext, "place">,
+  shared: SharedResponses,
+): Readonly<Record<string, JsonObject>> {
+  const { responses = {}, guards = [] } = contract;
+  const described = new Map<number, JsonObject>();
+  for (const status of listUndeclared(contract)) described.set(status, shared.reference(status));
+  for (const { definition } of guards)
+    for (const status of definition.refusals) described.set(status, shared.reference(status));
+  if (!isDeclared)
+    described.set(200, { description: "The endpoint does not declare its responses.", content: { "*/*": {} } });
+  for (const [status, content] of Object.entries(responses)) {
+    const each = { ...context, place: place(`responses.${status}`) };
+    for (const [key, response] of describeStatus(Number(status), content, each))
+      if (key === Number(status) || !(key in responses)) described.set(key, response);
+  }
+  const sorted = [...described].toSorted(([left], [right]) => left - right);
+  return Object.fromEntries(sorted.map(([status, response]) => [String(status), response]));
+}
+
+function listUndeclared({ params, query, headers, body }: Partial<Contract>): readonly number[] {
+  const isChecked = [params, query, headers, body].some((part) => part !== undefined);
+  return [...ALWAYS, ...(body === undefined ? [] : WITH_BODY), ...(isChecked ? [UNPROCESSABLE] : [])];
+}
+
+/** A file has two more statuses: 206 for a range of it, and 304 where it has not changed. */
+function describeStatus(
+  status: number,
+  content: ContentDeclaration,
+  context: ContentContext,
+): readonly (readonly [number, JsonObject])[] {
+  const whole = describeResponse(status, content, context);
+  if (!(content instanceof Content) || content.kind !== "file") return [[status, whole]];
+  const range = { "Content-Range": { schema: { type: "string" } } };
+  return [
+    [status, whole],
+    [206, { ...describeResponse(206, content, context), headers: range }],
+    [304, { description: getTitle(304) }],
+  ];
+}
+
+function describeResponse(status: number, declared: ContentDeclaration, context: ContentContext): JsonObject {
+  const content = describeContent(declared, context);
+  const kind = declared instanceof Content ? declared.kind : undefined;
+  const location = { Location: { required: true, schema: { type: "string", format: "uri-reference" } } };
+  return {
+    description: getTitle(status),
+    ...(kind === "redirect" && { headers: location }),
+    ...(Object.keys(content).length > 0 && { content }),
+    ...(kind === "page" && declared instanceof Content && { "x-page": declared.type }),
+  };
+}
+
+function getTitle(status: number): string {
+  return STATUS_CODES[status] ?? `Status ${status}`;
+}

@@ -1,0 +1,426 @@
+/** The OpenAPI document of an application: its operations, components, responses and faults. */
+
+import {
+  Application,
+  Any,
+  content,
+  Controller,
+  Get,
+  guard,
+  Module,
+  Post,
+  resource,
+  Route,
+  Routes,
+  routes,
+  withJsonSchema,
+} from "@stagecraft/framework";
+import {
+  createOpenApi,
+  type JsonObject,
+  type OpenApiDocument,
+  type OpenApiOptions,
+} from "@stagecraft/framework/openapi";
+import { toStandardJsonSchema } from "@valibot/to-json-schema";
+import { expect } from "chai";
+import * as v from "valibot";
+import { z } from "zod";
+import { startupErrorOf } from "../support/startup-error-of.js";
+
+const Note = z.object({ id: z.int(), text: z.string().default("tea") }).meta({ id: "Note", description: "A note." });
+
+const signedIn = guard("signed-in", { scheme: "bearer" });
+
+/** The document of routes whose handlers are never called. */
+function documentOf(table: object, options?: OpenApiOptions): OpenApiDocument {
+  const endpoints = Object.values(table as Readonly<Record<string, ReturnType<typeof Get>>>);
+  return createOpenApi(new Routes(endpoints.map((endpoint) => Route.of(endpoint, () => undefined))), options);
+}
+
+function operationOf({ paths }: OpenApiDocument, path: string, method = "get"): JsonObject {
+  return (paths[path]?.[method] ?? expect.fail(`no ${method} ${path}`)) as JsonObject;
+}
+
+/** The value below a path of members, such as `responses 200 content`. */
+function at(value: unknown, path: string): unknown {
+  return path.split(" ").reduce((found: unknown, name) => Reflect.get(Object(found), name), value);
+}
+
+const binary = (type: string) => ({ type: "string", format: "binary", contentMediaType: type });
+
+describe("the OpenAPI document", () => {
+  const notes = routes("notes", "/notes", {
+    index: Get("/", {
+      query: z.object({ page: z.int().default(1), tag: z.array(z.string()).optional() }),
+      responses: { 200: z.array(Note) },
+    }),
+    show: Get("/{id}", { params: { id: z.int() }, responses: { 200: Note } }),
+    store: Post("/", { guards: [signedIn], body: Note, responses: { 201: Note } }),
+  });
+
+  it("has an operation for each endpoint, with its dotted name and the name of its table", () => {
+    const document = documentOf(notes, { info: { title: "Notes", version: "1.2.0" } });
+
+    expect(document).to.deep.include({
+      openapi: "3.1.1",
+      info: { title: "Notes", version: "1.2.0" },
+      servers: [{ url: "/" }],
+    });
+    expect(document.tags).to.deep.equal([{ name: "notes" }]);
+    expect(Object.keys(document.paths)).to.deep.equal(["/notes", "/notes/{id}"]);
+    expect(operationOf(document, "/notes", "post")).to.deep.include({
+      operationId: "notes.store",
+      summary: "notes.store",
+      tags: ["notes"],
+    });
+  });
+
+  it("is the same text for the same routes in another order", () => {
+    const { index, show, store } = notes;
+
+    expect(JSON.stringify(documentOf({ store, show, index }))).to.equal(JSON.stringify(documentOf(notes)));
+  });
+
+  it("reads the routes of an application with all their prefixes", () => {
+    @Controller("/v1/notes")
+    class Notes {
+      @Get("/{id}", { name: "notes.show", responses: { 200: Note } })
+      show() {
+        return { id: 1, text: "tea" };
+      }
+    }
+    @Module({ controllers: [Notes] })
+    class Root {}
+
+    expect(Object.keys(createOpenApi(Application.create(Root).build()).paths)).to.deep.equal(["/v1/notes/{id}"]);
+  });
+
+  it("has captures, the members of a query and headers as parameters", () => {
+    const document = documentOf({
+      show: Get("/a/{id}/{*rest}", {
+        params: { id: z.int().describe("The id.") },
+        query: z.object({ page: z.int().default(1), sort: z.object({ by: z.string() }).optional() }),
+        headers: z.object({ "x-trace": z.string(), authorization: z.string() }),
+      }),
+    });
+    const { parameters } = operationOf(document, "/a/{id}/{rest}");
+
+    expect(parameters).to.be.an("array").with.lengthOf(5);
+    expect((parameters as JsonObject[]).map(({ name, in: place, required }) => [name, place, required])).to.deep.equal([
+      ["id", "path", true],
+      ["rest", "path", true],
+      ["page", "query", false],
+      ["sort", "query", false],
+      ["x-trace", "header", true],
+    ]);
+    expect(at(parameters, "0 description")).to.equal("The id.");
+    expect(at(parameters, "2 schema default")).to.equal(1);
+    expect(at(parameters, "3 style")).to.equal("deepObject");
+  });
+
+  it("has a query whose names are open as one object", () => {
+    const document = documentOf({ list: Get("/list", { query: z.record(z.string(), z.string()) }) });
+
+    expect(at(operationOf(document, "/list"), "parameters 0")).to.deep.include({
+      name: "query",
+      in: "query",
+      style: "form",
+      explode: true,
+    });
+  });
+
+  it("has templates of the same paths as one path", () => {
+    const document = documentOf({ show: Get("/notes/{id}"), store: Post("/notes/{note}") }, { include: () => true });
+
+    expect(Object.keys(document.paths).filter((path) => path.startsWith("/notes/"))).to.deep.equal(["/notes/{id}"]);
+    expect(at(operationOf(document, "/notes/{id}", "post"), "parameters 0 name")).to.equal("id");
+  });
+
+  it("has a route for any method once for each usual method, and leaves out the methods of other routes", () => {
+    const any = routes("any", "/any", { all: Any("/"), read: Get("/", { responses: { 200: Note } }) });
+    const item = documentOf(any).paths["/any"];
+
+    expect(Object.keys(item ?? {})).to.have.members(["delete", "get", "patch", "post", "put"]);
+    expect([at(item, "put operationId"), at(item, "get operationId")]).to.deep.equal(["any.all.put", "any.read"]);
+  });
+
+  it("leaves out routes without a contract and without a name, unless asked", () => {
+    const table = { health: Get("/internal"), named: Get("/named", "named") };
+
+    expect(Object.keys(documentOf(table).paths)).to.deep.equal(["/named"]);
+    expect(at(documentOf(table, { include: () => true }).paths, "/internal get operationId")).to.equal("get.internal");
+  });
+
+  it("says of an endpoint without responses that it declares none", () => {
+    const document = documentOf(resource("photos", "/photos", { only: ["index"] }));
+
+    expect(at(operationOf(document, "/photos"), "responses 200")).to.deep.equal({
+      description: "The endpoint does not declare its responses.",
+      content: { "*/*": {} },
+    });
+  });
+});
+
+describe("the schemas of an OpenAPI document", () => {
+  it("are components where they have an id, with the input side of the schema", () => {
+    const document = documentOf({ show: Get("/note", { responses: { 200: Note, 404: z.object({ note: Note }) } }) });
+
+    expect(document.components.schemas["Note"]).to.deep.include({ description: "A note.", required: ["id"] });
+    expect(at(operationOf(document, "/note"), "responses 200 content application/json schema")).to.deep.equal({
+      $ref: "#/components/schemas/Note",
+    });
+    expect(
+      at(operationOf(document, "/note"), "responses 404 content application/json schema properties note"),
+    ).to.deep.equal({
+      $ref: "#/components/schemas/Note",
+    });
+  });
+
+  it("are components with the name of their place where they contain themselves", () => {
+    const Tree = z.object({
+      name: z.string(),
+      get children() {
+        return z.array(Tree);
+      },
+    });
+    const document = documentOf({
+      tree: Get("/tree", { name: "tree", responses: { 200: Tree, 201: z.object({ tree: Tree }) } }),
+    });
+
+    expect(Object.keys(document.components.schemas)).to.deep.equal(["Problem", "tree.200", "tree.201.1"]);
+    expect(at(document.components.schemas, "tree.200 properties children items")).to.deep.equal({
+      $ref: "#/components/schemas/tree.200",
+    });
+    expect(at(document.components.schemas, "tree.201.1 properties children items")).to.deep.equal({
+      $ref: "#/components/schemas/tree.201.1",
+    });
+  });
+
+  it("keep values that look like a reference", () => {
+    const looks = z.object({ $ref: z.string().default("#/a") });
+    const document = documentOf({ show: Get("/ref", { responses: { 200: looks } }) });
+
+    expect(
+      at(operationOf(document, "/ref"), "responses 200 content application/json schema properties $ref default"),
+    ).to.equal("#/a");
+  });
+
+  it("are a fault where two of one id differ", () => {
+    const one = z.object({ a: z.int() }).meta({ id: "Same" });
+    const two = withJsonSchema(z.object({ b: z.date() }), { $id: "Same", type: "object" });
+    const error = startupErrorOf(() =>
+      documentOf({
+        one: Get("/one", { responses: { 200: z.object({ one }) } }),
+        two: Get("/two", { responses: { 200: two } }),
+      }),
+    );
+
+    expect(error.diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPENAPI_COMPONENT"]);
+    expect(error.message).to.include("responses.200 of GET /one and responses.200 of GET /two");
+  });
+
+  it("are each in the report where they have no JSON Schema, with the cure for the library", () => {
+    const Plain = v.object({ text: v.string() });
+    const error = startupErrorOf(() =>
+      documentOf({
+        store: Post("/notes", { body: Plain, responses: { 201: z.object({ at: z.date() }) } }),
+        show: Get("/dates", { query: z.object({ at: z.date() }) }),
+      }),
+    );
+
+    expect(error.diagnostics.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
+      "E_OPENAPI_SCHEMA GET /dates",
+      "E_OPENAPI_SCHEMA POST /notes",
+      "E_OPENAPI_SCHEMA POST /notes",
+    ]);
+    expect(error.diagnostics[1]).to.deep.include({
+      fix: "wrap it: toStandardJsonSchema(schema) of @valibot/to-json-schema, or state it: withJsonSchema(schema, { type: … })",
+    });
+    expect(error.message).to.include(
+      "query of GET /dates has no JSON Schema for the API document: Date cannot be represented",
+    );
+  });
+
+  it("may be stated, and a wrapped schema of valibot needs no statement", () => {
+    const at200 = withJsonSchema(z.date(), { type: "string", format: "date-time" });
+    const document = documentOf({
+      show: Get("/date", { responses: { 200: at200 } }),
+      note: Get("/note", { responses: { 200: toStandardJsonSchema(v.object({ text: v.string() })) } }),
+    });
+
+    expect(at(operationOf(document, "/date"), "responses 200 content application/json schema")).to.deep.equal({
+      type: "string",
+      format: "date-time",
+    });
+    expect(
+      at(operationOf(document, "/note"), "responses 200 content application/json schema properties"),
+    ).to.deep.equal({ text: { type: "string" } });
+  });
+});
+
+describe("the contents of an OpenAPI document", () => {
+  const every = routes("every", "/", {
+    store: Post("/store", {
+      body: {
+        "application/json": Note,
+        "application/x-www-form-urlencoded": content.form(z.object({ author: z.object({ name: z.string() }) })),
+        "multipart/form-data": content.multipart(z.object({ title: z.string() }), {
+          photo: { types: ["image/png"], bytes: 1000 },
+          more: { types: ["image/*"], several: true, optional: true },
+        }),
+        "text/plain": content.text(),
+        "application/pdf": content.bytes("application/pdf"),
+      },
+      responses: { 200: content.text(), 201: content.bytes("image/png"), 204: content.none(), 303: content.redirect() },
+    }),
+    stream: Get("/stream", { responses: { 200: content.events(Note), 202: content.jsonLines(Note) } }),
+    file: Get("/file", { responses: { 200: content.file("application/pdf") } }),
+    page: Get("/page", { responses: { 200: content.page("notes/index") } }),
+  });
+
+  it("are those of a request by their media type", () => {
+    const media = at(operationOf(documentOf(every), "/store", "post"), "requestBody content");
+    expect(Object.keys(Object(media))).to.have.lengthOf(5);
+    expect(at(media, "application/x-www-form-urlencoded encoding")).to.deep.equal({
+      author: { style: "deepObject", explode: true },
+    });
+    expect(at(media, "multipart/form-data")).to.deep.equal({
+      schema: {
+        type: "object",
+        properties: {
+          title: { type: "string" },
+          photo: { ...binary("image/png"), description: "At most 1000 bytes." },
+          more: { type: "array", items: binary("application/octet-stream") },
+        },
+        required: ["title", "photo"],
+      },
+      encoding: { photo: { contentType: "image/png" }, more: { contentType: "image/*" } },
+    });
+    expect(at(media, "application/pdf schema")).to.deep.equal(binary("application/pdf"));
+  });
+
+  it("are those of a response: text, bytes, none, a redirect, a file, a page", () => {
+    const document = documentOf(every);
+    const responses = at(operationOf(document, "/store", "post"), "responses");
+
+    expect(at(responses, "200 content text/plain schema type")).to.equal("string");
+    expect(at(responses, "201 content image/png schema format")).to.equal("binary");
+    expect(at(responses, "204")).to.deep.equal({ description: "No Content" });
+    expect(at(responses, "303 headers Location required")).to.equal(true);
+    expect(at(responses, "303 content")).to.equal(undefined);
+    expect(Object.keys(Object(at(operationOf(document, "/file"), "responses")))).to.include.members([
+      "200",
+      "206",
+      "304",
+    ]);
+    expect(at(operationOf(document, "/page"), "responses 200")).to.deep.include({ "x-page": "notes/index" });
+  });
+
+  it("name the items of a stream in an extension, and from version 3.2 on in itemSchema", () => {
+    const streams = (["3.1", "3.2"] as const).map((version) =>
+      at(operationOf(documentOf(every, { version }), "/stream"), "responses"),
+    );
+    const item = { $ref: "#/components/schemas/Note" };
+
+    expect(at(streams[0], "200 content text/event-stream x-item-schema properties data contentSchema")).to.deep.equal(
+      item,
+    );
+    expect(at(streams[0], "202 content application/x-ndjson")).to.deep.equal({
+      schema: { type: "string" },
+      "x-item-schema": item,
+    });
+    expect(at(streams[1], "200 content text/event-stream itemSchema properties data contentSchema")).to.deep.equal(
+      item,
+    );
+    expect(at(streams[1], "202 content application/x-ndjson")).to.deep.equal({ itemSchema: item });
+  });
+});
+
+describe("the problems and the security of an OpenAPI document", () => {
+  const role = guard<object, [string]>("role", { scheme: "session", refusals: [403] });
+  const table = routes("notes", "/notes", {
+    index: Get("/", { responses: { 200: Note } }),
+    store: Post("/", { guards: [signedIn], body: Note, responses: { 201: Note } }),
+    remove: Post("/remove", { guards: [role("admin")], responses: { 204: content.none(), 403: Note } }),
+  });
+  const securitySchemes = { session: { type: "apiKey", in: "cookie", name: "session" } };
+
+  it("are references to one response for each status", () => {
+    const document = documentOf(table, { securitySchemes });
+    const statuses = (path: string, method: string) =>
+      Object.keys(Object(at(operationOf(document, path, method), "responses")));
+
+    expect(statuses("/notes", "get")).to.deep.equal(["200", "400", "408", "429", "500", "503"]);
+    expect(statuses("/notes", "post")).to.deep.equal([
+      "201",
+      "400",
+      "401",
+      "403",
+      "408",
+      "413",
+      "415",
+      "422",
+      "429",
+      "500",
+      "503",
+    ]);
+    expect(at(operationOf(document, "/notes", "post"), "responses 422")).to.deep.equal({
+      $ref: "#/components/responses/UnprocessableEntity",
+    });
+    expect(at(document.components.responses, "Unauthorized headers WWW-Authenticate required")).to.equal(true);
+    expect(
+      at(document.components.responses, "UnprocessableEntity content application/problem+json schema"),
+    ).to.deep.equal({
+      $ref: "#/components/schemas/ValidationProblem",
+    });
+  });
+
+  it("leave a declared status as the contract has it", () => {
+    const document = documentOf(table, { securitySchemes });
+
+    expect(
+      at(operationOf(document, "/notes/remove", "post"), "responses 403 content application/json schema"),
+    ).to.deep.equal({
+      $ref: "#/components/schemas/Note",
+    });
+  });
+
+  it("have the JSON of the error mapping, where the application gives its schema", () => {
+    const document = documentOf(table, { securitySchemes, problem: z.object({ errors: z.array(z.string()) }) });
+
+    expect(
+      at(document.components.responses, "BadRequest content application/json schema properties errors type"),
+    ).to.equal("array");
+    expect(Object.keys(document.components.schemas)).to.deep.equal(["Note"]);
+  });
+
+  it("come from the schemes of the guards, and a public operation has none", () => {
+    const document = documentOf(table, { securitySchemes });
+
+    expect(operationOf(document, "/notes")["security"]).to.deep.equal([]);
+    expect(operationOf(document, "/notes", "post")["security"]).to.deep.equal([{ bearer: [] }]);
+    expect(operationOf(document, "/notes/remove", "post")["security"]).to.deep.equal([{ session: [] }]);
+    expect(document.components.securitySchemes).to.deep.equal({
+      bearer: { type: "http", scheme: "bearer" },
+      ...securitySchemes,
+    });
+  });
+
+  it("are a fault where a scheme is unknown, and where a text has an unknown name", () => {
+    const error = startupErrorOf(() => documentOf(table, { texts: { "notes.sotre": { summary: "Stores a note" } } }));
+
+    expect(error.diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPENAPI_SCHEME", "E_OPENAPI_TEXT"]);
+    expect(error.message).to.include('the security scheme "session"');
+  });
+
+  it("have the summary and the description of the application's texts", () => {
+    const texts = {
+      "notes.index": { summary: "All notes", description: "Newest *first*." },
+      notes: { description: "Notes of a user." },
+    };
+    const document = documentOf(table, { securitySchemes, texts });
+
+    expect(operationOf(document, "/notes")).to.deep.include(texts["notes.index"]);
+    expect(document.tags).to.deep.equal([{ name: "notes", description: "Notes of a user." }]);
+  });
+});
