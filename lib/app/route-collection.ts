@@ -26,6 +26,7 @@ import {
 } from "../routing/middleware.js";
 import { findForeignPatterns, findGraphCollisions, findHealthCollisions } from "../routing/route-diagnostics.js";
 import type { TableRow } from "../routing/route-table.js";
+import { listAcceptedQueries } from "../routing/query-routes.js";
 import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
 import type { ContractSettings } from "../contracts/contract-plan.js";
@@ -121,9 +122,11 @@ export class RouteCollection {
   /** @param guard innermost around each handler */
   boundRoutes(guard: Layer | undefined): readonly BoundRoute[] {
     const innermost = guard === undefined ? [] : [guard];
-    return this.all.listRows().map(({ route, getInstance, contract }) => {
+    const rows = this.all.listRows();
+    const acceptedQueries = listAcceptedQueries(rows);
+    return rows.map(({ route, getInstance, contract }) => {
       const around = route.around.map((each) => (isMiddlewareClass(each) ? getInstance(each) : each));
-      return bindRoute(route, [...around, ...innermost], contract);
+      return bindRoute(route, [...around, ...innermost], contract, acceptedQueries.get(route.path.shape));
     });
   }
 

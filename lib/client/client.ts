@@ -2,7 +2,7 @@
  * The typed client of a table of endpoints, over `fetch`. A call takes the parts that the contract declares, and resolves with the body of
  * success, or throws a `ClientProblem`. `result` gives each response with its status instead. Responses are not parsed by their schemas.
  *
- * A call that may be repeated (GET, HEAD, PUT, DELETE, OPTIONS) is sent again, at most twice, after a 429 or 503 with a `Retry-After` of
+ * A call that may be repeated (all but POST and PATCH) is sent again, at most twice, after a 429 or 503 with a `Retry-After` of
  * at most 5 s. Several calls of one table share nothing but the options.
  *
  * @example
@@ -10,6 +10,7 @@
  * const link = await api.show({ params: { id: 7 } });
  */
 import { fillTemplate } from "../endpoints/filled-path.js";
+import { isIdempotentMethod } from "../endpoints/method.js";
 import type { PathParameter } from "../endpoints/path.js";
 import type { CallResponse, UnexpectedResponse } from "../endpoints/received.js";
 import { type CallInit, type CallParts, listNames, toInit, toUrl } from "./call-request.js";
@@ -103,13 +104,12 @@ async function send(
 
 const MAX_ATTEMPTS = 3;
 const MAX_WAIT_MS = 5000;
-const IDEMPOTENT: ReadonlySet<string> = new Set(["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]);
 
 /** RFC 9110 section 10.2.3: seconds, or a date. `undefined` where the call is not repeated. */
 function getWaitMs({ method, duplex }: CallInit, { status, headers }: Response): number | undefined {
   const after = headers.get("retry-after");
   // A body that is a stream has been read.
-  if (after === null || (status !== 429 && status !== 503) || !IDEMPOTENT.has(method) || duplex !== undefined)
+  if (after === null || (status !== 429 && status !== 503) || !isIdempotentMethod(method) || duplex !== undefined)
     return undefined;
   const ms = /^\d+$/.test(after) ? Number(after) * 1000 : Math.max(Date.parse(after) - Date.now(), 0);
   return ms <= MAX_WAIT_MS ? ms : undefined;

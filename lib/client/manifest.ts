@@ -4,7 +4,7 @@
  */
 import type { ContentKind } from "../endpoints/content.js";
 import type { ContentDeclaration, ContractOptions } from "../endpoints/contract.js";
-import type { Method } from "../endpoints/endpoint.js";
+import type { Method } from "../endpoints/method.js";
 import type { PathParameter } from "../endpoints/path.js";
 import { isSchema } from "../runtime/standard-schema.js";
 

@@ -28,6 +28,8 @@ export interface ContractRoute extends Pick<AnyEndpoint, "method" | "path"> {
 export interface ReadyContract {
   readonly guards: readonly ReadyGuard[];
   readonly readInput: InputReader | undefined;
+  /** The media types of the contents that its body may have. */
+  readonly bodyTypes: readonly string[];
   readonly checkResponse: ResponseCheck | undefined;
 }
 
@@ -81,6 +83,7 @@ export class ContractPlan {
         return { ...used, provider };
       }),
       readInput: createInputReader(this.parts),
+      bodyTypes: this.parts.body.map(({ type }) => type),
       checkResponse: this.responses.length === 0 ? undefined : createResponseCheck(this.responses, mode, this.title),
     };
   }

@@ -112,6 +112,7 @@ function joinEntry({ name: table, start, guards }: TableStart, key: string, entr
   const options = { name, pages: entry.pages, ...pickRouteOptions(entry) };
   return createEndpoint(entry.method, joinPaths(start, entry.path), options, {
     contract: withGuards(entry.contract, guards),
+    alsoPost: entry.alsoPost,
   });
 }
 

@@ -18,14 +18,12 @@ import type { Context } from "../http/request/context.js";
 import type { AddsOf, Contract, ContractOptions, OutputOf, ParamsOf, RequestOf, ReturnsOf } from "./contract.js";
 import { toUsedGuards } from "./guard.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
+import type { Method } from "./method.js";
 import { MethodRecords, toDecoratedMethod } from "./method-records.js";
 import { joinPaths } from "./filled-path.js";
 import { Path, requirePathText, type Names, type UrlArguments } from "./path.js";
 import type { ResultOf, SuccessOf } from "./received.js";
 import { createSetupError } from "../errors/setup-error.js";
-
-/** The method of a route. `ANY` is every method that has no separate route at the same template, TRACE and PURGE too. */
-export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS" | "ANY";
 
 /** Options of a route for the CSRF stage. An endpoint and a `Route` have these options. */
 export interface RouteOptions {
@@ -52,6 +50,8 @@ export interface AnyEndpoint<P extends string = string> extends RouteOptions {
   readonly pages: readonly string[];
   /** The schemas and guards; `undefined` for an endpoint without any. */
   readonly contract: Contract | undefined;
+  /** The endpoint handles POST too: `Query(…).orPost()`. */
+  readonly alsoPost?: boolean;
   /**
    * The URL, one value per capture in the order of the path, each percent-encoded. It includes the prefix of the controller.
    * Throws `E_ROUTE_PARAM`, naming the parameter, for a value that is empty, `.` or `..`; `E_ENDPOINT_SHARED` where controllers with
@@ -89,6 +89,15 @@ export interface Endpoint<P extends string = string, O = unknown, A = unknown> e
   readonly "~request": RequestOf<P, O>;
   readonly "~success": SuccessOf<O>;
   readonly "~result": ResultOf<O>;
+}
+
+/** An endpoint of `Query`. */
+export interface QueryEndpoint<P extends string, O> extends Endpoint<P, O> {
+  /**
+   * The same endpoint, which also handles POST at its template, for clients that cannot send QUERY. The CSRF stage checks such a POST as any
+   * other, and its route has no name.
+   */
+  orPost(): Endpoint<P, O>;
 }
 
 export interface EndpointOptions extends RouteOptions, ContractOptions {
@@ -173,6 +182,24 @@ export function Options<const P extends string, const O extends string | Endpoin
   return createEndpoint("OPTIONS", path, options, { none });
 }
 
+/**
+ * Handles QUERY (RFC 10008): a safe request with a body. A request without `Content-Type` is a 400. Responses have `Accept-Query`, and
+ * `Cache-Control: no-store` unless the handler sets another value, because most caches do not compare the body of a request.
+ *
+ * @example
+ * Query("/search", { body: Filter, responses: { 200: z.array(Link) } }).orPost();
+ */
+export function Query<const P extends string, const O extends string | EndpointOptions = object>(
+  path: P,
+  options?: O,
+  ...none: readonly never[]
+): QueryEndpoint<P, O> {
+  const endpoint = createEndpoint<P, O>("QUERY", path, options, { none });
+  return Object.assign(endpoint, {
+    orPost: () => createEndpoint<P, O>("QUERY", path, options, { alsoPost: true }),
+  });
+}
+
 /** Handles every method that has no separate route at the same template. */
 export function Any<const P extends string, const O extends string | EndpointOptions = object>(
   path: P,
@@ -187,6 +214,7 @@ interface EndpointParts {
   readonly none?: readonly unknown[];
   /** The contract of an entry of a table, whose options have none. */
   readonly contract?: Contract | undefined;
+  readonly alsoPost?: boolean | undefined;
 }
 
 /** @internal */
@@ -194,7 +222,7 @@ export function createEndpoint<P extends string, O>(
   method: Method,
   path: P,
   options?: string | EndpointOptions,
-  { none = [], contract }: EndpointParts = {},
+  { none = [], contract, alsoPost = false }: EndpointParts = {},
 ): Endpoint<P, O> {
   const place = `${capitalize(method)}("${path}")`;
   requireParentheses(`${capitalize(method)}("/path")`, ["method"], path, [options, ...none]);
@@ -211,6 +239,7 @@ export function createEndpoint<P extends string, O>(
     name,
     pages: Object.freeze(page === undefined ? [...pages] : [page, ...pages]),
     contract: contract ?? toContract(given, place),
+    ...(alsoPost && { alsoPost }),
     ...checkRouteOptions(pickRouteOptions(given), place),
     url: (...values: readonly unknown[]) => Path.of(getFullTemplate(created)).fill(values),
   };

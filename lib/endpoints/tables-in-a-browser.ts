@@ -6,33 +6,46 @@ import type * as endpoint from "./endpoint.js";
 import type * as endpointTable from "./endpoint-table.js";
 import { fillTemplate, joinPaths } from "./filled-path.js";
 import type { GuardOptions } from "./guard.js";
+import type { Method } from "./method.js";
 import type * as guards from "./guard.js";
 import { ACTIONS } from "./resource-actions.js";
 import type * as resources from "./resource.js";
 import type * as schemas from "../runtime/standard-schema.js";
 
+type GivenOptions = string | endpoint.EndpointOptions | undefined;
+
 /** An endpoint without its decorator. */
 type BrowserEndpoint = Pick<endpoint.AnyEndpoint, "method" | "path" | "name" | "url"> & {
-  readonly contract: endpoint.EndpointOptions | undefined;
+  /** The options, of which the client reads those of the contract; a text has none of them. */
+  readonly contract: GivenOptions;
+  /** In types only that of `Query`. */
+  orPost(): BrowserEndpoint;
 };
 
 function createEndpoint(
-  method: endpoint.Method,
+  method: Method,
   path: string,
   name: string | undefined,
-  contract?: endpoint.EndpointOptions,
+  contract?: GivenOptions,
 ): BrowserEndpoint {
   const full = joinPaths("", path);
-  return { method, path, name, contract, url: (...values) => fillTemplate(full, values) };
+  return {
+    method,
+    path,
+    name,
+    contract,
+    url: (...values) => fillTemplate(full, values),
+    orPost() {
+      return this;
+    },
+  };
 }
 
 /** The types of the server's constructors hold for the values above, but for the decorator, which nothing in a browser calls. */
-function createConstructor(method: endpoint.Method): typeof endpoint.Get {
-  const create = (path: string, options: string | endpoint.EndpointOptions = {}): BrowserEndpoint =>
-    typeof options === "string"
-      ? createEndpoint(method, path, options)
-      : createEndpoint(method, path, options.name, options);
-  return create as unknown as typeof endpoint.Get;
+function createConstructor(method: Method): typeof endpoint.Query {
+  const create = (path: string, options?: GivenOptions): BrowserEndpoint =>
+    createEndpoint(method, path, typeof options === "string" ? options : options?.name, options);
+  return create as unknown as typeof endpoint.Query;
 }
 
 export const Any = createConstructor("ANY");
@@ -43,6 +56,7 @@ export const Options = createConstructor("OPTIONS");
 export const Patch = createConstructor("PATCH");
 export const Post = createConstructor("POST");
 export const Put = createConstructor("PUT");
+export const Query = createConstructor("QUERY");
 
 export const routes = ((table: string, prefix: string, entries: Readonly<Record<string, BrowserEndpoint>>) =>
   Object.fromEntries(

@@ -90,12 +90,14 @@ export {
   Patch,
   Post,
   Put,
+  Query,
   type AnyEndpoint,
   type Endpoint,
   type EndpointOptions,
   type RouteOptions,
-  type Method as HttpMethod,
+  type QueryEndpoint,
 } from "../endpoints/endpoint.js";
+export type { Method as HttpMethod } from "../endpoints/method.js";
 export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
 export {
   content,

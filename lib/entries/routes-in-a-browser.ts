@@ -12,6 +12,7 @@ export {
   Patch,
   Post,
   Put,
+  Query,
   resource,
   routes,
   withJsonSchema,

@@ -11,12 +11,14 @@ export {
   Patch,
   Post,
   Put,
+  Query,
   type AnyEndpoint,
   type Endpoint,
   type EndpointOptions,
-  type Method as HttpMethod,
+  type QueryEndpoint,
   type RouteOptions,
 } from "../endpoints/endpoint.js";
+export type { Method as HttpMethod } from "../endpoints/method.js";
 export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
 export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";
 export {

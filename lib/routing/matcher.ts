@@ -12,7 +12,7 @@
  * if (match.kind === "route") match.params("/links/7"); // { id: "7" }
  */
 import type { Run } from "../http/middleware.js";
-import type { Method } from "../endpoints/endpoint.js";
+import type { Method } from "../endpoints/method.js";
 import type { PathSegment } from "../endpoints/filled-path.js";
 import type { Path } from "../endpoints/path.js";
 import { toCanonicalPath, decodePart } from "../endpoints/percent-encoding.js";
@@ -24,10 +24,15 @@ export type Match =
   | { readonly kind: "malformed" }
   /** No template matches the path: 404, or a file. */
   | { readonly kind: "not-found" }
-  /** Templates match, and none of them has the method: 405 with `Allow`. */
-  | { readonly kind: "method-not-allowed"; readonly allow: string }
-  /** Templates match, and the method is OPTIONS: 204 with `Allow`. */
-  | { readonly kind: "options"; readonly allow: string };
+  | MethodMismatch;
+
+/** Templates match, and none of them has the method: 204 with `Allow` for OPTIONS, 405 with it for any other method. */
+export interface MethodMismatch {
+  readonly kind: "method-not-allowed" | "options";
+  readonly allow: string;
+  /** The media types of QUERY at the path. */
+  readonly acceptQuery?: string;
+}
 
 type Params = Readonly<Record<string, string>>;
 
@@ -40,6 +45,8 @@ export class BoundRoute {
     readonly method: Method,
     readonly path: Path,
     readonly run: Run,
+    /** The media types of QUERY at the template. */
+    readonly acceptQuery?: string,
   ) {
     this.captures = listCaptures(path.segments);
   }
@@ -85,13 +92,16 @@ export class Matcher {
 
   private createMismatch(method: string, path: string): Match {
     const allowed = new Set<string>();
+    let acceptQuery: string | undefined;
     for (const template of this.root.listMatching(path, 1)) {
       for (const name of template.methods) allowed.add(name);
+      acceptQuery ??= template.acceptQuery;
     }
     if (allowed.size === 0) return NOT_FOUND;
     if (allowed.has("GET")) allowed.add("HEAD");
     const allow = [...allowed.add("OPTIONS")].toSorted().join(", ");
-    return method === "OPTIONS" ? { kind: "options", allow } : { kind: "method-not-allowed", allow };
+    const kind = method === "OPTIONS" ? "options" : "method-not-allowed";
+    return { kind, allow, ...(acceptQuery !== undefined && { acceptQuery }) };
   }
 }
 
@@ -167,6 +177,10 @@ class TemplateRoutes {
 
   get methods(): Iterable<string> {
     return this.byMethod.keys();
+  }
+
+  get acceptQuery(): string | undefined {
+    return this.byMethod.get("QUERY")?.acceptQuery;
   }
 }
 

@@ -22,9 +22,9 @@ import {
   formatRoute,
   type AnyEndpoint,
   type Endpoint,
-  type Method,
   type RouteOptions,
 } from "../endpoints/endpoint.js";
+import type { Method } from "../endpoints/method.js";
 import type { EndpointHandler, Handler, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths } from "../endpoints/filled-path.js";
@@ -32,11 +32,11 @@ import { Path, requirePathText, type PathFault } from "../endpoints/path.js";
 import { createSetupError } from "../errors/setup-error.js";
 
 /** The part of an endpoint that is data: a route has it too. */
-type Declaration = Pick<AnyEndpoint, "method" | "path" | "name" | "pages" | keyof RouteOptions> &
+type Declaration = Pick<AnyEndpoint, "method" | "path" | "name" | "pages" | "alsoPost" | keyof RouteOptions> &
   Partial<Pick<AnyEndpoint, "contract">>;
 
 /** A route as data; it does not change while the application runs. `path` is the template with all prefixes: `/teams/{team}/links`. */
-export interface RouteDescriptor extends Declaration {
+export interface RouteDescriptor extends Omit<Declaration, "alsoPost"> {
   /** `LinksController.show`; for a function its name, else `anonymous`. */
   readonly handler: string;
 }
@@ -86,6 +86,11 @@ export class Route {
     return createDeclaredRoute("OPTIONS", path, handler, options);
   }
 
+  /** A request without `Content-Type` is a 400, and the response is `no-store` unless the handler says otherwise (RFC 10008). */
+  static query<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
+    return createDeclaredRoute("QUERY", path, handler, options);
+  }
+
   /** Handles every method that has no separate route at the same template. */
   static any<const P extends string>(path: P, handler: HandlerOf<P>, options?: RouteOptions): Route {
     return createDeclaredRoute("ANY", path, handler, options);
@@ -132,12 +137,15 @@ export class Route {
 
   /**
    * Returns this route below a prefix, with more middleware around the middleware of the route: a copy, which later calls do not change.
-   * @internal
+   * An endpoint of QUERY that also handles POST has two routes. @internal
    */
   flatten(prefix = "", outer: readonly MiddlewareInput[] = []): readonly Route[] {
-    const path = prefix === "" ? this.declared.path : joinPaths(prefix, this.declared.path);
+    const { alsoPost = false, ...declared } = this.declared;
+    const path = prefix === "" ? declared.path : joinPaths(prefix, declared.path);
     const around = [...outer, ...this.ownMiddleware];
-    return [new Route({ ...this.declared, path }, this.handler, this.handlerName, around, this.endpoint)];
+    const create = (more: Partial<Declaration>): Route =>
+      new Route({ ...declared, path, ...more }, this.handler, this.handlerName, around, this.endpoint);
+    return alsoPost ? [create({}), create({ method: "POST", name: undefined })] : [create({})];
   }
 
   /** @internal */
@@ -190,8 +198,9 @@ function createHandlerError(route: Pick<AnyEndpoint, "method" | "path">): Framew
   return createSetupError("E_HANDLER_INVALID", `the route ${formatRoute(route)} has no handler: give a function`);
 }
 
-function pickDeclaration({ method, path, name, pages, contract, ...options }: Declaration): Declaration {
-  return { method, path, name, pages, ...(contract && { contract }), ...pickRouteOptions(options) };
+function pickDeclaration({ method, path, name, pages, contract, alsoPost, ...options }: Declaration): Declaration {
+  const flags = alsoPost === true ? { alsoPost } : {};
+  return { method, path, name, pages, ...flags, ...(contract && { contract }), ...pickRouteOptions(options) };
 }
 
 function getHandlerName({ name }: { readonly name: string }): string {

@@ -12,7 +12,8 @@ import { getHandler } from "../contracts/contract-handler.js";
 import type { ReadyContract } from "../contracts/contract-plan.js";
 import { runGuarded } from "../contracts/guarded-run.js";
 import type { Handler } from "../endpoints/handler.js";
-import { BoundRoute, Matcher } from "./matcher.js";
+import { BoundRoute, Matcher, type MethodMismatch } from "./matcher.js";
+import { ACCEPT_QUERY, requireContentType, withQueryHeaders } from "./query-routes.js";
 import type { Route } from "./route.js";
 
 /** Runs for a request without a route; calls `fallback` if it has no response. */
@@ -33,7 +34,7 @@ export function dispatch(routes: readonly BoundRoute[], addedRoutes: UnmatchedHa
       return match.run(ctx);
     }
     if (match.kind === "malformed") throw new BadRequestError("The path is not valid percent-encoded UTF-8.");
-    return addedRoutes(ctx, "allow" in match ? (refused) => refuseMethod(refused, match.allow) : fallback);
+    return addedRoutes(ctx, "allow" in match ? (refused) => refuseMethod(refused, match) : fallback);
   };
 }
 
@@ -41,16 +42,20 @@ export function dispatch(routes: readonly BoundRoute[], addedRoutes: UnmatchedHa
  * Returns the route with its chain composed: its guards, its middleware, the check of its contract, its handler.
  *
  * @param middleware that of the route, outermost first, with instances in place of classes
+ * @param acceptQuery the media types of QUERY at the template of the route
  */
 export function bindRoute(
   route: Route,
   middleware: readonly (Middleware | KoaMiddleware)[],
   contract?: ReadyContract,
+  acceptQuery?: string,
 ): BoundRoute {
   const { method, path } = route;
   const run = createRun(getHandler(route, contract));
-  const inner = middleware.length === 0 ? run : compose(middleware, run);
-  return new BoundRoute(method, path, contract === undefined ? inner : runGuarded(contract.guards, inner));
+  const composed = middleware.length === 0 ? run : compose(middleware, run);
+  const inner = method === "QUERY" ? requireContentType(composed) : composed;
+  const guarded = contract === undefined ? inner : runGuarded(contract.guards, inner);
+  return new BoundRoute(method, path, withQueryHeaders(guarded, method, acceptQuery), acceptQuery);
 }
 
 function createRun(handler: Handler): Run {
@@ -67,7 +72,8 @@ export function leaveUnmatched(ctx: Context): void {
   if (ctx.method === "OPTIONS" && ctx.path === "*") ctx.setStatus(204);
 }
 
-function refuseMethod(ctx: Context, allow: string): void {
+function refuseMethod(ctx: Context, { allow, acceptQuery }: MethodMismatch): void {
   ctx.raw.setHeader("Allow", allow);
+  if (acceptQuery !== undefined) ctx.raw.setHeader(ACCEPT_QUERY, acceptQuery);
   ctx.setStatus(ctx.method === "OPTIONS" ? 204 : 405);
 }

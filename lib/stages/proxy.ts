@@ -7,6 +7,7 @@
  */
 import { valueText } from "../errors/value-text.js";
 import type { IncomingHttpHeaders } from "node:http";
+import { isGetOrHead } from "../endpoints/method.js";
 import { applyReply } from "../http/response/returned-value.js";
 import { refuse } from "../http/failures/refuse.js";
 import type { Context } from "../http/request/context.js";
@@ -91,8 +92,7 @@ class RedirectAction extends ProxyAction {
   override apply(ctx: Context): boolean {
     const target = toRedirectTarget(this.location);
     if (target === undefined) return refuseTarget(ctx, "The redirect leads to no path and no http(s) URL.");
-    const mayChangeMethod = ctx.method === "GET" || ctx.method === "HEAD";
-    const [temporary, permanent] = mayChangeMethod ? [302, 301] : [307, 308];
+    const [temporary, permanent] = isGetOrHead(ctx.method) ? [302, 301] : [307, 308];
     return respond(ctx, Reply.empty(this.isPermanent ? permanent : temporary).header("Location", target));
   }
 }

@@ -6,6 +6,7 @@
  * const response = await app.post("/links", { json: { target: "https://example.com/" } });
  * const browser = app.withCookies();
  */
+import { isSafeMethod } from "../endpoints/method.js";
 import { client, type Client } from "../client/client.js";
 import type { Clock } from "../runtime/clock.js";
 import { CookieJar } from "./cookie-jar.js";
@@ -62,6 +63,10 @@ export class TestClient {
     return this.request(path, { ...options, method: "DELETE" });
   }
 
+  query(path: string, options?: RequestOptions): Promise<TestResponse> {
+    return this.request(path, { ...options, method: "QUERY" });
+  }
+
   options(path: string, options?: RequestOptions): Promise<TestResponse> {
     return this.request(path, { ...options, method: "OPTIONS" });
   }
@@ -69,7 +74,7 @@ export class TestClient {
   /** Sends any method; GET is the default. Rejects if no response arrives. */
   async request(path: string, given: AnyRequestOptions = {}): Promise<TestResponse> {
     const { method = "GET", ...options } = given;
-    if (this.csrf === undefined || SAFE.has(method)) return this.send(method, path, options);
+    if (this.csrf === undefined || isSafeMethod(method)) return this.send(method, path, options);
     return this.send(method, path, await this.withToken(options, path, this.csrf));
   }
 
@@ -114,8 +119,6 @@ export class TestClient {
     return { ...options, headers };
   }
 }
-
-const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 
 /** No application has a route there. Every safe request gets the cookie, also a request that matches no route. */
 const NO_PAGE = "/_framework/no-page";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import * as fc from "fast-check";
-import type { Method } from "../../lib/endpoints/endpoint.js";
+import type { Method } from "../../lib/endpoints/method.js";
 import { BoundRoute, Matcher, type Match } from "../../lib/routing/matcher.js";
 import { Path } from "../../lib/endpoints/path.js";
 import { decodePart } from "../../lib/endpoints/percent-encoding.js";

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import Koa from "koa";
 import type { Context } from "../../lib/http/request/context.js";
 import type { Next } from "../../lib/http/middleware.js";
-import type { Method } from "../../lib/endpoints/endpoint.js";
+import type { Method } from "../../lib/endpoints/method.js";
 import { Path } from "../../lib/endpoints/path.js";
 import { toCanonicalPath } from "../../lib/endpoints/percent-encoding.js";
 import { Reply } from "../../lib/http/response/reply.js";

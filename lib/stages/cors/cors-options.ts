@@ -13,7 +13,7 @@ export type OriginPredicate = (origin: string, ctx: Context) => boolean | Promis
 export interface CorsOptions {
   /** Exact origins (`https://app.example`), a predicate, or `"*"` for all origins. `"null"` is allowed in the list only. */
   readonly origins: "*" | readonly string[] | OriginPredicate;
-  /** Methods that a preflight allows; GET, HEAD, POST, PUT, PATCH and DELETE unless set. */
+  /** Methods that a preflight allows; GET, HEAD, POST, PUT, PATCH, DELETE and QUERY unless set. */
   readonly methods?: readonly string[];
   /** Request headers that a preflight allows; unless set, those that the browser asks for. */
   readonly allowHeaders?: readonly string[];
@@ -27,7 +27,7 @@ export interface CorsOptions {
   readonly privateNetwork?: boolean;
 }
 
-export const DEFAULT_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
+export const DEFAULT_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "QUERY"] as const;
 
 /** @throws FrameworkError with a code `E_CORS_…` for the first fault of `options` */
 export function checkCorsOptions(options: CorsOptions): void {

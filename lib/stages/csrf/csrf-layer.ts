@@ -3,6 +3,7 @@
  * cookie in a header or in a form field, which another site cannot read. Browsers also send the site from which a request comes. A request
  * from another site is refused, also with a valid token.
  */
+import { isSafeMethod } from "../../endpoints/method.js";
 import { FrameworkError, UnauthorizedError } from "../../errors/framework-error.js";
 import { readForm } from "../../http/body/body-reader.js";
 import { formatAttributes, isForSharedCaches, type CookieAttributes } from "../../http/request/cookie.js";
@@ -41,7 +42,6 @@ export interface CsrfSettings extends CsrfSite {
   readonly expired: string | undefined;
 }
 
-const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);
 const BEARER = /^bearer +\S/i;
 const URLENCODED = /^application\/x-www-form-urlencoded\s*(?:;|$)/i;
 
@@ -87,7 +87,7 @@ export class CsrfLayer extends StageLayer {
   }
 
   private admit(ctx: Context, token: CsrfToken, maker: TokenMaker, inner: Run): void | Promise<void> {
-    if (SAFE.has(ctx.method)) {
+    if (isSafeMethod(ctx.method)) {
       token.mayIssue = true;
       return inner(ctx);
     }

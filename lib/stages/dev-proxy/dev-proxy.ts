@@ -9,6 +9,7 @@
  * @example
  * Application.create(LinksModule).devProxy().pages(new Pages({ entry: "pages/main.tsx" }));
  */
+import { isGetOrHead } from "../../endpoints/method.js";
 import type { Context } from "../../http/request/context.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import type { Profile } from "../../runtime/profile.js";
@@ -96,7 +97,7 @@ export class DevFallbackLayer extends StageLayer {
   override wrap(inner: Run): Run {
     const { endpoint } = this.settings;
     return (ctx: Context) => {
-      if (ctx.method !== "GET" && ctx.method !== "HEAD") return inner(ctx);
+      if (!isGetOrHead(ctx.method)) return inner(ctx);
       return forward(ctx, endpoint, { leaves404: true }).then((isForwarded) => (isForwarded ? undefined : inner(ctx)));
     };
   }

@@ -15,6 +15,7 @@ import { getFormErrors } from "../../http/body/validate.js";
 import { Deferred } from "../../http/response/returned-value.js";
 import { toSafePath } from "../../http/request/safe-path.js";
 import type { AnyEndpoint } from "../../endpoints/endpoint.js";
+import { isGetOrHead } from "../../endpoints/method.js";
 import type { PathParameter, UrlArguments } from "../../endpoints/path.js";
 import { DEFAULT_BAG, type FieldMessages } from "../session/flash-port.js";
 
@@ -126,6 +127,6 @@ export function redirect(): Redirect {
 }
 
 export function getRedirectStatus(method: string, isPermanent: boolean): 301 | 302 | 303 | 308 {
-  if (method === "GET" || method === "HEAD") return isPermanent ? 301 : 302;
+  if (isGetOrHead(method)) return isPermanent ? 301 : 302;
   return isPermanent ? 308 : 303;
 }

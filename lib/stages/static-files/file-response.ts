@@ -5,6 +5,7 @@
 import type { Readable } from "node:stream";
 import type { Coding } from "../../http/request/accept-encoding.js";
 import { varyBy } from "../../http/response/vary.js";
+import { isGetOrHead } from "../../endpoints/method.js";
 import type { Context } from "../../http/request/context.js";
 import { refuse } from "../../http/failures/refuse.js";
 import { NodeHead } from "../../http/response/response-head.js";
@@ -47,7 +48,7 @@ export async function respondWithChangingFile(
 
 async function respond(ctx: Context, location: FileLocation, chosen: Representation, read: Read): Promise<boolean> {
   const { method, headers } = ctx.incoming;
-  if (method !== "GET" && method !== "HEAD") return refuseFile(ctx, 405, "Allow", "GET, HEAD");
+  if (!isGetOrHead(method)) return refuseFile(ctx, 405, "Allow", "GET, HEAD");
   const { file } = chosen;
   const outcome = evaluateConditions(headers, file);
   if (outcome === 412) return refuseFile(ctx, 412);

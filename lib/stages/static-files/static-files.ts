@@ -10,6 +10,7 @@
  */
 import { pickCoding, readAcceptEncoding, type Acceptance } from "../../http/request/accept-encoding.js";
 import { BoundedMemo } from "../../http/request/bounded-memo.js";
+import { isGetOrHead } from "../../endpoints/method.js";
 import type { Context } from "../../http/request/context.js";
 import type { HeadCompleter } from "../../http/response/response-head.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
@@ -111,7 +112,7 @@ export class StaticFiles extends StageLayer {
   private getAcceptance({ method, headers }: Context["incoming"]): Acceptance {
     const header = headers["accept-encoding"];
     // A range is always a range of the plain file, and only GET and HEAD have ranges.
-    const isNegotiated = header !== undefined && headers.range === undefined && (method === "GET" || method === "HEAD");
+    const isNegotiated = header !== undefined && headers.range === undefined && isGetOrHead(method);
     return isNegotiated ? this.acceptances.get(header) : NO_CODING;
   }
 }

@@ -428,7 +428,7 @@ function allowed(origin: string): Record<string, string> {
 function preflight(origin: string): Record<string, string> {
   return {
     "access-control-allow-origin": origin,
-    "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+    "access-control-allow-methods": "GET, HEAD, POST, PUT, PATCH, DELETE, QUERY",
     vary: PREFLIGHT_READS,
   };
 }

@@ -5,6 +5,7 @@
  * @example
  * return external("https://pay.example/checkout/7");
  */
+import { isGetOrHead } from "../../../endpoints/method.js";
 import { FrameworkError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
 import { toRedirectTarget } from "../../../http/request/request-target.js";
@@ -22,7 +23,7 @@ export class External extends Deferred {
   /** @internal */
   override announce(ctx: Context): void {
     ctx.clearBody();
-    ctx.setStatus(ctx.method === "GET" || ctx.method === "HEAD" ? 302 : 303);
+    ctx.setStatus(isGetOrHead(ctx.method) ? 302 : 303);
   }
 
   /** @internal */

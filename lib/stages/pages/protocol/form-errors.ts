@@ -2,6 +2,7 @@
  * The response to a form of the Inertia client whose fields are not valid: a redirect to the page of the form. The client shows the
  * messages at the fields if they come as `errors` with a page, so the session stores them for that page.
  */
+import { isGetOrHead } from "../../../endpoints/method.js";
 import { ValidationError, type FieldError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
 import { getFormErrors } from "../../../http/body/validate.js";
@@ -15,7 +16,7 @@ import type { PageRequest } from "./page-request.js";
  * page: if the request has no `Referer`, the URL of the form may have no GET route.
  */
 export function redirectBackWithErrors(ctx: Context, { errorBag }: PageRequest, site: PagesSite): void {
-  if (ctx.raw.statusCode !== 422 || ctx.method === "GET" || ctx.method === "HEAD") return;
+  if (ctx.raw.statusCode !== 422 || isGetOrHead(ctx.method)) return;
   const error = findRefusal(ctx)?.error;
   const flash = FlashPort.find(ctx);
   if (!(error instanceof ValidationError) || flash === undefined) return;

@@ -5,6 +5,7 @@
  *
  * A 409 never has `X-Inertia`: the client would treat it as a page.
  */
+import { isGetOrHead } from "../../../endpoints/method.js";
 import { FrameworkError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
 import type { Routes } from "../../../routing/routes.js";
@@ -81,7 +82,7 @@ function isEmpty({ raw: { statusCode }, payload }: Context): boolean {
 function redirectBack(ctx: Context, site: PagesSite): void {
   const back = findReferer(ctx, site) ?? getShownUrl(ctx);
   // The client would follow the redirect to the same handler without end.
-  if (isRead(ctx) && isSamePath(back, getShownUrl(ctx))) throw emptyPage(ctx, site);
+  if (isGetOrHead(ctx.method) && isSamePath(back, getShownUrl(ctx))) throw emptyPage(ctx, site);
   redirectTo(ctx, back);
 }
 
@@ -92,12 +93,8 @@ export function findReferer(ctx: Context, { origin }: PagesSite): string | undef
 
 export function redirectTo(ctx: Context, location: string): void {
   ctx.clearBody();
-  ctx.setStatus(isRead(ctx) ? 302 : 303);
+  ctx.setStatus(isGetOrHead(ctx.method) ? 302 : 303);
   ctx.raw.setHeader("Location", location);
-}
-
-function isRead({ method }: Context): boolean {
-  return method === "GET" || method === "HEAD";
 }
 
 /** Whether two targets are one URL to a browser, which writes some characters in another way. */

@@ -42,7 +42,7 @@ function createContractHandler(): () => unknown {
     body: [{ type: "application/json", schema: Link, convert: keepTexts, read: () => Promise.resolve(document) }],
   });
   const route = { handler: () => undefined, descriptor: { method: "POST", path: "/echo" } } as const;
-  const handler = getHandler(route, { guards: [], readInput, checkResponse: undefined });
+  const handler = getHandler(route, { guards: [], bodyTypes: [], readInput, checkResponse: undefined });
   // The reader needs this member alone.
   const ctx = { bindInput: () => undefined } as unknown as Context;
   return () => handler(ctx);
