@@ -10,7 +10,7 @@ import type { KnownEvent } from "../events/events.js";
 import { getListenerMethods } from "../events/on.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import { getMiddlewareName } from "../http/middleware.js";
-import { pickRouteOptions } from "../endpoints/endpoint.js";
+import { pickRouteOptions } from "../endpoints/route-options.js";
 import { formatGuard } from "../endpoints/guard.js";
 import type { Route, RouteDescriptor } from "../routing/route.js";
 

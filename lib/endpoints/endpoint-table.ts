@@ -12,17 +12,11 @@ import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { checkOptionNames } from "../errors/option-names.js";
 import type { AddsOf, Contract } from "./contract.js";
-import {
-  createEndpoint,
-  createRoutesError,
-  isEndpoint,
-  pickRouteOptions,
-  type Endpoint,
-  type AnyEndpoint,
-} from "./endpoint.js";
+import { createEndpoint, createRoutesError, isEndpoint, type Endpoint, type AnyEndpoint } from "./endpoint.js";
 import { joinPaths } from "./filled-path.js";
 import { toUsedGuards, type GuardUse, type UsedGuard } from "./guard.js";
 import { requirePathText, type Join } from "./path.js";
+import { pickRouteOptions } from "./route-options.js";
 
 /** The types of an entry that its table reads. */
 export interface TableEntry extends AnyEndpoint {

@@ -23,21 +23,8 @@ import { MethodRecords, toDecoratedMethod } from "./method-records.js";
 import { joinPaths } from "./filled-path.js";
 import { Path, requirePathText, type Names, type UrlArguments } from "./path.js";
 import type { ResultOf, SuccessOf } from "./received.js";
+import { checkRouteOptions, pickRouteOptions, ROUTE_OPTIONS, type RouteOptions } from "./route-options.js";
 import { createSetupError } from "../errors/setup-error.js";
-
-/** Options of a route for the CSRF stage. An endpoint and a `Route` have these options. */
-export interface RouteOptions {
-  /**
-   * `"exempt"`: the CSRF stage lets requests without its token pass. Only for a handler that checks a signature over `ctx.bytes()`, as that
-   * of a webhook does. The start-up log and `application.graph()` name such routes.
-   */
-  readonly csrf?: "exempt";
-  /**
-   * The clients send a bearer token. The CSRF stage responds with 401 and `WWW-Authenticate: Bearer` to a request that it would refuse with
-   * 403.
-   */
-  readonly bearer?: boolean;
-}
 
 /** The members of an endpoint whose types do not depend on its contract. */
 export interface AnyEndpoint<P extends string = string> extends RouteOptions {
@@ -107,7 +94,6 @@ export interface EndpointOptions extends RouteOptions, ContractOptions {
   readonly pages?: readonly string[];
 }
 
-const ROUTE_OPTIONS: OptionNames<RouteOptions> = { csrf: true, bearer: true };
 const CONTRACT_OPTIONS: OptionNames<ContractOptions> = {
   params: true,
   query: true,
@@ -258,20 +244,6 @@ function toContract(options: EndpointOptions, where: string): Contract | undefin
   if (given.length === 0) return undefined;
   const guards = toUsedGuards(options.guards, where);
   return Object.freeze({ ...Object.fromEntries(given), guards });
-}
-
-/** Returns the options that are set. @internal */
-export function pickRouteOptions({ csrf, bearer = false }: RouteOptions): RouteOptions {
-  return { ...(bearer && { bearer }), ...(csrf !== undefined && { csrf }) };
-}
-
-/** @throws FrameworkError `E_OPTION` for an unknown name, and for a value without a meaning. @internal */
-export function checkRouteOptions(given: RouteOptions, where: string): RouteOptions {
-  checkOptionNames(given, ROUTE_OPTIONS, where);
-  const { csrf = "exempt", bearer = false } = given;
-  if (csrf === "exempt" && typeof bearer === "boolean") return pickRouteOptions(given);
-  const message = `${where}: csrf is "exempt" or left out, bearer is true or false`;
-  throw createSetupError("E_OPTION", message);
 }
 
 function capitalize(method: Method): string {

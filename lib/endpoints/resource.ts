@@ -8,7 +8,7 @@
  */
 import { checkOptionNames } from "../errors/option-names.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
-import { createEndpoint, pickRouteOptions, type Endpoint, type RouteOptions } from "./endpoint.js";
+import { createEndpoint, type Endpoint } from "./endpoint.js";
 import type { AddsOf } from "./contract.js";
 import { registerTable, withGuards } from "./endpoint-table.js";
 import { toUsedGuards, type GuardUse } from "./guard.js";
@@ -16,6 +16,7 @@ import type { ResourceMark } from "./handler.js";
 import { joinPaths } from "./filled-path.js";
 import { requirePathText, type Join } from "./path.js";
 import { ACTIONS } from "./resource-actions.js";
+import { pickRouteOptions, ROUTE_OPTIONS, type RouteOptions } from "./route-options.js";
 
 // The keys of the constant.
 const ACTION_NAMES = Object.keys(ACTIONS) as readonly ResourceAction[];
@@ -55,7 +56,7 @@ export function resource<
   options: ResourceOptions<Only, Except, G> = {},
 ): Resource<P, Exclude<Only, Except>, AddsOf<{ readonly guards: G }>> {
   const place = `resource("${name}")`;
-  checkOptionNames(options, { only: true, except: true, guards: true, csrf: true, bearer: true }, place);
+  checkOptionNames(options, { only: true, except: true, guards: true, ...ROUTE_OPTIONS }, place);
   const contract = withGuards(undefined, toUsedGuards(options.guards, place));
   const actions = [...(options.only ?? []), ...(options.except ?? [])];
   const diagnostics = [...findMissingName(name, path), ...findUnknownActions(name, actions)];

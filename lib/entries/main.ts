@@ -94,10 +94,10 @@ export {
   type AnyEndpoint,
   type Endpoint,
   type EndpointOptions,
-  type RouteOptions,
   type QueryEndpoint,
 } from "../endpoints/endpoint.js";
 export type { Method as HttpMethod } from "../endpoints/method.js";
+export type { RouteOptions } from "../endpoints/route-options.js";
 export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
 export {
   content,

@@ -16,9 +16,9 @@ export {
   type Endpoint,
   type EndpointOptions,
   type QueryEndpoint,
-  type RouteOptions,
 } from "../endpoints/endpoint.js";
 export type { Method as HttpMethod } from "../endpoints/method.js";
+export type { RouteOptions } from "../endpoints/route-options.js";
 export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
 export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";
 export {

@@ -14,18 +14,10 @@ import { refuseForeignCopy } from "../errors/copy.js";
 import { markKind } from "../errors/copy-mark.js";
 import type { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
-import {
-  checkRouteOptions,
-  createRoutesError,
-  isEndpoint,
-  pickRouteOptions,
-  formatRoute,
-  type AnyEndpoint,
-  type Endpoint,
-  type RouteOptions,
-} from "../endpoints/endpoint.js";
+import { createRoutesError, isEndpoint, formatRoute, type AnyEndpoint, type Endpoint } from "../endpoints/endpoint.js";
 import type { Method } from "../endpoints/method.js";
 import type { EndpointHandler, Handler, HandlerOf } from "../endpoints/handler.js";
+import { checkRouteOptions, pickRouteOptions, type RouteOptions } from "../endpoints/route-options.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths } from "../endpoints/filled-path.js";
 import { Path, requirePathText, type PathFault } from "../endpoints/path.js";
