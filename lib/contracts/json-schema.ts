@@ -48,6 +48,20 @@ export function readJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | N
   }
 }
 
+/** The names of members that a schema declares, at any depth; none where it has no JSON Schema. */
+export function listPropertyNames(schema: Schema): readonly string[] {
+  const names: string[] = [];
+  const parts = new Set<unknown>([readJsonSchema(schema, "input")]);
+  for (const part of parts) {
+    if (typeof part !== "object" || part === null || part instanceof NoJsonSchema) continue;
+    for (const [name, member] of Object.entries(part)) {
+      if (name === "properties") names.push(...Object.keys(Object(member)));
+      parts.add(member);
+    }
+  }
+  return names;
+}
+
 /** Finds the schema that a reference of this document names, through references to references. */
 export function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
   let found = schema;

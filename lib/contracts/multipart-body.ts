@@ -3,6 +3,7 @@
  * to the schema of the contract, and the files are checked by their rules. Faults of both are in one 422.
  */
 import type { FileRule, FileRules } from "../endpoints/content.js";
+import { runSchema } from "../http/body/run-schema.js";
 import { UploadedFile, type UploadFields, type UploadLimits } from "../http/body/uploads.js";
 import type { Schema, SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
 import type { WireConverter } from "./wire-value.js";
@@ -31,7 +32,7 @@ export function toUploadLimits(rules: FileRules, limits: UploadLimits | undefine
 
 class FormCheck {
   private readonly faults: SchemaIssue[] = [];
-  private readonly files: Record<string, unknown> = {};
+  private readonly files = Object.create(null) as Record<string, unknown>;
   private readonly texts = Object.create(null) as Record<string, unknown>;
 
   constructor(rules: FileRules, form: UploadFields) {
@@ -43,7 +44,7 @@ class FormCheck {
     const converted = convert(this.texts, [], this.faults);
     // The schema may refuse again a text that could not be converted.
     const known = new Set(this.faults.map(({ path = [] }) => path.map(toKey).join(".")));
-    const { issues, ...output } = { value: undefined, ...(await schema["~standard"].validate(converted)) };
+    const { issues, ...output } = { value: undefined, ...(await runSchema(schema, converted, "body")) };
     const others = (issues ?? []).filter(({ path = [] }) => !known.has(path.map(toKey).join(".")));
     if (issues !== undefined || this.faults.length > 0) return { issues: [...this.faults, ...others] };
     return { value: { ...Object(output.value), ...this.files } };

@@ -23,6 +23,9 @@ export interface BodyContent {
   readonly type: string;
   /** `undefined` for a content without a schema. */
   readonly schema: Schema | undefined;
+  /** Of a form with files: the schema of its texts, and the names of its files. */
+  readonly texts?: Schema;
+  readonly files?: readonly string[];
   readonly convert: WireConverter;
   readonly read: (ctx: Context) => Promise<unknown>;
 }
@@ -50,6 +53,8 @@ export function createBodyContent(
     const limits = toUploadLimits(files, declared.limits);
     return {
       ...shared,
+      texts: schema,
+      files: Object.keys(files),
       schema: createFormSchema(schema, compile(schema), files),
       read: (ctx) => refuseOther(ctx, expected) ?? ctx.uploadReader.readUploads(ctx, undefined, limits),
     };

@@ -4,12 +4,20 @@
  */
 import type { Handler } from "../endpoints/handler.js";
 import { readSearch } from "../http/body/body-reader.js";
-import { addFieldErrors, createFieldErrors, type FieldErrors, InputValidationError } from "../http/body/validate.js";
+import {
+  addFieldErrors,
+  createFieldErrors,
+  type FieldErrors,
+  InputValidationError,
+  listKeys,
+} from "../http/body/validate.js";
+import { runSchema } from "../http/body/run-schema.js";
 import { isPromise } from "../http/middleware.js";
 import type { Context } from "../http/request/context.js";
 import { getQuery } from "../http/request/request-target.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import type { Schema, SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
+import { listPropertyNames } from "./json-schema.js";
 import { type BodyContent, chooseContent } from "./request-body.js";
 import { keepTexts, type WireConverter } from "./wire-value.js";
 
@@ -47,21 +55,37 @@ export type InputReader = (ctx: Context, handler: Handler) => unknown;
 export function createInputReader(parts: InputParts): InputReader | undefined {
   const checks = listTextChecks(parts);
   const { body } = parts;
-  if (checks.length === 0) return body.length === 0 ? undefined : createBodyReader(body);
+  const listNames = createNameList(parts);
+  if (checks.length === 0) return body.length === 0 ? undefined : createBodyReader(body, listNames);
   if (body.length > 0) checks.push(createBodyCheck(body));
   return (ctx, handler) => {
-    const reading = new InputReading(ctx);
+    const reading = new InputReading(ctx, listNames);
     const pending = runAll(checks, ctx, reading);
     return pending === undefined ? reading.finish(handler) : pending.then(() => reading.finish(handler));
   };
 }
 
+/** The names that a contract declares: those that the log may show of a request. */
+type ListNames = () => ReadonlySet<string>;
+
+/** Reads the JSON Schemas at the first fault, because few endpoints are ever asked for them. */
+function createNameList({ params, query, headers, body }: InputParts): ListNames {
+  let names: Set<string> | undefined;
+  return () => {
+    if (names !== undefined) return names;
+    const places = ["body", "headers", "params", "query", ...params.keys()];
+    const schemas = [...params.values(), query, headers, ...body].flatMap((part) => part?.schema ?? []);
+    const fields = [...schemas, ...body.flatMap(({ texts }) => texts ?? [])].flatMap(listPropertyNames);
+    return (names = new Set([...places, ...fields, ...body.flatMap(({ files = [] }) => files)]));
+  };
+}
+
 /** The reader of a body alone: each promise more would cost as much as the check of a small body. */
-function createBodyReader(contents: readonly BodyContent[]): InputReader {
+function createBodyReader(contents: readonly BodyContent[], listNames: ListNames): InputReader {
   return (ctx, handler) => {
     const content = chooseContent(contents, ctx);
     return content.read(ctx).then((value) => {
-      const reading = new InputReading(ctx);
+      const reading = new InputReading(ctx, listNames);
       const pending = checkBody(content, value, reading);
       return pending === undefined ? reading.finish(handler) : pending.then(() => reading.finish(handler));
     });
@@ -111,7 +135,8 @@ function createParamCheck(name: string, compiled: TextSchema): PartCheck {
 
 function pickHeaders({ incoming: { headers } }: Context, names: readonly string[] | undefined): object {
   const picked = Object.create(null) as Record<string, unknown>;
-  for (const name of names ?? Object.keys(headers)) if (headers[name] !== undefined) picked[name] = headers[name];
+  // A schema may name a header `constructor`, which every object inherits.
+  for (const name of names ?? Object.keys(headers)) if (Object.hasOwn(headers, name)) picked[name] = headers[name];
   return picked;
 }
 
@@ -121,22 +146,24 @@ class InputReading {
   private params: Record<string, unknown> | undefined = undefined;
   private errors: FieldErrors | undefined = undefined;
 
-  constructor(private readonly ctx: Context) {}
+  constructor(
+    private readonly ctx: Context,
+    private readonly listNames: ListNames,
+  ) {}
 
   check(part: InputPart, value: unknown): void | Promise<void> {
     const { schema, convert } = part;
     const faults: SchemaIssue[] = [];
     const converted = convert === keepTexts ? value : convert(value, [], faults);
-    const result = schema["~standard"].validate(converted);
-    // Not every schema returns a promise of this realm.
-    if (isPromise(result)) return Promise.resolve(result).then((settled) => this.end(part, settled, converted, faults));
+    const result = runSchema(schema, converted, part.place);
+    if (isPromise(result)) return result.then((settled) => this.end(part, settled, converted, faults));
     this.end(part, result, converted, faults);
   }
 
   /** Calls the handler. @throws ValidationError with the faults of all parts */
   finish(handler: Handler): unknown {
     const { ctx, errors, params, input } = this;
-    if (errors !== undefined) throw new InputValidationError(errors);
+    if (errors !== undefined) throw new InputValidationError(errors, this.listNames);
     if (params !== undefined) ctx.bindParams(params);
     ctx.bindInput(input);
     return handler(ctx);
@@ -168,6 +195,6 @@ class InputReading {
   }
 }
 
-function getPathText({ path = [] }: SchemaIssue): string {
-  return path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
+function getPathText(issue: SchemaIssue): string {
+  return listKeys(issue).map(String).join(".");
 }

@@ -10,6 +10,8 @@ import { Content } from "../endpoints/content.js";
 import type { ContentDeclaration } from "../endpoints/contract.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { Problem } from "../errors/problem.js";
+import { runSchema } from "../http/body/run-schema.js";
+import { listKeys, shorten } from "../http/body/validate.js";
 import { isPromise } from "../http/middleware.js";
 import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
@@ -118,14 +120,14 @@ function createPayloadConverter(
   const schema = content instanceof Content ? content.schema : content;
   return (payload) => {
     members?.(payload, (path) => {
-      throw createError(route, `a value for ${status} with the undeclared member ${path}`);
+      throw createError(route, `a value for ${status} with the undeclared member ${shorten(path)}`);
     });
-    const result = schema?.["~standard"].validate(payload);
+    const result = schema === undefined ? undefined : runSchema(schema, payload, `the response ${status}`);
     const end = (settled: SchemaResult<unknown> | undefined): unknown => {
       if (settled?.issues === undefined) return payload;
       throw createError(route, `a value for ${status} that its schema refuses at ${listPaths(settled.issues)}`);
     };
-    return isPromise(result) ? Promise.resolve(result).then(end) : end(result);
+    return isPromise(result) ? result.then(end) : end(result);
   };
 }
 
@@ -145,11 +147,11 @@ function getPayload(value: unknown): unknown {
   return payload instanceof Problem ? payload.toJSON() : payload;
 }
 
+const MAX_PATHS = 10;
+
 function listPaths(issues: readonly SchemaIssue[]): string {
-  const paths = issues.map(({ path = [] }) =>
-    path.map((part) => String(typeof part === "object" ? part.key : part)).join("."),
-  );
-  return [...new Set(paths)].map((path) => path || "its root").join(", ");
+  const paths = new Set(issues.slice(0, MAX_PATHS).map((issue) => listKeys(issue).map(String).join(".")));
+  return [...paths].map((path) => shorten(path) || "its root").join(", ");
 }
 
 function describeStatus(value: unknown, ctx: Context): string {

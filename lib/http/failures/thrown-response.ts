@@ -9,6 +9,7 @@ import {
   type FrameworkError,
 } from "../../errors/framework-error.js";
 import { UNREADABLE_FIELD } from "../../errors/thrown-value.js";
+import { InputValidationError } from "../body/validate.js";
 import { profile } from "../../runtime/profile.js";
 import { reportUnlogged, getRouteField } from "./failed-request.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -53,8 +54,9 @@ const MAX_REASON_LENGTH = 500;
 const MAX_REASON_FIELDS = 10;
 
 /** `target: Invalid URL; slug: Too short`. */
-function formatReason({ errors }: ValidationError): string {
+function formatReason(error: ValidationError): string {
   try {
+    const errors = error instanceof InputValidationError ? error.getLoggedErrors() : error.errors;
     const fields = Object.entries(errors).slice(0, MAX_REASON_FIELDS);
     const texts = fields.map(([path, faults]) => `${path || "body"}: ${faults.map(getMessage).join(", ")}`);
     return texts.join("; ").slice(0, MAX_REASON_LENGTH);

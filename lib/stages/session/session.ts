@@ -19,6 +19,7 @@
 import { hash } from "node:crypto";
 import { FrameworkError, UnavailableError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
+import { runSchema } from "../../http/body/run-schema.js";
 import { Extension, type Extensible } from "../../http/request/extension.js";
 import { toPromise, isPromise } from "../../http/middleware.js";
 import type { Schema } from "../../runtime/standard-schema.js";
@@ -282,7 +283,7 @@ function getName(key: string | SessionKey<unknown>): string {
 }
 
 async function validateValue(schema: Schema, value: unknown, name: string): Promise<unknown> {
-  const result = await schema["~standard"].validate(value);
+  const result = await runSchema(schema, value, `the session value ${name}`);
   if (result.issues === undefined) return result.value;
   log.debug("session value does not fit its schema", { name });
   return undefined;

@@ -19,6 +19,7 @@ import { StageLayer, type Middleware, type Next, type Run } from "../../../http/
 import { refuse } from "../../../http/failures/refuse.js";
 import { Reply } from "../../../http/response/reply.js";
 import type { Schema, SchemaIssue } from "../../../runtime/standard-schema.js";
+import { runSchema } from "../../../http/body/run-schema.js";
 import { NO_UPLOADS } from "../../../http/body/uploads.js";
 import { VaryCompleter } from "../../../http/response/vary.js";
 
@@ -55,7 +56,7 @@ class Precognitive implements Middleware {
 
   private async validate(ctx: Context): Promise<Reply> {
     const only = readFieldNames(ctx.get("Precognition-Validate-Only"));
-    const { issues = [] } = await this.schema["~standard"].validate(await readInput(ctx));
+    const { issues = [] } = await runSchema(this.schema, await readInput(ctx), "a form");
     const errors = collectMessages(issues, only);
     if (Object.keys(errors).length > 0) {
       return Reply.json({ message: "The given data was invalid.", errors }, 422);
