@@ -72,7 +72,8 @@ export function buildParts(plan: Plan): ApplicationParts {
   const subsystems = collectSubsystems(container, checked);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
-  throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS)]);
+  const unreadable = uploadReader === undefined ? checked.routeCollection.checkUploads() : [];
+  throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS), ...unreadable]);
 
   const clock = container.get(Clock);
   const events = prepareEvents(container, checked);

@@ -119,6 +119,11 @@ export class RouteCollection {
     return diagnostics;
   }
 
+  /** The diagnostics for an application without a reader of uploads. */
+  checkUploads(): readonly Diagnostic[] {
+    return this.contracts.checkUploads();
+  }
+
   /** @param guard innermost around each handler */
   boundRoutes(guard: Layer | undefined): readonly BoundRoute[] {
     const innermost = guard === undefined ? [] : [guard];

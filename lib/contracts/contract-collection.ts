@@ -45,6 +45,11 @@ export class ContractCollection {
     return [];
   }
 
+  /** The diagnostics of forms with files, for an application without a reader of uploads. */
+  checkUploads(): readonly Diagnostic[] {
+    return [...this.plans.values()].flatMap((plan) => plan.checkUploads());
+  }
+
   find({ descriptor }: AnyRoute): ReadyContract | undefined {
     return this.ready.get(getKey(descriptor));
   }

@@ -72,6 +72,19 @@ export class ContractPlan {
     }));
   }
 
+  /** The diagnostic of a form with files in an application that has no reader for one. */
+  checkUploads(): readonly Diagnostic[] {
+    if (this.parts.body.every(({ files }) => files === undefined)) return [];
+    return [
+      {
+        code: "E_UPLOADS_MISSING",
+        what: `the body of ${this.title} is a form with files, and the application provides no Uploads to read it`,
+        where: this.title,
+        fix: "add provide(Uploads).useFactory(() => new Uploads()) of @stagecraft/framework/uploads to the providers of a module",
+      },
+    ];
+  }
+
   /** Only after `checkGuards` has found no fault. */
   ready(providers: GuardProviders, { stripResponses }: ContractSettings): ReadyContract {
     const strips = this.contract.stripResponses ?? stripResponses;

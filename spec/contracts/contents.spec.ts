@@ -12,12 +12,15 @@ import {
   provide,
   redirect,
   Reply,
+  Route,
+  Routes,
   routes,
 } from "@stagecraft/framework";
 import { MemoryStorage } from "@stagecraft/framework/storage";
 import { testApp } from "@stagecraft/framework/testing";
 import { Uploads } from "@stagecraft/framework/uploads";
 import { PNG } from "../support/multipart.js";
+import { startupErrorOf } from "../support/startup-error-of.js";
 
 const Caption = z.object({ title: z.string(), year: z.int() });
 const Change = z.object({ id: z.number() });
@@ -161,6 +164,26 @@ describe("the contents of a request", () => {
     @Module({ controllers: [Wrong] })
     class WrongModule {}
     expect(() => Application.create(WrongModule).build()).to.throw(/E_CONTRACT[^]*content/);
+  });
+
+  it("with files stop the start of an application without a reader of uploads", async () => {
+    const body = content.multipart(Caption, { photo: {} });
+    const several = { "multipart/form-data": body, "application/json": Caption };
+    const uploading = new Routes([
+      Route.of(Post("/one", { body }), () => ""),
+      Route.of(Post("/several", { body: several }), () => ""),
+    ]);
+
+    const { diagnostics } = startupErrorOf(() => Application.create().routes(uploading).build());
+
+    expect(diagnostics.map(({ code, where }) => `${code} ${where}`)).to.deep.equal([
+      "E_UPLOADS_MISSING POST /one",
+      "E_UPLOADS_MISSING POST /several",
+    ]);
+    expect(diagnostics[0]?.fix).to.include("provide(Uploads).useFactory(() => new Uploads())");
+    const uploads = provide(Uploads).useFactory(() => new Uploads());
+    await using app = await testApp(Application.create().provide(uploads).routes(uploading));
+    expect((await app.post("/one", { json: {} })).status).to.equal(415);
   });
 });
 
