@@ -108,6 +108,9 @@ function describeRepeated(
   return { code: "E_ENDPOINT_REPEATED", what, where, fix: "let one method handle it" };
 }
 
+const ONE_TABLE =
+  "decorate the method with the table of the controller; a module that two import specifiers name is loaded twice: name it by one";
+
 function findForeignEndpoints(controller: AnyClass, source: ControllerSource): Diagnostic[] {
   const methods = getDecoratedMethods(controller).filter(({ endpoint }) => !belongs(endpoint, source));
   return methods.map(({ endpoint, key }) => {
@@ -118,6 +121,13 @@ function findForeignEndpoints(controller: AnyClass, source: ControllerSource): D
       const fix = "make it an entry of the table, or move the method to a controller with a prefix";
       return { code: "E_ENDPOINT_FOREIGN", what: `${title} is not an entry of the controller's table`, where, fix };
     }
+    if ("table" in source && source.table.name === table.name)
+      return {
+        code: "E_ENDPOINT_FOREIGN",
+        what: `${title} is an entry of a second table "${table.name}"`,
+        where,
+        fix: ONE_TABLE,
+      };
     const fix = `move the method to the controller that is given the table "${table.name}"`;
     return { code: "E_ENDPOINT_FOREIGN", what: `${title} is an entry of another table, "${table.name}"`, where, fix };
   });

@@ -106,7 +106,10 @@ function findRepeatedNames(routes: readonly Route[]): Diagnostic[] {
     code: "E_ROUTE_NAME_REPEATED",
     what: `the name "${String(second.name)}" is given to ${formatRoute(first)} and to ${formatRoute(second)}`,
     where: `${first.handler} and ${second.handler}`,
-    fix: "give one of the two another name",
+    fix:
+      first.path === second.path
+        ? "remove one of the two; a module that two import specifiers name is loaded twice, with its table: name it by one"
+        : "give one of the two another name",
   }));
 }
 
