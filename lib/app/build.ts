@@ -27,6 +27,7 @@ import { SubsystemRegistry } from "../lifecycle/subsystem-registry.js";
 import { Metrics } from "../observe/metrics/metrics.js";
 import { ApplicationLog } from "./application-log.js";
 import { checkPlan, type CheckedPlan } from "./checked-plan.js";
+import { findIdempotencyProviders } from "../contracts/idempotency-provider.js";
 import { AppConfig } from "./config.js";
 import type { ServerAttachment } from "../server/listener.js";
 import { describeGraph, type ApplicationGraph } from "./graph.js";
@@ -150,11 +151,13 @@ function createPipelineParts(
   };
 }
 
-/** The caches of rate limits and of sessions start with the other subsystems, also where no module provides them. */
+/** The caches of rate limits, sessions and idempotency keys start with the other subsystems, also where no module provides them. */
 function collectSubsystems(container: Container, { limits, stages }: CheckedPlan): SubsystemRegistry {
-  const provided = container.instances().filter((each) => each instanceof Subsystem);
+  const instances = container.instances();
+  const provided = instances.filter((each) => each instanceof Subsystem);
+  const ofKeys = findIdempotencyProviders(instances).flatMap(({ subsystems }) => subsystems);
   const ofStages = stages.flatMap(({ layer }) => (hasSubsystems(layer) ? layer.subsystems : []));
-  return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages])]);
+  return new SubsystemRegistry([...new Set([...provided, ...limits.caches(), ...ofStages, ...ofKeys])]);
 }
 
 /** Created also where no class injects it, because a test may emit to the listeners of one module. */

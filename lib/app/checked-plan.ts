@@ -24,10 +24,14 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { ShutdownLast, Subsystem } from "../lifecycle/subsystem.js";
 import { StartupError } from "../errors/diagnostic.js";
 import { hasGuards } from "../contracts/guards.js";
+import { IdempotencyProvider } from "../contracts/idempotency-provider.js";
 import { RateLimits } from "./rate-limit-handles.js";
 import { RouteCollection } from "./route-collection.js";
 import { checkSettings } from "./check-settings.js";
 import { buildStages, type BuiltStage } from "./chain.js";
+
+/** The container creates the providers of these classes, also where no class injects them. */
+const COLLECTED = [Subsystem, ShutdownLast, IdempotencyProvider];
 
 export interface CheckedPlan {
   readonly proxies: TrustedProxies;
@@ -68,8 +72,7 @@ function inspectModules(plan: Plan, lifecycle: Lifecycle, routeCollection: Route
     defaults: createDefaultBindings(plan, lifecycle, routeCollection.all),
     extras: (module) => routeCollection.readClasses(module),
     requiredTokens: plan.stages.flatMap(({ call, needs }) => needs.map((token) => ({ token, requiredBy: call }))),
-    isCollected: (candidate) =>
-      candidate.prototype instanceof Subsystem || candidate.prototype instanceof ShutdownLast || hasGuards(candidate),
+    isCollected: (candidate) => COLLECTED.some((each) => candidate.prototype instanceof each) || hasGuards(candidate),
   });
 }
 

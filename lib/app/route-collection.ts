@@ -114,7 +114,7 @@ export class RouteCollection {
    */
   resolveWith(container: Container, settings: ContractSettings): readonly Diagnostic[] {
     this.container = container;
-    const diagnostics = this.contracts.resolveGuards(container.provided(), settings);
+    const diagnostics = this.contracts.resolveProviders(container.provided(), settings);
     if (diagnostics.length === 0) this.all.seal(this.parts.flatMap((part) => this.listRows(part)));
     return diagnostics;
   }

@@ -1,7 +1,14 @@
 /** The contracts of the routes of an application: compiled before any instance exists, ready when the guards have their code. */
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import type { Contract } from "../endpoints/contract.js";
-import { ContractPlan, type ContractRoute, type ContractSettings, type ReadyContract } from "./contract-plan.js";
+import { findIdempotencyProviders, TWO_PROVIDERS } from "./idempotency-provider.js";
+import {
+  ContractPlan,
+  type ContractProviders,
+  type ContractRoute,
+  type ContractSettings,
+  type ReadyContract,
+} from "./contract-plan.js";
 import { GuardProviders } from "./guards.js";
 
 /** A route that may have a contract. */
@@ -32,14 +39,20 @@ export class ContractCollection {
     return [...plans.flatMap(({ warnings }) => warnings), ...this.providers.warnOfUnused(used)];
   }
 
-  /** Finds the code of the guards. The contracts are ready where it returns no diagnostic. */
-  resolveGuards(
+  /** Finds the code of the guards, and the store of idempotency keys. The contracts are ready where it returns no diagnostic. */
+  resolveProviders(
     provided: readonly (readonly [token: unknown, instance: unknown])[],
     settings: ContractSettings,
   ): readonly Diagnostic[] {
-    const providers = (this.providers = new GuardProviders(provided));
+    const guards = (this.providers = new GuardProviders(provided));
+    const [idempotency, other] = findIdempotencyProviders(provided.map(([, instance]) => instance));
+    const providers: ContractProviders = { guards, idempotency };
     const plans = [...this.plans];
-    const diagnostics = [...providers.diagnostics, ...plans.flatMap(([, plan]) => plan.checkGuards(providers))];
+    const diagnostics = [
+      ...guards.diagnostics,
+      ...(other === undefined ? [] : [TWO_PROVIDERS]),
+      ...plans.flatMap(([, plan]) => plan.checkProviders(providers)),
+    ];
     if (diagnostics.length > 0) return diagnostics;
     for (const [key, plan] of plans) this.ready.set(key, plan.ready(providers, settings));
     return [];

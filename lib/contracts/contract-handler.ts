@@ -25,9 +25,10 @@ export function getHandler({ handler, descriptor }: HandledRoute, contract: Read
 }
 
 /** The result is what the handler returns: a value, or a promise of one. */
-function withContract(handler: Handler, { readInput, checkResponse }: ReadyContract): Handler {
+function withContract(handler: Handler, { readInput, checkResponse, runOnce }: ReadyContract): Handler {
   const checked = checkResponse === undefined ? handler : checkAfter(handler, checkResponse);
-  return readInput === undefined ? checked : (ctx) => readInput(ctx, checked);
+  const inner = runOnce === undefined ? checked : runOnce(checked);
+  return readInput === undefined ? inner : (ctx) => readInput(ctx, inner);
 }
 
 function checkAfter(handler: Handler, check: (ctx: Context, value: unknown) => unknown): Handler {

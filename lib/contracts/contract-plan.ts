@@ -5,6 +5,8 @@
 import { formatRoute, type AnyEndpoint } from "../endpoints/endpoint.js";
 import { Content } from "../endpoints/content.js";
 import type { Contract, ContentDeclaration } from "../endpoints/contract.js";
+import type { Handler } from "../endpoints/handler.js";
+import { isSafeMethod } from "../endpoints/method.js";
 import { Path } from "../endpoints/path.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { profile } from "../runtime/profile.js";
@@ -12,6 +14,7 @@ import { isSchema, type Schema } from "../runtime/standard-schema.js";
 import { compileDeclaredMembers } from "./declared-members.js";
 import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
+import { describeMissingProvider, type IdempotencyProvider } from "./idempotency-provider.js";
 import { findFormChange, isObjectOrList, NoJsonSchema, readJsonSchema } from "./json-schema.js";
 import { type BodyContent, createBodyContent } from "./request-body.js";
 import { createInputReader, type InputParts, type InputReader, type TextSchema } from "./request-input.js";
@@ -31,12 +34,23 @@ export interface ReadyContract {
   /** The media types of the contents that its body may have. */
   readonly bodyTypes: readonly string[];
   readonly checkResponse: ResponseCheck | undefined;
+  /** Puts the store of idempotency keys around a handler. */
+  readonly runOnce: ((handler: Handler) => Handler) | undefined;
 }
 
 export interface ContractSettings {
   /** Whether a release build leaves out undeclared members of responses. An endpoint may say otherwise. */
   readonly stripResponses: boolean;
 }
+
+/** The instances that contracts need. */
+export interface ContractProviders {
+  readonly guards: GuardProviders;
+  readonly idempotency: IdempotencyProvider | undefined;
+}
+
+const USE_FILES = "store the files by one endpoint, and name them in the JSON of the endpoint with the key";
+const USE_JSON = "respond with JSON, text or bytes, which may name the URL of another endpoint";
 
 export class ContractPlan {
   readonly diagnostics: Diagnostic[] = [];
@@ -56,20 +70,25 @@ export class ContractPlan {
       body: this.compileBody(),
     };
     this.responses = this.compileResponses();
+    if (this.contract.idempotent !== undefined) this.checkIdempotent();
   }
 
   get guards(): Contract["guards"] {
     return this.contract.guards;
   }
 
-  /** The diagnostics of guards without a provider. */
-  checkGuards(providers: GuardProviders): readonly Diagnostic[] {
-    const missing = this.contract.guards.filter(({ definition }) => providers.find(definition) === undefined);
-    return missing.map(({ definition }) => ({
-      code: "E_GUARD_MISSING",
-      ...providers.explainMissing(definition),
-      where: this.title,
-    }));
+  /** The diagnostics of guards without a provider, and of keys without a store. */
+  checkProviders({ guards, idempotency }: ContractProviders): readonly Diagnostic[] {
+    const missing = this.contract.guards.filter(({ definition }) => guards.find(definition) === undefined);
+    const needsStore = this.contract.idempotent !== undefined && idempotency === undefined;
+    return [
+      ...missing.map(({ definition }) => ({
+        code: "E_GUARD_MISSING",
+        ...guards.explainMissing(definition),
+        where: this.title,
+      })),
+      ...(needsStore ? [describeMissingProvider(this.title)] : []),
+    ];
   }
 
   /** The diagnostic of a form with files in an application that has no reader for one. */
@@ -85,20 +104,39 @@ export class ContractPlan {
     ];
   }
 
-  /** Only after `checkGuards` has found no fault. */
-  ready(providers: GuardProviders, { stripResponses }: ContractSettings): ReadyContract {
+  /** Only after `checkProviders` has found no fault. */
+  ready({ guards, idempotency }: ContractProviders, { stripResponses }: ContractSettings): ReadyContract {
+    const { idempotent } = this.contract;
     const strips = this.contract.stripResponses ?? stripResponses;
     const mode = profile === "debug" ? "check" : strips ? "strip" : "send";
     return {
       guards: this.contract.guards.map((used) => {
-        const provider = providers.find(used.definition);
+        const provider = guards.find(used.definition);
         if (provider === undefined) throw new Error(`the guard ${used.definition.name} has no provider`);
         return { ...used, provider };
       }),
       readInput: createInputReader(this.parts),
       bodyTypes: this.parts.body.map(({ type }) => type),
       checkResponse: this.responses.length === 0 ? undefined : createResponseCheck(this.responses, mode, this.title),
+      runOnce: idempotent && idempotency && ((handler) => idempotency.wrap(handler, idempotent)),
     };
+  }
+
+  /** A response that is stored is short, and a body with a new boundary is never the same again. */
+  private checkIdempotent(): void {
+    const { body, responses = {} } = this.contract;
+    const bodies = body instanceof Content ? [body] : Object.values(Object(body));
+    const { method } = this.route;
+    if (method === "ANY" || isSafeMethod(method))
+      this.refuse("idempotent", "a key has no meaning for this method", "use POST, PUT, PATCH or DELETE");
+    if (bodies.some((each) => isContent(each as ContentDeclaration, "multipart")))
+      this.refuse(
+        "idempotent",
+        "the body is a multipart form, which each attempt sends with another boundary",
+        USE_FILES,
+      );
+    if (Object.values(responses).some((each) => isContent(each, "events", "json-lines", "file", "page", "redirect")))
+      this.refuse("idempotent", "a response is a stream, a file, a page or a redirect, which is not stored", USE_JSON);
   }
 
   private compileParams(): ReadonlyMap<string, TextSchema> {

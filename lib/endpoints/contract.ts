@@ -5,6 +5,7 @@
 import type { Schema } from "../runtime/standard-schema.js";
 import type { Content } from "./content.js";
 import type { GuardUse, UsedGuard } from "./guard.js";
+import type { Idempotent, IdempotentOptions } from "./idempotent.js";
 import type { Names, PathParameter } from "./path.js";
 
 /** The content of a body: JSON by a schema, or another content. */
@@ -28,11 +29,14 @@ export interface ContractOptions {
    * setting of the application.
    */
   readonly stripResponses?: boolean;
+  /** A request with the same `Idempotency-Key` gets the same response, and the handler runs once. For a method that writes. */
+  readonly idempotent?: true | IdempotentOptions;
 }
 
 /** The contract of an endpoint as the server and the client read it. */
-export interface Contract extends Omit<ContractOptions, "guards"> {
+export interface Contract extends Omit<ContractOptions, "guards" | "idempotent"> {
   readonly guards: readonly UsedGuard[];
+  readonly idempotent?: Idempotent;
 }
 
 // The types below see schemas through their interface only, so that two versions of a library may meet in one program.

@@ -18,6 +18,7 @@ import type { Context } from "../http/request/context.js";
 import type { AddsOf, Contract, ContractOptions, OutputOf, ParamsOf, RequestOf, ReturnsOf } from "./contract.js";
 import { toUsedGuards } from "./guard.js";
 import { getClassChain, type AnyClass, type AnyHandler, type Fits } from "./handler.js";
+import { toIdempotent } from "./idempotent.js";
 import type { Method } from "./method.js";
 import { MethodRecords, toDecoratedMethod } from "./method-records.js";
 import { joinPaths } from "./filled-path.js";
@@ -102,6 +103,7 @@ const CONTRACT_OPTIONS: OptionNames<ContractOptions> = {
   responses: true,
   guards: true,
   stripResponses: true,
+  idempotent: true,
 };
 const NAMES: OptionNames<EndpointOptions> = {
   name: true,
@@ -243,7 +245,8 @@ function toContract(options: EndpointOptions, where: string): Contract | undefin
   );
   if (given.length === 0) return undefined;
   const guards = toUsedGuards(options.guards, where);
-  return Object.freeze({ ...Object.fromEntries(given), guards });
+  const idempotent = options.idempotent && { idempotent: toIdempotent(options.idempotent, where) };
+  return Object.freeze({ ...Object.fromEntries(given), guards, ...idempotent });
 }
 
 function capitalize(method: Method): string {

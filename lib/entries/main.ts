@@ -142,6 +142,7 @@ export {
   type UncalledGuard,
   type UsedGuard,
 } from "../endpoints/guard.js";
+export type { Idempotent, IdempotentOptions } from "../endpoints/idempotent.js";
 export { createManifest } from "../client/create-manifest.js";
 export type { RoutesManifest, ManifestEntry, ManifestKind } from "../client/manifest.js";
 export { Guards, type GuardDecorator } from "../contracts/guards.js";

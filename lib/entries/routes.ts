@@ -55,6 +55,7 @@ export {
   type UncalledGuard,
   type UsedGuard,
 } from "../endpoints/guard.js";
+export type { Idempotent, IdempotentOptions } from "../endpoints/idempotent.js";
 export type { Names as PathNames, PathParameter, UrlArguments } from "../endpoints/path.js";
 export type {
   CallResponse,

@@ -42,6 +42,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./session/redis": NOTHING,
   // It works on a database that the application has created, and loads no driver.
   "./session/db": { loads: ["kysely"] },
+  "./idempotency": { loads: ["koa", "@koa/router"] },
   "./cache": NOTHING,
   // Schedules load croner when the first one is created.
   "./jobs": NOTHING,

@@ -46,8 +46,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   di: ["runtime", "errors", "http"],
   lifecycle: ["runtime", "errors", "tracing"],
   observe: ["runtime", "errors", "tracing", "http"],
-  // Of di only the list of decorated classes.
-  contracts: ["runtime", "errors", "endpoints", "http", "di"],
+  // Of di only the list of decorated classes, of lifecycle the type of the subsystems of a store.
+  contracts: ["runtime", "errors", "endpoints", "http", "di", "lifecycle"],
   routing: ["runtime", "errors", "endpoints", "http", "di", "contracts"],
   openapi: ["runtime", "errors", "endpoints", "contracts", "routing"],
   // Of http only the interface of schemas, of endpoints only the class chain of a decorated method.
@@ -95,6 +95,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   mail: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
   "mail/smtp": ["runtime", "errors", "tracing", "mail"],
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
+  idempotency: ["runtime", "errors", "endpoints", "tracing", "http", "lifecycle", "contracts"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],

@@ -8,6 +8,7 @@ export * as jobs from "@stagecraft/framework/jobs";
 export * as openapi from "@stagecraft/framework/openapi";
 export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";
+export * as idempotency from "@stagecraft/framework/idempotency";
 export * as storage from "@stagecraft/framework/storage";
 export * as storageFs from "@stagecraft/framework/storage/fs";
 export * as tracing from "@stagecraft/framework/observe/tracing";

@@ -42,7 +42,8 @@ function createContractHandler(): () => unknown {
     body: [{ type: "application/json", schema: Link, convert: keepTexts, read: () => Promise.resolve(document) }],
   });
   const route = { handler: () => undefined, descriptor: { method: "POST", path: "/echo" } } as const;
-  const handler = getHandler(route, { guards: [], bodyTypes: [], readInput, checkResponse: undefined });
+  const ready = { guards: [], bodyTypes: [], readInput, checkResponse: undefined, runOnce: undefined };
+  const handler = getHandler(route, ready);
   // The reader needs this member alone.
   const ctx = { bindInput: () => undefined } as unknown as Context;
   return () => handler(ctx);
