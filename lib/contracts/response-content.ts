@@ -40,7 +40,8 @@ export function hasContent({ kind, type }: Content, value: unknown): boolean {
   // The other kind leads to another site.
   if (kind === "redirect") return value instanceof Deferred && value.kind.startsWith(kind);
   // A page names its component.
-  if (kind === "page") return value instanceof Deferred && Reflect.get(value, "component") === type;
+  if (kind === "page")
+    return value instanceof Deferred && type?.split(",").includes(String(Reflect.get(value, "component"))) === true;
   // A file that has not changed, or that HEAD asks for, has no bytes.
   if (kind === "file") return !(value instanceof Deferred) && payload !== null;
   return typeof payload === "object" && payload !== null && !(value instanceof Deferred);

@@ -53,7 +53,7 @@ export class Content<K extends ContentKind = ContentKind, Input = unknown, Outpu
   /** @internal */
   constructor(
     readonly kind: K,
-    /** The media type; for a page the name of its component. */
+    /** The media type; for a page the names of its components, with commas between them. */
     readonly type: string | undefined,
     details: ContentDetails = {},
   ) {
@@ -131,8 +131,9 @@ export const content = {
     }),
   /** The status of a redirect, with `Location`. */
   redirect: () => new Content<"redirect", RedirectValue, undefined>("redirect", undefined),
-  /** A page of the page protocol. */
-  page: <const C extends string>(component: C) => new Content<"page", PageValue<C>, undefined>("page", component),
+  /** A page of the page protocol: of the component, or of one of several. */
+  page: <const C extends string>(...components: readonly C[]) =>
+    new Content<"page", PageValue<C>, undefined>("page", String(components)),
   /** A response without a body. */
   none: () => new Content<"none", undefined>("none", undefined),
 } as const;

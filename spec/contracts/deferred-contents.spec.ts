@@ -8,7 +8,11 @@ import { pageIn } from "../support/page-visit.js";
 
 const desk = routes("desk", "/desk", {
   show: Get("/{place}", {
-    responses: { 200: content.page("desk/show"), 303: content.redirect(), 403: content.page("desk/enter") },
+    responses: {
+      200: content.page("desk/show", "desk/empty"),
+      303: content.redirect(),
+      403: content.page("desk/enter"),
+    },
   }),
   scrape: Get("/all/metrics", { responses: { 200: content.text(PROMETHEUS_CONTENT_TYPE) } }),
 });
@@ -20,6 +24,7 @@ class DeskController {
   @desk.show show({ params: { place } }: ContextOf<typeof desk.show>) {
     if (place === "elsewhere") return external("https://else.example/a b");
     if (place === "door") return page("desk/enter", {}).status(403);
+    if (place === "empty") return page("desk/empty", {});
     return place === "old" ? redirect().to("/desk/new") : page("desk/show", {});
   }
 
@@ -38,14 +43,18 @@ describe("the contents of one endpoint", () => {
   it("may be several pages and a redirect", async () => {
     await using app = await start();
 
-    const [shown, entered, moved] = [
-      await app.get("/desk/new"),
-      await app.get("/desk/door"),
-      await app.get("/desk/old"),
-    ];
+    const shown = [];
+    for (const place of ["new", "empty", "door"]) {
+      const response = await app.get(`/desk/${place}`);
+      shown.push([response.status, pageIn(await response.text()).component]);
+    }
+    const moved = await app.get("/desk/old");
 
-    expect([shown.status, pageIn(await shown.text()).component]).to.deep.equal([200, "desk/show"]);
-    expect([entered.status, pageIn(await entered.text()).component]).to.deep.equal([403, "desk/enter"]);
+    expect(shown).to.deep.equal([
+      [200, "desk/show"],
+      [200, "desk/empty"],
+      [403, "desk/enter"],
+    ]);
     expect([moved.status, moved.headers.get("location")]).to.deep.equal([302, "/desk/new"]);
   });
 
