@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import {
   Application,
   Cache,
+  Clock,
   ErrorMapping,
   Maintenance,
   profile,
@@ -17,6 +18,7 @@ import type { Pages } from "@stagecraft/framework/pages";
 import { MemoryStorage, Storage } from "@stagecraft/framework/storage";
 import { Uploads } from "@stagecraft/framework/uploads";
 import { ADMIN_KEY } from "./accounts/accounts.js";
+import { SignInFirst } from "./accounts/visitors.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
 import { contracts } from "./contracts.js";
@@ -72,6 +74,7 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
     .csrf(sessions.csrf)
     .pages(pages)
     .pageContracts(contracts)
+    .layer(SignInFirst)
     .devProxy()
     .staticFiles({ root: PUBLIC, buildDirectory: CLIENT_BUILD });
 }
@@ -90,7 +93,7 @@ function createBindings({ database = fileDatabase(), cache, mailer = inMemory }:
   return [
     provide(LinksDatabase).useValue(database),
     provide(Mailer).useFactory((resolve) => mailer(mailQueue(resolve(Jobs)))),
-    provide(Cache).useValue(cache ?? new MemoryCache()),
+    provide(Cache).useFactory((resolve) => cache ?? new MemoryCache({ clock: resolve(Clock) })),
     provide(Storage).useValue(new MemoryStorage()),
     provide(Uploads).useValue(new Uploads()),
   ];

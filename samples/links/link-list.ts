@@ -8,7 +8,11 @@ const PER_PAGE = 20;
 /** The query of the list. A value without a meaning is ignored, because people edit addresses. */
 export const ListQuery = z.object({
   q: z.string().trim().max(100).catch(""),
-  page: z.coerce.number().int().min(1).max(100_000).catch(1),
+  page: z
+    .string()
+    .regex(/^[1-9]\d{0,4}$/)
+    .transform(Number)
+    .catch(1),
 });
 
 export interface ListedLink extends Pick<Link, "slug" | "target" | "createdAt" | "visits"> {

@@ -1,11 +1,18 @@
-import { ConflictError, Context, Controller, Events, Middleware, NotFoundError, Reply } from "@stagecraft/framework";
+import {
+  ConflictError,
+  type ContextOf,
+  Controller,
+  Events,
+  Middleware,
+  NotFoundError,
+  Reply,
+} from "@stagecraft/framework";
 import { tracing } from "@stagecraft/framework/observe";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore } from "./link-store.js";
 import { links } from "./links.routes.js";
-import { freshSlug, NewLink } from "./new-link.js";
+import { freshSlug } from "./new-link.js";
 import { NoStore } from "./no-store.js";
-import { SignedIn } from "./accounts/signed-in.js";
 
 /** A program that wants more asks for single links. */
 const NEWEST = 1000;
@@ -27,8 +34,8 @@ export class LinksController {
   }
 
   @links.store
-  async create(ctx: Context) {
-    const { target, slug = freshSlug() } = await ctx.json(NewLink);
+  async create({ input }: ContextOf<typeof links.store>) {
+    const { target, slug = freshSlug() } = input.body;
     const link = await this.store.add(slug, target);
     if (link === undefined) throw new ConflictError(`the slug ${slug} is taken`);
     log.info("link created", { slug });
@@ -36,19 +43,21 @@ export class LinksController {
   }
 
   @links.show
-  async show({ params }: Context<"id">) {
-    const link = await this.store.find(params.id);
-    if (link === undefined) throw new NotFoundError(`no link ${params.id}`);
-    return link;
+  show({ params }: ContextOf<typeof links.show>) {
+    return this.find(params.slug);
   }
 
   @links.destroy
-  @Middleware(SignedIn)
-  async destroy({ params }: Context<"id">) {
-    const link = await this.store.find(params.id);
-    if (link === undefined) throw new NotFoundError(`no link ${params.id}`);
+  async destroy({ params }: ContextOf<typeof links.destroy>) {
+    const link = await this.find(params.slug);
     await this.store.remove(link.slug);
     await this.events.emit(linkRemoved, link);
     return Reply.noContent();
+  }
+
+  private async find(slug: string) {
+    const link = await this.store.find(slug);
+    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
+    return link;
   }
 }

@@ -1,26 +1,69 @@
-/** Paths, names and typed URLs of the links. */
-import { Get, Post, resource, routes } from "@stagecraft/framework";
+/** The endpoints of the links: paths, typed URLs, and what each takes and gives. A front end may import them. */
+import { content, Delete, Get, Post, routes } from "@stagecraft/framework/routes";
+import { z } from "zod";
+import { adminKey, signedIn } from "./accounts/guards.js";
+import { formContent } from "./form-content.js";
+import { ListQuery } from "./link-list.js";
+import { NewLink, Slug } from "./new-link.js";
 
-/** The JSON API: `links.index`, `links.store`, `links.show`, `links.destroy`. */
-export const links = resource("links", "/api/links", {
-  only: ["index", "store", "show", "destroy"],
-  bearer: true,
+const Link = z.object({
+  slug: z.string(),
+  target: z.string(),
+  createdAt: z.string(),
+  visits: z.int(),
+  owner: z.string().optional(),
+});
+
+const Ranking = z.object({ links: z.array(Link.pick({ slug: true, target: true, visits: true })).readonly() });
+
+/** The problem of a slug that exists. */
+const Taken = z.object({ type: z.string(), title: z.string(), status: z.int(), detail: z.string() });
+
+const params = { slug: Slug };
+
+/** The JSON API. Its clients are programs, which send a bearer token. */
+export const links = routes("links", "/api/links", {
+  index: Get("/", { bearer: true, responses: { 200: z.object({ links: z.array(Link).readonly() }) } }),
+  store: Post("/", { bearer: true, body: NewLink, responses: { 201: Link, 409: Taken } }),
+  show: Get("/{slug}", { bearer: true, params, responses: { 200: Link } }),
+  destroy: Delete("/{slug}", { bearer: true, guards: [adminKey], params, responses: { 204: content.none() } }),
 });
 
 /** The pages for people. */
 export const home = routes("home", "/", {
-  index: Get("/"),
-  shorten: Post("/shorten"),
-  show: Get("/links/{slug}"),
-  remove: Post("/remove/{slug}"),
-  about: Get("/about"),
+  index: Get("/", { query: ListQuery, responses: { 200: content.page("links/index") } }),
+  shorten: Post("/shorten", {
+    guards: [signedIn],
+    body: formContent(NewLink),
+    responses: { 303: content.redirect() },
+  }),
+  show: Get("/links/{slug}", { params, responses: { 200: content.page("links/show") } }),
+  remove: Post("/remove/{slug}", { guards: [signedIn], params, responses: { 303: content.redirect() } }),
+  about: Get("/about", { responses: { 200: content.text() } }),
 });
 
-/** The ten most visited links: a page, and the same as JSON. */
-export const ranking = routes("ranking", "/", { page: Get("/most-visited"), list: Get("/api/most-visited") });
+/** The ten most visited links: a page, and the same as JSON, once and as often as it changes. */
+export const ranking = routes("ranking", "/", {
+  page: Get("/most-visited", { responses: { 200: content.page("links/most-visited") } }),
+  list: Get("/api/most-visited", { responses: { 200: Ranking } }),
+  live: Get("/api/most-visited/live", { responses: { 200: content.events(Ranking) } }),
+});
+
+/** Not `image/*`: browsers show these everywhere. */
+const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+const PICTURE_BYTES = 262_144;
+const FORM_BYTES = 300_000;
 
 /** The picture of a link. */
-export const logos = routes("logos", "/links/{slug}/logo", { show: Get("/"), store: Post("/") });
+export const logos = routes("logos", "/links/{slug}/logo", {
+  show: Get("/", { params, responses: { 200: content.bytes("image/*") } }),
+  store: Post("/", {
+    guards: [signedIn],
+    params,
+    body: content.multipart(z.object({}), { logo: { types: PICTURES, bytes: PICTURE_BYTES } }, { bytes: FORM_BYTES }),
+    responses: { 303: content.redirect() },
+  }),
+});
 
 /** A short link, which redirects to its target. */
-export const visit = Get("/to/{slug}", "visit");
+export const visit = Get("/to/{slug}", { name: "visit", params, responses: { 302: content.redirect() } });

@@ -1,7 +1,11 @@
 import {
   Context,
+  type ContextOf,
   Controller,
   Injectable,
+  Middleware,
+  middleware,
+  type Next,
   NotFoundError,
   On,
   PayloadTooLargeError,
@@ -11,23 +15,10 @@ import {
 } from "@stagecraft/framework";
 import { Flash } from "@stagecraft/framework/session";
 import { Storage } from "@stagecraft/framework/storage";
-import { UploadedFile } from "@stagecraft/framework/uploads";
-import { z } from "zod";
-import { account } from "./accounts/account.routes.js";
-import { findVisitor } from "./accounts/visitor.js";
+import type { UploadedFile } from "@stagecraft/framework/uploads";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore, type Link } from "./link-store.js";
 import { home, logos } from "./links.routes.js";
-
-const LIMITS = { bytes: 300_000, fileBytes: 262_144 };
-/** Not `image/*`: browsers show these everywhere. */
-const TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
-const NewLogo = z.object({
-  logo: z.instanceof(UploadedFile, { message: "choose a picture" }).refine((file) => file.hasType(...TYPES), {
-    message: "a PNG, JPEG, GIF or WebP picture",
-  }),
-});
 
 /** The pictures of links. A key holds the time at which the link was created, so a new link under an old name has no old picture. */
 @Injectable()
@@ -39,8 +30,8 @@ export class Logos {
     await this.storage.put(toKey(link), logo.stream(), { type, size });
   }
 
-  /** The type was sniffed, and is one of `TYPES`. */
-  async find(link: Link): Promise<Reply> {
+  /** The type was sniffed, and is one that the contract allows. */
+  async find(link: Link) {
     const { file, body } = await this.storage.get(toKey(link));
     return Reply.of(body, file.type).header("Cache-Control", "public, max-age=60");
   }
@@ -61,6 +52,24 @@ function toKey({ slug, createdAt }: Link): string {
   return `logos/${slug}-${Date.parse(createdAt)}`;
 }
 
+/** Leads a wrong file back to the page of the link, with a message for people at its field. */
+const BackToLink = middleware(async function backToLink(ctx: Context<"slug">, next: Next) {
+  try {
+    return await next();
+  } catch (error) {
+    const fault = findFault(error);
+    if (fault === undefined) throw error;
+    return redirect().to(home.show.url(ctx.params.slug)).withErrors({ logo: fault });
+  }
+});
+
+function findFault(error: unknown): string | undefined {
+  if (error instanceof PayloadTooLargeError) return "at most 256 KiB";
+  const [fault] = (error instanceof ValidationError && error.errors["body.logo"]) || [];
+  if (fault === undefined) return undefined;
+  return fault.code === "missing_file" ? "choose a picture" : "a PNG, JPEG, GIF or WebP picture";
+}
+
 @Controller(logos)
 export class LogosController {
   constructor(
@@ -69,28 +78,19 @@ export class LogosController {
   ) {}
 
   @logos.show
-  async show({ params }: Context<"slug">) {
+  async show({ params }: ContextOf<typeof logos.show>) {
     return this.pictures.find(await this.find(params.slug));
   }
 
-  /** People give pictures to their own links. A wrong file leads back to the page, with the error at its field. */
+  /** People give pictures to their own links. */
   @logos.store
-  async create(ctx: Context<"slug">) {
-    const visitor = await findVisitor(ctx);
-    if (visitor === undefined) return redirect().route(account.signIn);
+  @Middleware(BackToLink)
+  async create(ctx: ContextOf<typeof logos.store>) {
     const link = await this.find(ctx.params.slug);
-    if (link.owner !== visitor) throw new NotFoundError(`no link ${link.slug} of this account`);
-    const again = redirect().route(home.show, link.slug);
-    try {
-      const { logo } = await ctx.uploads(NewLogo, LIMITS);
-      await this.pictures.set(link, logo);
-      Flash.of(ctx).success(`The link ${link.slug} has a picture.`);
-      return again;
-    } catch (error) {
-      if (error instanceof ValidationError) return again.withErrors(error);
-      if (error instanceof PayloadTooLargeError) return again.withErrors({ logo: "at most 256 KiB" });
-      throw error;
-    }
+    if (link.owner !== ctx.visitor) throw new NotFoundError(`no link ${link.slug} of this account`);
+    await this.pictures.set(link, ctx.input.body.logo);
+    Flash.of(ctx).success(`The link ${link.slug} has a picture.`);
+    return redirect().route(home.show, link.slug);
   }
 
   private async find(slug: string): Promise<Link> {

@@ -1,20 +1,23 @@
-import { randomBytes } from "node:crypto";
+/** The input for a new link; the JSON API and the form share it. */
 import { z } from "zod";
 
 const LONGEST = 2048;
 
-const Slug = z.string().regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens");
+export const Slug = z.string().regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens");
 
-/** The input for a new link; the JSON API and the form share it. */
 export const NewLink = z.object({
   target: z
     .url({ protocol: /^https?$/, message: "an absolute http or https URL" })
     .max(LONGEST, `at most ${LONGEST} characters`),
   // A form sends an empty text for an empty field.
-  slug: z.preprocess((value) => (value === "" ? undefined : value), Slug.optional()),
+  slug: z
+    .literal("")
+    .transform(() => undefined)
+    .or(Slug)
+    .optional(),
 });
 
 /** A random slug for a link without one. */
 export function freshSlug(): string {
-  return randomBytes(4).toString("hex");
+  return crypto.randomUUID().slice(0, 8);
 }

@@ -1,5 +1,6 @@
-import { Context, Controller, NotFoundError } from "@stagecraft/framework";
+import { type ContextOf, Controller, NotFoundError } from "@stagecraft/framework";
 import { tracing } from "@stagecraft/framework/observe";
+import { external } from "@stagecraft/framework/pages";
 import { Clicks } from "./clicks.js";
 import { LinkStore } from "./link-store.js";
 import { visit } from "./links.routes.js";
@@ -15,11 +16,10 @@ export class VisitController {
   ) {}
 
   @visit
-  async visit(ctx: Context<"slug">) {
-    const { slug } = ctx.params;
+  async visit({ params: { slug } }: ContextOf<typeof visit>) {
     const link = await log.span("find link", { slug }).run(() => this.store.find(slug));
-    if (link === undefined) throw new NotFoundError(`no link ${ctx.params.slug}`);
+    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
     await this.clicks.record(slug);
-    ctx.redirect(link.target);
+    return external(new URL(link.target).href);
   }
 }

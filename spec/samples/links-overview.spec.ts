@@ -58,7 +58,7 @@ describe("the front page of samples/links", function () {
     const guide = await fetch(`${child.url}/guide/index.md`);
     expect(guide.headers.get("content-type")).to.equal("text/html; charset=utf-8");
     expect(await guide.text()).to.include('<a href="first-steps.md">first steps</a>');
-    expect((await fetch(`${child.url}/guide/..%2Findex.md`)).status).to.equal(404);
+    expect((await fetch(`${child.url}/guide/..%2Findex.md`)).status).to.equal(422);
     expect((await fetch(`${child.url}/guide/none.md`)).status).to.equal(404);
   });
 

@@ -1,12 +1,11 @@
-import { Context, Controller, Middleware, redirect, ValidationError } from "@stagecraft/framework";
+import { Context, type ContextOf, Controller, Middleware, redirect } from "@stagecraft/framework";
 import { clearHistory, page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
+import { backTo } from "../back-to.js";
 import { signInPage, signUpPage } from "../contracts.js";
 import { home } from "../links.routes.js";
-import { sent } from "../sent.js";
 import { account } from "./account.routes.js";
 import { JoinCheck } from "./join-check.js";
-import { Credentials, NewPerson } from "./new-person.js";
 import { People } from "./people.js";
 import { signIn, signOut } from "./visitor.js";
 
@@ -21,8 +20,8 @@ export class AccountController {
   }
 
   @account.enter
-  async enter(ctx: Context) {
-    const credentials = await sent(ctx, Credentials);
+  async enter(ctx: ContextOf<typeof account.enter>) {
+    const credentials = ctx.input.body;
     if (credentials === undefined || !(await this.people.knows(credentials.name, credentials.password))) {
       // The same response for an unknown name and for a wrong password.
       return redirect().route(account.signIn).withErrors({ name: "name or password are wrong" });
@@ -38,20 +37,14 @@ export class AccountController {
   }
 
   @account.join
-  @Middleware(JoinCheck)
-  async join(ctx: Context) {
-    const again = redirect().route(account.signUp);
-    try {
-      const person = await sent(ctx, NewPerson);
-      const { name } = person;
-      if (!(await this.people.add(person))) return again.withErrors({ name: "that name is taken" });
-      signIn(ctx, name);
-      Flash.of(ctx).success(`Welcome, ${name}.`);
-      return redirect().route(home.index);
-    } catch (error) {
-      if (error instanceof ValidationError) return again.withErrors(error);
-      throw error;
-    }
+  @Middleware(backTo(account.signUp), JoinCheck)
+  async join(ctx: ContextOf<typeof account.join>) {
+    const { name } = ctx.input.body;
+    if (!(await this.people.add(ctx.input.body)))
+      return redirect().route(account.signUp).withErrors({ name: "that name is taken" });
+    signIn(ctx, name);
+    Flash.of(ctx).success(`Welcome, ${name}.`);
+    return redirect().route(home.index);
   }
 
   /** The browser also forgets the pages of its history that were encrypted. */

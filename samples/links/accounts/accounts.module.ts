@@ -4,11 +4,12 @@ import { mailPreviews } from "@stagecraft/framework/mail/previews";
 import { AccountController } from "./account.controller.js";
 import { Accounts } from "./accounts.js";
 import { People } from "./people.js";
+import { Visitors } from "./visitors.js";
 import { Welcome } from "./welcome.js";
 
 @Module({
   controllers: [AccountController, ...mailPreviews("/dev/mails", [Welcome])],
-  providers: [Accounts, People, mailJobs([Welcome])],
+  providers: [Accounts, People, Visitors, mailJobs([Welcome])],
   exports: [Accounts],
 })
 export class AccountsModule {}

@@ -1,19 +1,18 @@
-import { Controller, Delete, Maintenance, Middleware, Put, Reply } from "@stagecraft/framework";
-import { SignedIn } from "../accounts/signed-in.js";
+import { Controller, Maintenance, Reply } from "@stagecraft/framework";
+import { admin } from "./admin.routes.js";
 
-/** Switches maintenance on and off. The paths below `/admin` stay open during maintenance. */
-@Controller("/admin")
-@Middleware(SignedIn)
+/** Switches maintenance on and off. */
+@Controller(admin)
 export class AdminController {
   constructor(private readonly maintenance: Maintenance) {}
 
-  @Put("/maintenance", "admin.close")
+  @admin.close
   close() {
     this.maintenance.engage();
     return Reply.noContent();
   }
 
-  @Delete("/maintenance", "admin.open")
+  @admin.open
   open() {
     this.maintenance.disengage();
     return Reply.noContent();

@@ -2,6 +2,7 @@ import { Module } from "@stagecraft/framework";
 import { AccountsModule } from "../accounts/accounts.module.js";
 import { NoStore } from "../no-store.js";
 import { AdminController } from "./admin.controller.js";
+import { Insiders } from "./insiders.js";
 import { MetricsController } from "./metrics.controller.js";
 import { StatusController } from "./status.controller.js";
 
@@ -10,5 +11,6 @@ import { StatusController } from "./status.controller.js";
   imports: [AccountsModule],
   middleware: [NoStore],
   controllers: [AdminController, MetricsController, StatusController],
+  providers: [Insiders],
 })
 export class AdminModule {}

@@ -1,7 +1,15 @@
-import { Context, Controller, Events, Maintenance, Middleware, NotFoundError, redirect } from "@stagecraft/framework";
+import {
+  Context,
+  type ContextOf,
+  Controller,
+  Events,
+  Maintenance,
+  Middleware,
+  NotFoundError,
+  redirect,
+} from "@stagecraft/framework";
 import { page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
-import { z } from "zod";
 import { Accounts } from "../accounts/accounts.js";
 import { enterAsAdmin, isAdmin } from "../accounts/visitor.js";
 import { adminEnter, adminIndex } from "../contracts.js";
@@ -9,11 +17,9 @@ import { listedFor } from "../link-list.js";
 import { linkRemoved } from "../link-removed.js";
 import { LinkStore } from "../link-store.js";
 import { NoStore } from "../no-store.js";
-import { sent } from "../sent.js";
 import { desk } from "./desk.routes.js";
 
 const NEWEST = 10;
-const KeyForm = z.object({ key: z.string().max(200).catch("") });
 
 /** The pages for operators. A browser enters with the admin key once; programs send it with each request, see `AdminController`. */
 @Controller(desk)
@@ -39,33 +45,29 @@ export class DeskController {
   }
 
   @desk.enter
-  async enter(ctx: Context) {
-    const { key } = await sent(ctx, KeyForm);
+  async enter(ctx: ContextOf<typeof desk.enter>) {
     const again = redirect().route(desk.index);
-    if (!this.accounts.isAdmin(key)) return again.withErrors({ key: "that is not the key" });
+    if (!this.accounts.isAdmin(ctx.input.body.key)) return again.withErrors({ key: "that is not the key" });
     enterAsAdmin(ctx);
     return again;
   }
 
   @desk.close
-  async close(ctx: Context) {
-    await onlyAdmins(ctx);
+  close(ctx: Context) {
     this.maintenance.engage();
     Flash.of(ctx).warning("The site is closed. Visitors see a page that says so.");
     return redirect().route(desk.index);
   }
 
   @desk.open
-  async open(ctx: Context) {
-    await onlyAdmins(ctx);
+  open(ctx: Context) {
     this.maintenance.disengage();
     Flash.of(ctx).success("The site is open again.");
     return redirect().route(desk.index);
   }
 
   @desk.remove
-  async remove(ctx: Context<"slug">) {
-    await onlyAdmins(ctx);
+  async remove(ctx: ContextOf<typeof desk.remove>) {
     const { slug } = ctx.params;
     const link = await this.store.find(slug);
     if (link === undefined) throw new NotFoundError(`no link ${slug}`);
@@ -74,9 +76,4 @@ export class DeskController {
     Flash.of(ctx).info(`The link ${slug} is removed.`);
     return redirect().route(desk.index);
   }
-}
-
-/** For other visitors these paths do not exist. */
-async function onlyAdmins(ctx: Context<string>): Promise<void> {
-  if (!(await isAdmin(ctx))) throw new NotFoundError();
 }

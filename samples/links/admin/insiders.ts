@@ -1,24 +1,16 @@
-import {
-  type AddressBlocks,
-  Context,
-  Inject,
-  Injectable,
-  type Middleware,
-  type Next,
-  NotFoundError,
-  token,
-} from "@stagecraft/framework";
+import { type AddressBlocks, Context, Guards, Inject, Injectable, NotFoundError, token } from "@stagecraft/framework";
+import { insider } from "../accounts/guards.js";
 
 /** The addresses that may read the metrics. */
 export const INSIDE_ADDRESSES = token<AddressBlocks>("INSIDE_ADDRESSES");
 
 /** Lets the listed addresses pass, and responds with 404 to every other client. */
 @Injectable()
-export class Insiders implements Middleware {
+export class Insiders {
   constructor(@Inject(INSIDE_ADDRESSES) private readonly inside: AddressBlocks) {}
 
-  handle(ctx: Context, next: Next) {
+  @Guards(insider)
+  check(ctx: Context) {
     if (!this.inside.includes(ctx.ip)) throw new NotFoundError();
-    return next();
   }
 }

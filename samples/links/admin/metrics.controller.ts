@@ -1,15 +1,14 @@
-import { Controller, Get, Middleware } from "@stagecraft/framework";
+import { Controller } from "@stagecraft/framework";
 import { Metrics } from "@stagecraft/framework/observe";
-import { Insiders } from "./insiders.js";
+import { metrics } from "./admin.routes.js";
 
 /** Publishes the metrics to a list of addresses. */
 @Controller("/")
-@Middleware(Insiders)
 export class MetricsController {
-  constructor(private readonly metrics: Metrics) {}
+  constructor(private readonly registry: Metrics) {}
 
-  @Get("/metrics", "metrics")
+  @metrics
   scrape() {
-    return this.metrics.response();
+    return this.registry.response();
   }
 }

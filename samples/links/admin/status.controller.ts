@@ -1,6 +1,7 @@
 import { isIPv6 } from "node:net";
-import { Context, Controller, Get, Inject, token, UnavailableError } from "@stagecraft/framework";
+import { Context, Controller, Inject, token, UnavailableError } from "@stagecraft/framework";
 import { TraceContext } from "@stagecraft/framework/observe";
+import { status } from "./admin.routes.js";
 
 /** The upstream of this service, set by the operator, never by a client. */
 export const UPSTREAM_URL = token<string | undefined>("UPSTREAM_URL");
@@ -12,14 +13,14 @@ const PATIENCE_MS = 2000;
 export class StatusController {
   constructor(@Inject(UPSTREAM_URL) private readonly upstream: string | undefined) {}
 
-  @Get("/status", "status")
-  async status(ctx: Context) {
+  @status
+  async show(ctx: Context) {
     const headers = TraceContext.of(ctx)?.outboundHeaders() ?? {};
     const signal = AbortSignal.any([ctx.signal, AbortSignal.timeout(PATIENCE_MS)]);
     try {
       const upstream = this.upstream ?? ownHealth(ctx);
-      const { status } = await fetch(upstream, { method: "HEAD", redirect: "manual", headers, signal });
-      return { upstream: status };
+      const response = await fetch(upstream, { method: "HEAD", redirect: "manual", headers, signal });
+      return { upstream: response.status };
     } catch (cause) {
       throw new UnavailableError("the upstream does not respond", { cause });
     }

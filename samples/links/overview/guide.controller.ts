@@ -1,8 +1,13 @@
 import { readFile } from "node:fs/promises";
-import { Context, Controller, CspNonce, Get, NotFoundError, Reply } from "@stagecraft/framework";
+import { content, type ContextOf, Controller, CspNonce, Get, NotFoundError, Reply } from "@stagecraft/framework";
 import { marked } from "marked";
+import { z } from "zod";
 
-export const guide = Get("/guide/{page}", "guide");
+export const guide = Get("/guide/{page}", {
+  name: "guide",
+  params: { page: z.string().regex(/^[a-z-]+\.md$/) },
+  responses: { 200: content.text("text/html") },
+});
 
 const FOLDER = new URL("../../../../docs/guide/", import.meta.url);
 
@@ -13,7 +18,7 @@ pre{overflow-x:auto;padding:1rem;border:1px solid}table{display:block;overflow-x
 @Controller()
 export class GuideController {
   @guide
-  async show(ctx: Context<"page">) {
+  async show(ctx: ContextOf<typeof guide>) {
     const text = await readPage(ctx.params.page);
     const title = /^# (.*)$/m.exec(text)?.[1] ?? "Guide";
     return Reply.html(
@@ -24,7 +29,6 @@ export class GuideController {
 }
 
 async function readPage(page: string): Promise<string> {
-  if (!/^[a-z-]+\.md$/.test(page)) throw new NotFoundError();
   try {
     return await readFile(new URL(page, FOLDER), "utf8");
   } catch (cause) {

@@ -6,6 +6,7 @@ import type { errorsShow } from "../../contracts.js";
 const TITLES: Readonly<Record<number, string>> = {
   403: "Not allowed",
   404: "Not found",
+  422: "No such address",
   429: "Too many requests",
   500: "Something went wrong",
   503: "Back in a moment",
@@ -38,6 +39,7 @@ export function Page({ status }: PropsOf<typeof errorsShow>) {
 
 function wordsFor(status: number): string {
   if (status === 404) return "There is nothing at this address, or no longer.";
+  if (status === 422) return "No link and no page has an address like this one.";
   if (status === 429) return "Those were many requests at once. Please wait a moment.";
   if (status === 503) return "We are not there right now. Please try again shortly.";
   return status < 500
