@@ -16,10 +16,10 @@ import { markKind } from "../errors/copy-mark.js";
 import { ForbiddenError, FrameworkError, NotFoundError } from "../errors/framework-error.js";
 import { isPromise, toPromise } from "../http/middleware.js";
 
-/** The abilities of a policy for one user. @typeParam R the result of an ability */
+/** The abilities of a policy for one user. A member of another name cannot be called. @typeParam R the result of an ability */
 export type Abilities<P, U, S, R> = {
   readonly [K in Exclude<keyof P, keyof Policy<never, never>>]: Ability<P[K], U, S, R>;
-};
+} & { readonly [name: string]: { readonly "the policy has no ability of this name": true } };
 
 /** For a member that is no ability it is a type that cannot be called. The compiler ends its message with the name of its property. */
 export type Ability<M, U, S, R> = M extends (...args: infer A) => infer D

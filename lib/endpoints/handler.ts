@@ -30,15 +30,30 @@ export interface HandledTypes {
  */
 export type Fits<H extends AnyHandler, E extends HandledTypes> =
   Parameters<H> extends []
-    ? FitsReturn<H, E>
+    ? FitsReturn<ReturnType<H>, E>
     : [E["~context"]] extends Parameters<H>
-      ? FitsReturn<H, E>
-      : `the handler asks for values that the path ${E["path"]}, its schemas and its guards do not give`;
+      ? FitsReturn<ReturnType<H>, E>
+      : ContextFault<E>;
 
-type FitsReturn<H extends AnyHandler, E extends HandledTypes> =
-  Awaited<ReturnType<H>> extends E["~returns"]
+/** @typeParam C the context that a handler asks for */
+export type FitsContext<C, E extends HandledTypes> = [E["~context"]] extends [C] ? unknown : ContextFault<E>;
+
+type ContextFault<E extends HandledTypes> =
+  `the handler asks for values that the path ${E["path"]}, its schemas and its guards do not give`;
+
+/** @typeParam R the value that a handler returns, or a promise of it */
+export type FitsReturn<R, E extends HandledTypes> =
+  Awaited<R> extends E["~returns"]
     ? unknown
     : `the handler returns a value or a status that the responses of ${E["path"]} do not declare`;
+
+/** `FitsReturn` for a type that is added to the result: a number is no text, so a text would leave nothing of both. */
+export type FitsResult<R, E extends HandledTypes> =
+  FitsReturn<R, E> extends infer Fault extends string
+    ? R extends object | string
+      ? Fault
+      : { readonly [K in Fault]: true }
+    : unknown;
 
 /** The same check for the controller of a resource, whose methods are found by their names. A table allows every class. */
 export type FitsTable<C extends AnyClass, T extends object> = T extends ResourceMark
@@ -75,7 +90,7 @@ type Misfit<H, E> = H extends AnyHandler
     : false
   : false;
 
-/** A handler of an endpoint without a class. */
+/** A handler of an entry of a table without a class. */
 export type EndpointHandler<E> = E extends HandledTypes
   ? (ctx: E["~context"]) => E["~returns"] | Promise<E["~returns"]>
   : never;

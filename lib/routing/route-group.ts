@@ -6,7 +6,7 @@ import { StartupError, type Warning } from "../errors/diagnostic.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import { createRoutesError, isEndpoint, type AnyEndpoint, type Endpoint } from "../endpoints/endpoint.js";
 import { findTable, type Table } from "../endpoints/endpoint-table.js";
-import type { EndpointHandler, HandlerOf } from "../endpoints/handler.js";
+import type { EndpointHandler, FitsResult, HandledTypes, HandlerOf } from "../endpoints/handler.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths } from "../endpoints/filled-path.js";
 import { requirePathText } from "../endpoints/path.js";
@@ -14,6 +14,14 @@ import { Route } from "./route.js";
 
 /** A handler or a route for each entry of a table. A handler that asks for a capture which its path lacks does not compile. */
 export type HandlersOf<T> = { readonly [K in keyof T & string]: EndpointHandler<T[K]> | Route };
+
+type ContextIn<T, K> = K extends keyof T ? (T[K] extends HandledTypes ? T[K]["~context"] : never) : never;
+
+type FitsEntry<R, T, K> = K extends keyof T
+  ? T[K] extends HandledTypes
+    ? FitsResult<R, T[K]>
+    : never
+  : { readonly "the table has no endpoint of this name": true };
 
 /**
  * Routes below one prefix that share middleware. Groups nest: their prefixes are joined, the outer group's middleware is outermost.
@@ -46,7 +54,14 @@ export class RouteGroup {
    * entry; `E_HANDLER_INVALID` for an entry without a handler
    * @throws StartupError for a resource with an action that does not exist
    */
-  static of<T extends object>(table: T, handlers: HandlersOf<T>): RouteGroup {
+  // The results of the handlers are inferred, and each is checked where it stands: so the compiler ends its message with a text. Written
+  // out, because the compiler would print the schemas of the table as arguments of a further name.
+  static of<T extends object, R>(
+    table: T,
+    handlers: {
+      readonly [K in keyof R]: Route | ((ctx: ContextIn<T, K>) => R[K] & FitsEntry<R[K], T, K>);
+    } & { readonly [K in keyof T & string]: unknown },
+  ): RouteGroup {
     refuseForeignCopy(table);
     const endpointTable = findTable(table);
     if (endpointTable === undefined)

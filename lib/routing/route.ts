@@ -16,7 +16,7 @@ import type { FrameworkError } from "../errors/framework-error.js";
 import type { KoaMiddleware } from "../http/middleware.js";
 import { createRoutesError, isEndpoint, formatRoute, type AnyEndpoint, type Endpoint } from "../endpoints/endpoint.js";
 import type { Method } from "../endpoints/method.js";
-import type { EndpointHandler, Handler, HandlerOf } from "../endpoints/handler.js";
+import type { FitsContext, FitsResult, Handler, HandlerOf } from "../endpoints/handler.js";
 import { checkRouteOptions, pickRouteOptions, type RouteOptions } from "../endpoints/route-options.js";
 import type { MiddlewareInput } from "./middleware.js";
 import { joinPaths } from "../endpoints/filled-path.js";
@@ -92,7 +92,12 @@ export class Route {
    * The route of an endpoint: its method, path and name. The `url` of the endpoint includes the prefixes of the groups around the route
    * as soon as the route is in a `Routes`.
    */
-  static of<P extends string, O, A>(endpoint: Endpoint<P, O, A>, handler: EndpointHandler<Endpoint<P, O, A>>): Route {
+  // The parameter and the result are inferred and checked apart: so a parameter without a type gets that of the endpoint, and the compiler
+  // ends its message with a text.
+  static of<P extends string, O, A, R, C = Endpoint<P, O, A>["~context"]>(
+    endpoint: Endpoint<P, O, A>,
+    handler: ((ctx: C) => R & FitsResult<R, Endpoint<P, O, A>>) & FitsContext<C, Endpoint<P, O, A>>,
+  ): Route {
     refuseForeignCopy(endpoint);
     if (!isEndpoint(endpoint)) throw createRoutesError(`${describeToken(endpoint)} is not an endpoint`);
     if (typeof handler !== "function") throw createHandlerError(endpoint);

@@ -1,5 +1,6 @@
 /** The compiler ends its refusal of a guard or a policy with the sentence of the framework, in both kinds of decorators. */
 import { expect } from "chai";
+import { CHECKED, DECORATOR_KINDS, getLastLine, splitMessages } from "../support/compiler-messages.js";
 import { Consumer } from "../support/consumer.js";
 
 const WRONG = `
@@ -28,6 +29,7 @@ class LinkPolicy extends Policy<User, Link> {
   ofTeam(user: { readonly team: string }) { return user.team !== ""; }
 }
 export const scored = (policy: LinkPolicy, user: User, link: Link) => policy.can(user).score(link);
+export const flown = (policy: LinkPolicy, user: User, link: Link) => policy.can(user).fly(link);
 export const joined = (policy: LinkPolicy, user: User) => policy.can(user).ofTeam();
 `;
 
@@ -43,30 +45,22 @@ const SENTENCES = [
   UNCALLED,
   UNCALLED,
   '"an ability returns a boolean or a promise of one"',
+  '"the policy has no ability of this name"',
   '"this ability is for another user or resource than its policy"',
 ];
-
-const SETTINGS = {
-  strict: true,
-  target: "ES2022",
-  module: "NodeNext",
-  types: ["node"],
-  noEmit: true,
-  skipLibCheck: true,
-};
 
 describe("the compiler", function () {
   this.timeout(240_000);
 
-  for (const experimentalDecorators of [true, false])
-    it(`ends its refusal of a guard or a policy with a sentence: ${experimentalDecorators ? "legacy" : "standard"} decorators`, async () => {
+  for (const [kind, experimentalDecorators] of Object.entries(DECORATOR_KINDS))
+    it(`ends its refusal of a guard or a policy with a sentence, with ${kind} decorators`, async () => {
       using consumer = Consumer.create();
       consumer.installFromRepository("@types/node");
       consumer.write("wrong.ts", WRONG);
 
-      const messages = await consumer.compile(["wrong.ts"], { ...SETTINGS, experimentalDecorators });
+      const output = await consumer.compile(["wrong.ts"], { ...CHECKED, experimentalDecorators });
 
-      const lines = messages.split(/\n(?=\S)/).map((message) => message.trimEnd().split("\n").at(-1) ?? "");
+      const lines = splitMessages(output).map(getLastLine);
       expect(lines).to.have.length(SENTENCES.length);
       for (const [index, sentence] of SENTENCES.entries()) expect(lines[index]).to.include(sentence);
     });

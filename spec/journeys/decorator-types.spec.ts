@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { expect } from "chai";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { CHECKED, DECORATOR_KINDS, getLastLine, splitMessages } from "../support/compiler-messages.js";
 import { Consumer } from "../support/consumer.js";
 import { filesBelow, ROOT } from "../support/sources.js";
 import { type Cell, DECORATORS, type Kind, listCells, PREAMBLE } from "./decorator-places/cells.js";
@@ -46,8 +47,6 @@ const SENTENCES = [
   '"a prefix captures nothing: give routes(name, prefix, …), or write the capture into the endpoints"',
 ];
 
-const KINDS = { legacy: true, standard: false } as const;
-
 /** Refused when the class is defined, and not by types: both kinds of call have one type for these and for other methods. */
 const UNTYPED = /^E_DECORATOR_REPEATED|^E_DECORATOR_KIND .* (?:static|private) method \S+: .* public instance method$/;
 
@@ -55,15 +54,7 @@ const UNTYPED = /^E_DECORATOR_REPEATED|^E_DECORATOR_KIND .* (?:static|private) m
 const BARE =
   /^E_(?:DECORATOR_CALL|PROVIDER_INVALID) .* above the (?:class|method) .* without parentheses: write @[^)]*\)$/;
 
-const SETTINGS = {
-  strict: true,
-  target: "ES2022",
-  module: "NodeNext",
-  types: ["node"],
-  noEmit: true,
-  skipLibCheck: true,
-  noImplicitAny: false,
-};
+const SETTINGS = { ...CHECKED, noImplicitAny: false };
 
 /** A class in a block of its own, with the number of its first line. */
 function toBlocks(cells: readonly Cell[]): { readonly text: string; readonly starts: readonly number[] } {
@@ -86,28 +77,25 @@ function groupByCell(messages: string, cells: readonly Cell[], starts: readonly 
   return codes;
 }
 
-/** The last line of each error: its further lines are indented. */
-function lastLines(messages: string): readonly string[] {
-  return messages.split(/\n(?=\S)/).map((message) => message.trimEnd().split("\n").at(-1) ?? "");
-}
-
 describe("the compiler", function () {
   this.timeout(240_000);
 
-  for (const [kind, experimentalDecorators] of Object.entries(KINDS)) {
+  for (const [kind, experimentalDecorators] of Object.entries(DECORATOR_KINDS)) {
     it(`ends its refusal of a ${kind} decorator with the sentence of the framework`, async () => {
       using consumer = Consumer.create();
       consumer.installFromRepository("@types/node");
       consumer.write("wrong.ts", WRONG);
 
-      const lines = lastLines(await consumer.compile(["wrong.ts"], { ...SETTINGS, experimentalDecorators }));
+      const output = await consumer.compile(["wrong.ts"], { ...SETTINGS, experimentalDecorators });
+
+      const lines = splitMessages(output).map(getLastLine);
 
       expect(lines).to.have.length(SENTENCES.length);
       for (const [index, sentence] of SENTENCES.entries()) expect(lines[index]).to.include(sentence);
     });
   }
 
-  for (const [kind, experimentalDecorators] of Object.entries(KINDS)) {
+  for (const [kind, experimentalDecorators] of Object.entries(DECORATOR_KINDS)) {
     it(`refuses a ${kind} decorator where it cannot work`, async () => {
       using consumer = Consumer.create();
       consumer.installFromRepository("@types/node");

@@ -23,10 +23,14 @@ const NEEDED = ["@koa/router", "@types"];
 export type CompilerOptions = Readonly<Record<string, unknown>>;
 
 export class Consumer implements Disposable {
-  private constructor(readonly folder: string) {}
+  private constructor(
+    readonly folder: string,
+    private readonly compiler: string,
+  ) {}
 
-  static create(): Consumer {
-    const consumer = new Consumer(mkdtempSync(join(tmpdir(), "consumer-")));
+  /** @param compiler the program of a version of TypeScript; that of the repository unless given */
+  static create(compiler = join(ROOT, "node_modules/typescript/bin/tsc")): Consumer {
+    const consumer = new Consumer(mkdtempSync(join(tmpdir(), "consumer-")), compiler);
     consumer.write("package.json", '{ "type": "module" }');
     consumer.install();
     return consumer;
@@ -47,9 +51,9 @@ export class Consumer implements Disposable {
   async compile(include: readonly string[], compilerOptions: CompilerOptions, exclude: readonly string[] = []) {
     const config = `tsconfig.${include[0]?.replaceAll(/\W/g, "-") ?? ""}.json`;
     this.write(config, JSON.stringify({ compilerOptions, include, exclude }));
-    const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
     try {
-      await promisify(execFile)(process.execPath, [compiler, "-p", config, "--pretty", "false"], { cwd: this.folder });
+      const args = [this.compiler, "-p", config, "--pretty", "false"];
+      await promisify(execFile)(process.execPath, args, { cwd: this.folder });
       return "";
     } catch (error) {
       // The compiler writes its messages to standard output, and exits with a code.

@@ -1,6 +1,7 @@
 /**
  * `npm run reach`: runs samples/notes under each compiler, runner, bundler and package manager, in each style of decorators and injection, with the packed
- * package, and compares the tables of the results with the guide's. Not part of the test run.
+ * package, and compares the tables of the results with the guide's. It also compares how each version of TypeScript refuses what does not fit
+ * a contract. Not part of the test run.
  * `npm run reach -- --write` writes the tables. `--only <tool>` prints the rows of that tool, `--short` runs some of the cells and compares their rows.
  */
 import { execFileSync } from "node:child_process";
@@ -13,6 +14,7 @@ import { CELLS } from "./cells.mjs";
 import { managerRows, npm } from "./managers.mjs";
 import { checkPackage } from "./packaging.mjs";
 import { createProject, createWork, packed, STYLES, writeManifest } from "./project.mjs";
+import { differentRefusals } from "./refusals.mjs";
 import { runtimeRows } from "./runtimes.mjs";
 import { differencesOf, rowOf, tableOf, withTable } from "./table.mjs";
 
@@ -34,6 +36,7 @@ try {
   if (options.only !== undefined) console.log(tableOf(compilers));
   else {
     const runtimes = await runtimeRows(parent, resultOf);
+    await compareRefusals();
     await compareOrWrite({ compilers, runtimes, ...(options.short ? {} : await otherRows(parent, tarball)) });
   }
 } finally {
@@ -90,6 +93,16 @@ async function resultOf(start) {
     console.error(output);
     return "fails";
   }
+}
+
+async function compareRefusals() {
+  const differences = await differentRefusals();
+  if (differences.length === 0) return;
+  for (const line of differences) console.error(line);
+  console.error(
+    "a compiler ends its refusal of a contract with another line than spec/support/contract-refusals.ts expects",
+  );
+  process.exitCode = 1;
 }
 
 async function compareOrWrite(tables) {
