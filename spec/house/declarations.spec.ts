@@ -30,6 +30,7 @@ function settings(): CompilerOptions {
 /** Entry points whose values are arguments of this one: a program that has such a value imports them too. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "": ["cache", "observe", "pages", "session", "uploads"],
+  "/idempotency/db": ["db"],
   "/mail/jobs": ["jobs"],
   "/session/db": ["db"],
   "/testing/contracts": ["cache", "jobs", "mail", "session", "storage"],

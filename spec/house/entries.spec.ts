@@ -43,6 +43,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   // It works on a database that the application has created, and loads no driver.
   "./session/db": { loads: ["kysely"] },
   "./idempotency": { loads: ["koa", "@koa/router"] },
+  "./idempotency/db": { loads: ["kysely"] },
   "./cache": NOTHING,
   // Schedules load croner when the first one is created.
   "./jobs": NOTHING,

@@ -95,6 +95,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   mail: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
   "mail/smtp": ["runtime", "errors", "tracing", "mail"],
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
+  "idempotency/db": ["errors", "tracing", "lifecycle", "idempotency", "db"],
   idempotency: ["runtime", "errors", "endpoints", "tracing", "http", "lifecycle", "contracts"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],
@@ -119,6 +120,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "db/drivers/postgres": ["pg"],
   "db/drivers/sqlite": ["@photostructure/sqlite"],
   "stages/session/stores/db": ["kysely"],
+  "idempotency/db": ["kysely"],
   jobs: ["croner"],
   "jobs/bullmq": ["bullmq", "ioredis"],
   "mail/smtp": ["nodemailer"],
