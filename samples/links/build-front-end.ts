@@ -1,13 +1,15 @@
 /**
  * Builds the front end with Vite: for browsers, and the bundle that renders pages on the server. It is built again only where a source,
- * the lock file or this file has changed, so that a start costs nothing otherwise.
+ * the lock file, this file or a manifest has changed, so that a start costs nothing otherwise.
  */
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { createManifest } from "@stagecraft/framework";
 import type { InlineConfig } from "vite";
 import { BUILD, ENTRY, SERVER_ENTRY, SOURCES } from "./front-end.js";
+import { ranking } from "./links.routes.js";
 
 const INPUTS = "inputs.txt";
 
@@ -49,7 +51,7 @@ async function build(directory: string): Promise<void> {
       ...shared,
       build: { outDir: join(directory, "server"), emptyOutDir: false, ssr: join(SOURCES, SERVER_ENTRY) },
       ssr: { noExternal: true },
-      define: { "process.env.NODE_ENV": JSON.stringify("production") },
+      define: { ...shared.define, "process.env.NODE_ENV": JSON.stringify("production") },
     });
   } finally {
     // Vite sets it for the process, where it would make a release build of a development server.
@@ -57,6 +59,9 @@ async function build(directory: string): Promise<void> {
     else process.env["NODE_ENV"] = NODE_ENV;
   }
 }
+
+/** The endpoints that the pages call, as data: with the table itself its schemas would be in the bundle. */
+const DEFINITIONS = { RANKING: JSON.stringify(createManifest(ranking)) };
 
 /** The packages of the front end, so that Vite prepares them at once, and not when the browser asks for the first one. */
 const PACKAGES = ["react", "react/jsx-runtime", "react/jsx-dev-runtime", "react-dom/client", "@inertiajs/react"];
@@ -70,6 +75,7 @@ export async function viteConfig(root = SOURCES): Promise<InlineConfig> {
     publicDir: false,
     cacheDir: root === SOURCES ? join(SOURCES, "../../dist/vite") : join(root, "vite"),
     plugins: [react()],
+    define: DEFINITIONS,
     optimizeDeps: { entries: [], include: PACKAGES },
     logLevel: "warn",
   };
@@ -91,7 +97,7 @@ async function hashInputs(): Promise<string> {
     join(SOURCES, "../../package-lock.json"),
     fileURLToPath(import.meta.url),
   ];
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update(JSON.stringify(DEFINITIONS));
   for (const file of files) hash.update(`${file}\n${(await readText(file)) ?? ""}\n`);
   return hash.digest("hex");
 }

@@ -77,6 +77,15 @@ describe("In a browser, samples/links in development", function () {
     expect(radius).to.equal("14px");
   });
 
+  it("calls the endpoint of a page that changes while it is shown", async () => {
+    await using ada = await SampleVisitor.at(browser, url);
+    const called = ada.page.waitForResponse((response) => response.url() === `${url}/api/most-visited/live`);
+
+    await ada.open("/most-visited");
+
+    expect((await called).status()).to.equal(200);
+  });
+
   describe("whose sources change", () => {
     it("keeps the state of a page while its component, its style and the application change", async () => {
       await using ada = await SampleVisitor.at(browser, url);

@@ -1,5 +1,11 @@
-/** What the client of Inertia knows about every page: the shared props, and the flash. */
+/** What the client of Inertia knows about every page: the shared props, and the flash. And the constants of the build. */
+import type { RoutesManifest } from "@stagecraft/framework/routes";
 import type { EveryPage } from "../contracts.js";
+
+declare global {
+  /** The manifest of the table `ranking`, from `build-front-end.ts`. */
+  const RANKING: RoutesManifest;
+}
 
 declare module "@inertiajs/core" {
   interface InertiaConfig {

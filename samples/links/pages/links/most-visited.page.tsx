@@ -1,11 +1,15 @@
-/** The links that most people follow, the first one first. */
+/** The links that most people follow, the first one first. The list changes while it is shown. */
 import { Head, Link, usePage } from "@inertiajs/react";
+import { useEffect, useState } from "react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { mostVisited } from "../../contracts.js";
+import { followRanking } from "../parts/live-ranking.js";
 import { LinkRow } from "../parts/link-list.js";
 
-export function Page({ links }: PropsOf<typeof mostVisited>) {
+export function Page({ links: first }: PropsOf<typeof mostVisited>) {
   const { host } = usePage().props;
+  const [links, setLinks] = useState(first);
+  useEffect(() => followRanking(setLinks), []);
   return (
     <>
       <Head title="Most visited" />
