@@ -3,6 +3,7 @@
  * a number is decimal, a boolean is `true` or `false`, a list is a repeated name, and `undefined` is left out.
  */
 import type { PathParameter } from "../endpoints/path.js";
+import { getMediaType } from "./media-type.js";
 import type { ManifestEntry, ManifestKind } from "./manifest.js";
 
 /** The parts of a call. Their types come from the contract of the endpoint. */
@@ -19,28 +20,22 @@ export interface CallInit {
   readonly method: string;
   readonly headers: Headers;
   readonly body?: NonNullable<RequestInit["body"]>;
-  readonly signal?: AbortSignal;
-  readonly redirect?: "manual";
+  readonly signal: AbortSignal | null;
+  readonly redirect: "follow" | "manual";
   /** `fetch` demands it for a body that is a stream. */
   readonly duplex?: "half";
 }
 
-/** The path of an endpoint, which is filled for each call. */
-export interface CallPath {
-  /** The names of the captures, in their order. */
-  readonly names: readonly string[];
-  fill(...values: readonly PathParameter[]): string;
-}
-
-export function listNames(template: string): readonly string[] {
-  return [...template.matchAll(/\{\*?(\w+)\}/g)].map(([, name = ""]) => name);
-}
-
-export function toUrl(origin: string, path: CallPath, { params = {}, query }: CallParts): string {
-  const url = origin + path.fill(...path.names.map((name) => params[name] as PathParameter));
-  if (query === undefined) return url;
+/** @param fill gives the path with the values of its captures, in their order */
+export function toUrl(
+  origin: string,
+  template: string,
+  fill: (...values: readonly PathParameter[]) => string,
+  { params = {}, query = {} }: CallParts,
+): string {
+  const names = [...template.matchAll(/\{\*?(\w+)\}/g)].map(([, name = ""]) => name);
   const search = fillForm(new URLSearchParams(), query).toString();
-  return search === "" ? url : `${url}?${search}`;
+  return origin + fill(...names.map((name) => params[name] as PathParameter)) + (search && `?${search}`);
 }
 
 /** @param added the headers of the client's options; those of the call replace them */
@@ -58,8 +53,8 @@ export function toInit(
     method: method === "ANY" ? "GET" : method,
     headers,
     ...(contents !== undefined && parts.body !== undefined && encodeBody(contents, parts.body, headers)),
-    ...(parts.signal && { signal: parts.signal }),
-    ...(Object.values(responses).includes("redirect") && { redirect: "manual" }),
+    signal: parts.signal ?? null,
+    redirect: Object.values(responses).includes("redirect") ? "manual" : "follow",
   };
 }
 
@@ -69,34 +64,29 @@ function encodeBody(
   body: unknown,
   headers: Headers,
 ): Pick<CallInit, "body" | "duplex"> {
-  const given = headers.get("content-type") ?? Object.keys(contents)[0] ?? "";
-  const kind = contents[given.split(";", 1)[0] ?? ""];
+  if (!headers.has("content-type")) headers.set("content-type", Object.keys(contents)[0] ?? "");
+  const kind = contents[getMediaType(headers)];
   // `fetch` adds the boundary of a multipart form.
-  if (kind !== "multipart") headers.set("content-type", given);
+  if (kind === "multipart") headers.delete("content-type");
   if (kind === "json") return { body: JSON.stringify(body) };
   if (kind === "form") return { body: fillForm(new URLSearchParams(), body) };
-  if (kind === "multipart") return { body: fillForm(new FormData(), body) };
+  if (kind === "multipart") return { body: body instanceof FormData ? body : fillForm(new FormData(), body) };
   if (isAsyncIterable(body)) return { body: STREAMS.from(body), duplex: "half" };
   // The type of the call allows a text or bytes here.
   return { body: body as NonNullable<RequestInit["body"]> };
 }
 
-function fillForm<T extends FormData | Headers | URLSearchParams>(form: T, body: unknown): T {
-  if (body instanceof FormData && form instanceof FormData) return body as T;
-  // Only a multipart form has files.
-  appendFields(body as object, (name, value) => form.append(name, value as string));
-  return form;
-}
-
 /** Lists of objects have their index in the name, as `links[0][url]`; other lists repeat the name. */
-function appendFields(fields: object, append: (name: string, value: string | Blob) => void): void {
+function fillForm<T extends FormData | Headers | URLSearchParams>(form: T, fields: unknown): T {
   const add = (name: string, value: unknown): void => {
     if (value === undefined) return;
     if (Array.isArray(value)) value.forEach((item, at) => add(isNested(item) ? `${name}[${at}]` : name, item));
     else if (isNested(value)) for (const [key, member] of Object.entries(value)) add(`${name}[${key}]`, member);
-    else append(name, toFieldValue(value as FieldValue));
+    // Only a multipart form has files.
+    else form.append(name, toFieldValue(value as FieldValue) as string);
   };
-  for (const [name, value] of Object.entries(fields)) add(name, value);
+  for (const [name, value] of Object.entries(Object(fields))) add(name, value);
+  return form;
 }
 
 type FieldValue = Blob | Date | string | number | bigint | boolean | null;
@@ -107,7 +97,7 @@ function toFieldValue(value: FieldValue): string | Blob {
 }
 
 function isNested(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !(value instanceof Blob || value instanceof Date);
+  return typeof value === "object" && !(value instanceof Blob || value instanceof Date || value === null);
 }
 
 /** The types of the DOM lack the method, and so do some browsers, which do not send streams over HTTP/1.1 either. */
@@ -116,5 +106,5 @@ const STREAMS = ReadableStream as unknown as {
 };
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<Uint8Array> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+  return Symbol.asyncIterator in Object(value);
 }

@@ -4,9 +4,11 @@
  */
 import type { CallResponse, ProblemStatus, UnexpectedResponse } from "../endpoints/received.js";
 import { readChunks, readEvents, readJsonLines } from "./body-streams.js";
+import { parseJson } from "./client-problem.js";
 import type { ManifestEntry, ManifestKind } from "./manifest.js";
+import { getMediaType, guessKind, hasType, PROBLEM_TYPE } from "./media-type.js";
 
-/** How much of an unexpected body is read. */
+/** The maximum of bytes of an unexpected body. */
 const MAX_UNEXPECTED_BYTES = 65_536;
 
 const PROBLEM_STATUSES: ReadonlySet<number> = new Set<ProblemStatus>([
@@ -14,23 +16,27 @@ const PROBLEM_STATUSES: ReadonlySet<number> = new Set<ProblemStatus>([
 ]);
 
 export async function readResponse(
-  { method, responses }: ManifestEntry,
+  entry: ManifestEntry,
   response: Response,
 ): Promise<CallResponse | UnexpectedResponse> {
   const { headers } = response;
-  const status = getStatus(response, responses);
-  const type = getMediaType(headers);
-  const kind = responses === undefined ? guessKind(type) : (responses[status] ?? findRangeKind(status, responses));
-  if (method === "HEAD" && kind !== undefined) return { status, body: undefined, headers };
-  if (kind !== undefined && hasType(kind, type)) return { status, body: await readBody(kind, response), headers };
-  if (type === "application/problem+json" && PROBLEM_STATUSES.has(status))
-    return { status, body: await response.json(), headers };
-  return { status: "unexpected", response: { status, headers, bytes: await readBytes(response) } };
+  const status = getStatus(response, entry.responses);
+  const kind = findKind(status, getMediaType(headers), entry.responses);
+  if (entry.method === "HEAD" && kind !== undefined) return { status, body: undefined, headers };
+  if (kind !== "json" && kind !== undefined) return { status, body: await readBody(kind, entry, response), headers };
+  const bytes = await readBytes(response, kind === "json" ? Infinity : MAX_UNEXPECTED_BYTES);
+  const body = kind && parseJson(bytes);
+  if (body !== undefined) return { status, body, headers };
+  return { status: "unexpected", response: { status, headers, bytes: bytes.slice(0, MAX_UNEXPECTED_BYTES) } };
 }
 
-/** A part of a file needs no declaration. */
-function findRangeKind(status: number, responses: Readonly<Record<string, ManifestKind>>): "file" | undefined {
-  return status === 206 && responses["200"] === "file" ? "file" : undefined;
+/** The content that the contract declares for a response, or `undefined` for an unexpected one. */
+function findKind(status: number, type: string, responses: ManifestEntry["responses"]): ManifestKind | undefined {
+  if (responses === undefined) return guessKind(type);
+  // A part of a file needs no declaration.
+  const kind = responses[status] ?? (status === 206 && responses["200"] === "file" ? "file" : undefined);
+  if (kind !== undefined && hasType(kind, type)) return kind;
+  return type === PROBLEM_TYPE && PROBLEM_STATUSES.has(status) ? "json" : undefined;
 }
 
 /** A browser hides the status of a redirect that it does not follow. */
@@ -39,46 +45,24 @@ function getStatus({ type, status }: Response, responses: ManifestEntry["respons
   return Number(Object.keys(responses).find((each) => responses[each] === "redirect"));
 }
 
-function getMediaType(headers: Headers): string {
-  return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-}
-
-function guessKind(type: string): ManifestKind {
-  if (type === "") return "none";
-  if (type === "text/event-stream") return "events";
-  if (isJson(type)) return "json";
-  return type.startsWith("text/") ? "text" : "bytes";
-}
-
-/** A proxy may respond with a page where JSON is declared. */
-function hasType(kind: ManifestKind, type: string): boolean {
-  if (kind === "json") return isJson(type);
-  return kind !== "events" || type === "text/event-stream";
-}
-
-function isJson(type: string): boolean {
-  return type === "application/json" || type.endsWith("+json");
-}
-
-async function readBody(kind: ManifestKind, response: Response): Promise<unknown> {
-  if (kind === "json") return response.json();
+async function readBody(kind: ManifestKind, entry: ManifestEntry, response: Response): Promise<unknown> {
   if (kind === "text") return response.text();
-  if (kind === "events") return readEvents(response);
-  if (kind === "json-lines") return readJsonLines(response);
   if (kind === "file") return response.blob();
-  if (kind === "bytes") return new Uint8Array(await response.arrayBuffer());
+  if (kind === "bytes") return readBytes(response, Infinity);
+  if (kind === "events") return readEvents({ entry, response });
+  if (kind === "json-lines") return readJsonLines({ entry, response });
   await response.body?.cancel();
   return undefined;
 }
 
-async function readBytes(response: Response): Promise<Uint8Array> {
-  const bytes = new Uint8Array(MAX_UNEXPECTED_BYTES);
+/** Cancels a body after the chunk with which it has the maximum. */
+async function readBytes(response: Response, maxBytes: number): Promise<Uint8Array> {
+  const chunks: BlobPart[] = [];
   let length = 0;
   for await (const chunk of readChunks(response)) {
-    const taken = chunk.subarray(0, MAX_UNEXPECTED_BYTES - length);
-    bytes.set(taken, length);
-    length += taken.length;
-    if (length === MAX_UNEXPECTED_BYTES) break;
+    chunks.push(chunk as Uint8Array<ArrayBuffer>);
+    length += chunk.length;
+    if (length >= maxBytes) break;
   }
-  return bytes.slice(0, length);
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

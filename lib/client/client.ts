@@ -13,7 +13,7 @@ import { fillTemplate } from "../endpoints/filled-path.js";
 import { isIdempotentMethod } from "../endpoints/method.js";
 import type { PathParameter } from "../endpoints/path.js";
 import type { CallResponse, UnexpectedResponse } from "../endpoints/received.js";
-import { type CallInit, type CallParts, listNames, toInit, toUrl } from "./call-request.js";
+import { type CallInit, type CallParts, toInit, toUrl } from "./call-request.js";
 import { readResponse } from "./call-response.js";
 import { ClientProblem } from "./client-problem.js";
 import { type CalledEndpoint, type RoutesManifest, type ManifestEntry, toManifestEntry } from "./manifest.js";
@@ -67,19 +67,18 @@ type ClientResponse = CallResponse | UnexpectedResponse;
 
 type Called = CalledEndpoint | ManifestEntry;
 
+type Values = readonly PathParameter[];
+
 function createCall(called: Called, options: RouteClientOptions): object {
   const entry = "url" in called ? toManifestEntry(called) : called;
-  const path = {
-    names: listNames(entry.path),
-    fill: (...values: readonly PathParameter[]) =>
-      "url" in called ? called.url(...values) : fillTemplate(entry.path, values),
-  };
+  const fill = "url" in called ? called.url : (...values: Values) => fillTemplate(entry.path, values);
   const result = async (parts: CallParts = {}): Promise<ClientResponse> =>
-    send(entry, toUrl(options.origin, path, parts), parts, options);
+    send(entry, toUrl(options.origin, entry.path, fill, parts), parts, options);
   const call = async (parts?: CallParts): Promise<unknown> => {
     const outcome = await result(parts);
-    if (outcome.status !== "unexpected" && outcome.status < 400) return outcome.body;
-    throw new ClientProblem(entry, outcome);
+    if (outcome.status === "unexpected") throw new ClientProblem(entry, outcome.response, outcome.response.bytes);
+    if (outcome.status < 400) return outcome.body;
+    throw new ClientProblem(entry, outcome, outcome.body);
   };
   return Object.assign(call, { result });
 }
@@ -96,9 +95,7 @@ async function send(
     const waitMs = attempt < MAX_ATTEMPTS ? getWaitMs(init, response) : undefined;
     if (waitMs === undefined) return readResponse(entry, response);
     await response.body?.cancel();
-    parts.signal?.throwIfAborted();
     await pause(waitMs, parts.signal);
-    parts.signal?.throwIfAborted();
   }
 }
 
@@ -107,22 +104,25 @@ const MAX_WAIT_MS = 5000;
 
 /** RFC 9110 section 10.2.3: seconds, or a date. `undefined` where the call is not repeated. */
 function getWaitMs({ method, duplex }: CallInit, { status, headers }: Response): number | undefined {
-  const after = headers.get("retry-after");
+  const after = headers.get("retry-after") ?? "";
   // A body that is a stream has been read.
-  if (after === null || (status !== 429 && status !== 503) || !isIdempotentMethod(method) || duplex !== undefined)
-    return undefined;
-  const ms = /^\d+$/.test(after) ? Number(after) * 1000 : Math.max(Date.parse(after) - Date.now(), 0);
+  if ((status !== 429 && status !== 503) || !isIdempotentMethod(method) || duplex !== undefined) return undefined;
+  // Engines read a number below zero as a date.
+  const ms = /^\d+$/.test(after)
+    ? Number(after) * 1000
+    : Math.max(Date.parse(after.endsWith("GMT") ? after : "") - Date.now(), 0);
   return ms <= MAX_WAIT_MS ? ms : undefined;
 }
 
-/** `sleep` of `lib/runtime/clock.ts` needs a `Clock`, which a front end has not. Ends early where the signal aborts. */
+/** `sleep` of `lib/runtime/clock.ts` needs a `Clock`, which a front end has not. Ends early where the signal aborts: `fetch` rejects then. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
     const end = (): void => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", end);
       resolve();
     };
-    signal?.addEventListener("abort", end, { once: true });
+    const timer = setTimeout(end, signal?.aborted ? 0 : ms);
+    signal?.addEventListener("abort", end);
   });
 }

@@ -2,11 +2,11 @@
  * An endpoint as the client uses it: method, path, and the kinds of content of its body and its responses. A manifest is a table of them as
  * plain data, which `createManifest` writes.
  */
-import type { ContentKind } from "../endpoints/content.js";
+import type { Content, ContentKind } from "../endpoints/content.js";
 import type { ContentDeclaration, ContractOptions } from "../endpoints/contract.js";
 import type { Method } from "../endpoints/method.js";
 import type { PathParameter } from "../endpoints/path.js";
-import { isSchema } from "../runtime/standard-schema.js";
+import type { Schema } from "../runtime/standard-schema.js";
 
 /** The content of a body or a response: JSON by a schema, or the kind of another content. */
 export type ManifestKind = ContentKind | "json";
@@ -16,9 +16,9 @@ export interface ManifestEntry {
   /** The template with all prefixes. */
   readonly path: string;
   /** The contents that the body may have, by their media type. */
-  readonly body?: Readonly<Record<string, ManifestKind>>;
+  readonly body?: Readonly<Record<string, ManifestKind>> | undefined;
   /** The contents of the responses by their status. */
-  readonly responses?: Readonly<Record<string, ManifestKind>>;
+  readonly responses?: Readonly<Record<string, ManifestKind>> | undefined;
 }
 
 export type RoutesManifest = Readonly<Record<string, ManifestEntry>>;
@@ -28,7 +28,7 @@ export interface CalledEndpoint {
   readonly method: Method;
   readonly path: string;
   readonly contract: Pick<ContractOptions, "body" | "responses"> | undefined;
-  url(...values: readonly PathParameter[]): string;
+  readonly url: (...values: readonly PathParameter[]) => string;
 }
 
 /** @param path the template with all prefixes */
@@ -37,24 +37,27 @@ export function toManifestEntry({ method, contract, path: own }: CalledEndpoint,
   return {
     method,
     path,
-    ...(body !== undefined && { body: toBodyKinds(body) }),
-    ...(responses !== undefined && { responses: mapKinds(responses) }),
+    body: body && toBodyKinds(body),
+    responses: responses && mapKinds(responses),
   };
 }
 
-function toBodyKinds(body: object): Readonly<Record<string, ManifestKind>> {
+function toBodyKinds(body: NonNullable<ContractOptions["body"]>): Readonly<Record<string, ManifestKind>> {
   if (isSchema(body)) return { "application/json": "json" };
-  return isContent(body) ? { [body.type ?? ""]: body.kind } : mapKinds(body as Kinds);
+  return isContent(body) ? { [body.type ?? ""]: body.kind } : mapKinds(body);
 }
 
-type Kinds = Readonly<Record<string, ContentDeclaration>>;
-
-function mapKinds(declared: Kinds): Readonly<Record<string, ManifestKind>> {
+function mapKinds(declared: Readonly<Record<string, ContentDeclaration>>): Readonly<Record<string, ManifestKind>> {
   return Object.fromEntries(
     Object.entries(declared).map(([key, each]) => [key, isSchema(each) ? "json" : each.kind] as const),
   );
 }
 
-function isContent(body: object): body is { readonly kind: ContentKind; readonly type: string | undefined } {
+/** The schemas of some libraries have a member `kind`, and those of others are functions. */
+function isSchema(declared: object): declared is Schema {
+  return "~standard" in declared;
+}
+
+function isContent(body: object): body is Content {
   return "kind" in body;
 }

@@ -11,8 +11,18 @@
 import { valueText } from "../errors/value-text.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
-import { CAPTURE, createParameterError, fillSegments, type PathSegment, SEGMENT_KINDS } from "./filled-path.js";
+import { CAPTURE, fillCapture } from "./filled-path.js";
 import { toCanonicalSegment, decodeSource } from "./percent-encoding.js";
+
+/** In order of specificity: the first is the most specific. */
+export const SEGMENT_KINDS = ["literal", "capture", "catch-all"] as const;
+
+/** One segment: a literal, a capture `{name}`, or at the end a catch-all `{*name}`. */
+export interface PathSegment {
+  readonly kind: (typeof SEGMENT_KINDS)[number];
+  /** The canonical spelling of a literal, the name of a capture. */
+  readonly text: string;
+}
 
 /** The reason why a text is not a template. */
 export class PathFault {
@@ -64,7 +74,17 @@ export class Path {
    */
   fill(values: readonly unknown[]): string {
     if (values.length > this.names.length) throw createSurplusError(this.template, this.names.length, values.length);
-    return fillSegments(this.template, this.segments, values);
+    let next = 0;
+    let url = "";
+    for (const { kind, text } of this.segments)
+      url += `/${kind === "literal" ? text : this.fillCapture(kind === "capture", text, values[next++])}`;
+    return url;
+  }
+
+  private fillCapture(isSegment: boolean, name: string, value: unknown): string {
+    return fillCapture(isSegment, value, (reason) =>
+      createParameterError(`the parameter "${name}" of "${this.template}" ${reason}`),
+    );
   }
 
   /** Returns a number below 0 if this path is the more specific one: literal before capture before catch-all, from the left. */
@@ -134,6 +154,10 @@ function createSurplusError(template: string, wanted: number, given: number): Fr
   return createParameterError(
     `"${template}" takes ${wanted} ${wanted === 1 ? "value" : "values"}: ${surplus} is surplus`,
   );
+}
+
+function createParameterError(detail: string): FrameworkError {
+  return new FrameworkError(detail, { code: "E_ROUTE_PARAM" });
 }
 
 /** Returns the text of a path. Throws `E_ROUTE_PATH` for another value, which is often the `undefined` of files that import each other. */

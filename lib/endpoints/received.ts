@@ -33,7 +33,7 @@ export interface CallResponse<S extends number = number, B = unknown> {
   readonly headers: Headers;
 }
 
-/** A response that no contract names, such as that of a proxy. */
+/** A response that no contract names, such as that of a proxy, or whose body is not the JSON that it says to be. */
 export interface UnexpectedResponse {
   readonly status: "unexpected";
   readonly response: {
@@ -61,10 +61,10 @@ export interface ProblemBody {
 /** The responses that no contract declares. */
 export type UndeclaredResponse = CallResponse<ProblemStatus, ProblemBody> | UnexpectedResponse;
 
-/** The responses by their status, and those that no contract declares. */
+/** The responses by their status, and those that no contract declares. Without `responses` a body that is not as its media type is unexpected. */
 export type ResultOf<O> = O extends { readonly responses: infer R }
   ? { [K in keyof R]: CallResponse<ReceivedStatus<K, R[K]>, ReceivedOf<R[K]>> }[keyof R] | UndeclaredResponse
-  : CallResponse;
+  : CallResponse | UnexpectedResponse;
 
 /** A part of a file needs no declaration. */
 type ReceivedStatus<K, D> = D extends Content<"file"> ? StatusOf<K> | 206 : StatusOf<K>;

@@ -6,8 +6,8 @@ import type * as endpoint from "./endpoint.js";
 import type * as endpointTable from "./endpoint-table.js";
 import { fillTemplate, joinPaths } from "./filled-path.js";
 import type { GuardOptions } from "./guard.js";
-import type { Method } from "./method.js";
 import type * as guards from "./guard.js";
+import type { Method } from "./method.js";
 import { ACTIONS } from "./resource-actions.js";
 import type * as resources from "./resource.js";
 import type * as schemas from "../runtime/standard-schema.js";
@@ -58,27 +58,29 @@ export const Post = createConstructor("POST");
 export const Put = createConstructor("PUT");
 export const Query = createConstructor("QUERY");
 
-export const routes = ((table: string, prefix: string, entries: Readonly<Record<string, BrowserEndpoint>>) =>
-  Object.fromEntries(
-    Object.entries(entries).map(([key, { method, path, name, contract }]) => [
-      key,
-      createEndpoint(method, joinPaths(prefix, path), name ?? (table === "" ? key : `${table}.${key}`), contract),
-    ]),
-  )) as unknown as typeof endpointTable.routes;
+type BrowserEntry = Pick<BrowserEndpoint, "method" | "path"> & Partial<BrowserEndpoint>;
+
+function createTable(table: string, prefix: string, entries: Readonly<Record<string, BrowserEntry>>): object {
+  const endpoints = Object.entries(entries).map(([key, { method, path, name, contract }]) => [
+    key,
+    createEndpoint(method, joinPaths(prefix, path), name ?? (table === "" ? key : `${table}.${key}`), contract),
+  ]);
+  return Object.fromEntries(endpoints);
+}
+
+export const routes = createTable as unknown as typeof endpointTable.routes;
 
 export const resource = ((
   name: string,
   path: string,
-  { only, except }: { readonly only?: readonly string[]; readonly except?: readonly string[] } = {},
-) =>
-  Object.fromEntries(
-    Object.entries(ACTIONS)
-      .filter(([action]) => (only?.includes(action) ?? true) && except?.includes(action) !== true)
-      .map(([action, { method, path: end }]) => [
-        action,
-        createEndpoint(method, joinPaths(path, end), `${name}.${action}`),
-      ]),
-  )) as unknown as typeof resources.resource;
+  {
+    only = Object.keys(ACTIONS),
+    except = [],
+  }: { readonly only?: readonly string[]; readonly except?: readonly string[] } = {},
+) => {
+  const kept = Object.entries(ACTIONS).filter(([action]) => only.includes(action) && !except.includes(action));
+  return createTable(name, path, Object.fromEntries(kept));
+}) as unknown as typeof resources.resource;
 
 export const guard = ((name: string, { scheme, refusals = [401, 403] }: GuardOptions = {}) => {
   const definition = (...args: readonly unknown[]): object => ({ definition, args });

@@ -13,8 +13,7 @@
  */
 import type { Run } from "../http/middleware.js";
 import type { Method } from "../endpoints/method.js";
-import type { PathSegment } from "../endpoints/filled-path.js";
-import type { Path } from "../endpoints/path.js";
+import type { Path, PathSegment } from "../endpoints/path.js";
 import { toCanonicalPath, decodePart } from "../endpoints/percent-encoding.js";
 
 /** The route that handles a request, or the reason why there is none. Every match exists before the request: none is allocated. */
