@@ -67,11 +67,9 @@ type ClientResponse = CallResponse | UnexpectedResponse;
 
 type Called = CalledEndpoint | ManifestEntry;
 
-type Values = readonly PathParameter[];
-
 function createCall(called: Called, options: RouteClientOptions): object {
   const entry = "url" in called ? toManifestEntry(called) : called;
-  const fill = "url" in called ? called.url : (...values: Values) => fillTemplate(entry.path, values);
+  const fill = "url" in called ? called.url : (...values: readonly PathParameter[]) => fillTemplate(entry.path, values);
   const result = async (parts: CallParts = {}): Promise<ClientResponse> =>
     send(entry, toUrl(options.origin, entry.path, fill, parts), parts, options);
   const call = async (parts?: CallParts): Promise<unknown> => {

@@ -51,19 +51,15 @@ export function hasContent({ kind, type }: Content, value: unknown): boolean {
 export function convertStream(
   { kind }: Content,
   value: unknown,
-  convert: ((item: unknown) => unknown) | undefined,
+  convert: (item: unknown) => unknown = (item) => item,
 ): unknown {
   if (!(value instanceof Reply)) return undefined;
   const { value: source }: { value: unknown } = value;
   if (kind === "json-lines")
-    return isAsyncIterable(source) ? value.withValue(mapItems(source, (item) => toLine(item, convert))) : undefined;
-  if (!(source instanceof EventBody)) return undefined;
-  return convert === undefined ? value : value.withValue(convertEvents(source, convert));
-}
-
-function toLine(item: unknown, convert: (item: unknown) => unknown = (same) => same): unknown {
-  const converted = convert(item);
-  return replaceData(converted, formatLine);
+    return isAsyncIterable(source)
+      ? value.withValue(mapItems(source, (item) => replaceData(convert(item), formatLine)))
+      : undefined;
+  return source instanceof EventBody ? value.withValue(convertEvents(source, convert)) : undefined;
 }
 
 function formatLine(item: unknown): string {
@@ -80,11 +76,17 @@ function convertEvents({ source }: EventBody, convert: (data: unknown) => unknow
   });
 }
 
+/** Data is JSON under a contract, also a text: the client could not tell the text `7` from the number. */
 function convertEvent(event: unknown, convert: (data: unknown) => unknown): unknown {
-  if (typeof event === "string") return replaceData(convert(event), (data) => data);
-  // An event without data may name itself, or the time until the browser connects again.
-  if (typeof event !== "object" || event === null || !("data" in event) || event.data === undefined) return event;
-  return replaceData(convert(event.data), (data): ServerSentEvent => ({ ...event, data }));
+  if (typeof event === "string") return replaceData(convert(event), toJsonText);
+  if (typeof event !== "object" || event === null) return event;
+  const { data, event: name }: ServerSentEvent = event;
+  // An event without name and data has the time until the browser connects again, or an id.
+  if (data === undefined && name === undefined) return event;
+  return replaceData(convert(data), (converted): ServerSentEvent => ({
+    ...event,
+    data: typeof converted === "string" ? toJsonText(converted) : converted,
+  }));
 }
 
 function replaceData(converted: unknown, replace: (data: unknown) => unknown): unknown {

@@ -29,36 +29,25 @@ export interface FileRule {
 
 export type FileRules = Readonly<Record<string, FileRule>>;
 
-/** The parts of a content that only some kinds have. */
-interface ContentDetails {
-  /** The schema of a form, of the data of each event, or of each JSON line. */
-  readonly schema?: Schema;
-  readonly files?: FileRules;
-  readonly limits?: UploadLimits | undefined;
-}
-
 /** A content that is not JSON. `Input` is the type on the side that sends it, `Output` on the side that receives it. */
 export class Content<K extends ContentKind = ContentKind, Input = unknown, Output = Input> {
   /** In types only. */
   declare readonly "~input": Input;
   /** In types only. */
   declare readonly "~output": Output;
-  // Assigned together, because a front end loads this file.
-  declare readonly schema: Schema | undefined;
-  /** Of a multipart form. */
-  declare readonly files: FileRules | undefined;
-  /** Of a multipart form. */
-  declare readonly limits: UploadLimits | undefined;
 
   /** @internal */
   constructor(
     readonly kind: K,
     /** The media type; for a page the names of its components, with commas between them. */
-    readonly type: string | undefined,
-    details: ContentDetails = {},
-  ) {
-    Object.assign(this, details);
-  }
+    readonly type?: string,
+    /** The schema of a form, of the data of each event, or of each JSON line. */
+    readonly schema?: Schema,
+    /** Of a multipart form. */
+    readonly files?: FileRules,
+    /** Of a multipart form. */
+    readonly limits?: UploadLimits,
+  ) {}
 }
 
 /** The bytes that a handler may return. */
@@ -74,14 +63,19 @@ export interface PageValue<C extends string = string> {
   readonly component: C;
 }
 
-/** An event whose data is JSON. A text is an event too where the data is a text. */
-export type EventOf<T> = ServerSentEvent<T> | (string extends T ? string : never);
+/**
+ * An event whose data is sent as JSON, a text too. One with a name has data. A text is an event too where the data is a text.
+ */
+export type EventOf<T> =
+  | (ServerSentEvent<T> & { readonly data: T })
+  | (ServerSentEvent<T> & { readonly event?: never })
+  | (string extends T ? string : never);
 
 /** An event as a client receives it. */
 export interface ReceivedEvent<T = unknown> {
   /** `message` for an event without a name. */
   readonly event: string;
-  /** JSON as its value; any other data as its text. */
+  /** The value of the JSON; of an endpoint without `responses` the text. */
   readonly data: T;
   /** The id of the last event that had one, for the header `Last-Event-ID` of a later call. */
   readonly id: string | undefined;
@@ -99,7 +93,7 @@ type FilesOfRule<R, V> = R extends { readonly several: true } ? readonly V[] : V
 export const content = {
   /** A form of the media type `application/x-www-form-urlencoded`. Its texts are converted as those of a query. */
   form: <S extends Schema>(schema: S) =>
-    new Content<"form", InferInput<S>, InferOutput<S>>("form", "application/x-www-form-urlencoded", { schema }),
+    new Content<"form", InferInput<S>, InferOutput<S>>("form", "application/x-www-form-urlencoded", schema),
   /**
    * A form with files. The schema sees the texts, which are converted as those of a query; `files` has the rules of the files by name. A
    * file without a rule is a 422. The server needs `Uploads` of `@stagecraft/framework/uploads`.
@@ -108,32 +102,36 @@ export const content = {
     new Content<"multipart", InferInput<S> & FilesOf<F, Blob>, InferOutput<S> & FilesOf<F, UploadedFile>>(
       "multipart",
       "multipart/form-data",
-      { schema, files, limits },
+      schema,
+      files,
+      limits,
     ),
   text: (type = "text/plain") => new Content<"text", string>("text", type),
   bytes: (type = "application/octet-stream"): Content<"bytes", Bytes, Uint8Array> =>
     new Content<"bytes", Bytes, Uint8Array>("bytes", type),
   /** A file of a response, whole or a range of it, as `storage.download` returns it: the statuses 206 and 304 need no declaration. */
   file: (type = "application/octet-stream") => new Content<"file", Bytes | undefined, Blob>("file", type),
-  /** Server-sent events. The schema is that of the data of each event. */
+  /** Server-sent events. The schema is that of the data of each event, which is sent as JSON: a text has quotes. */
   events: <S extends Schema>(schema: S) =>
     new Content<"events", AsyncIterable<EventOf<InferInput<S>>>, AsyncIterable<ReceivedEvent<Json<InferInput<S>>>>>(
       "events",
       "text/event-stream",
-      { schema },
+      schema,
     ),
   /**
    * One JSON text a line. The schema is that of a line. No media type for it is registered; clients also know `application/jsonl`.
    */
   jsonLines: <S extends Schema>(schema: S, type = "application/x-ndjson") =>
-    new Content<"json-lines", AsyncIterable<InferInput<S>>, AsyncIterable<Json<InferInput<S>>>>("json-lines", type, {
+    new Content<"json-lines", AsyncIterable<InferInput<S>>, AsyncIterable<Json<InferInput<S>>>>(
+      "json-lines",
+      type,
       schema,
-    }),
+    ),
   /** The status of a redirect, with `Location`. */
-  redirect: () => new Content<"redirect", RedirectValue, undefined>("redirect", undefined),
+  redirect: () => new Content<"redirect", RedirectValue, undefined>("redirect"),
   /** A page of the page protocol: of the component, or of one of several. */
   page: <const C extends string>(...components: readonly C[]) =>
     new Content<"page", PageValue<C>, undefined>("page", String(components)),
   /** A response without a body. */
-  none: () => new Content<"none", undefined>("none", undefined),
+  none: () => new Content<"none", undefined>("none"),
 } as const;

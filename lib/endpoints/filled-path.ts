@@ -5,7 +5,6 @@
  * @example
  * fillTemplate("/links/{id}", ["a b"]); // "/links/a%20b"
  */
-import type { PathParameter } from "./path.js";
 import { toCanonicalSegment } from "./percent-encoding.js";
 
 export const CAPTURE = /^\{(\*?)([A-Za-z_]\w*)\}$/;
@@ -49,7 +48,8 @@ export function joinPaths(prefix: string, path: string): string {
 export function fillCapture(isSegment: boolean, value: unknown, createError: (reason: string) => Error): string {
   if (value === undefined || value === null) throw createError("is missing");
   if (NO_PARAMETER.test(typeof value)) throw createError(`has the type ${typeof value}`);
-  const text = `${value as PathParameter}`;
+  // The other types have one text.
+  const text = `${value as bigint | boolean | number | string}`;
   if (text === "") throw createError("is empty");
   if (!isSegment && text.startsWith("/")) throw createError("starts with a slash");
   const dots = (isSegment ? [text] : text.split("/")).find((part) => part === "." || part === "..");

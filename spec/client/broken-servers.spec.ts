@@ -52,11 +52,17 @@ async function collect(stream: AsyncIterable<unknown>): Promise<readonly unknown
   return items;
 }
 
+async function readAll(call: Promise<AsyncIterable<unknown>>): Promise<readonly unknown[]> {
+  return collect(await call);
+}
+
 async function problemOf(call: Promise<unknown>): Promise<ClientProblem> {
   const error = await rejectionOf(call);
   expect(error).to.be.instanceOf(ClientProblem);
   return error as ClientProblem;
 }
+
+const toDate = (offset: number): string => new Date(Date.now() + offset).toUTCString();
 
 describe("the typed client of a server that breaks its contract", () => {
   let server: Listening<http.Server>;
@@ -171,11 +177,7 @@ describe("the typed client of a server that breaks its contract", () => {
     it(`ends a stream at a line that is not JSON: ${name}`, async () => {
       respond = send(body, type);
 
-      const problem = await problemOf(
-        connect()
-          [name]()
-          .then((stream) => collect(stream)),
-      );
+      const problem = await problemOf(readAll(connect()[name]()));
 
       expect(problem.message).to.equal(`GET /${name} sent a line that is not JSON`);
     });
@@ -183,13 +185,16 @@ describe("the typed client of a server that breaks its contract", () => {
 
   it("finds the ends of lines in whatever chunks they arrive", async () => {
     const bytes = Buffer.from('event: ä\r\ndata: {"id":\r\ndata: 1}\r\rdata: {"id":2}\n\r\ndata: {"id":3}\r\n\r\n');
-    respond = async (response) => {
-      response.writeHead(200, { "content-type": "text/event-stream" });
-      for (const byte of bytes) await new Promise((resolve) => response.write(Uint8Array.of(byte), resolve));
-      response.end();
-    };
+    const body = new ReadableStream({
+      start: (controller) => {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    const response = new Response(body, { headers: { "content-type": "text/event-stream" } });
+    const api = client(links, { origin: "", fetch: () => Promise.resolve(response) });
 
-    const events = await collect(await connect().events());
+    const events = await collect(await api.events());
 
     expect(events).to.deep.equal([
       { event: "ä", data: { id: 1 }, id: undefined },
@@ -233,16 +238,15 @@ describe("the typed client of a server that breaks its contract", () => {
     expect(requests).to.equal(1);
   });
 
-  const date = (offset: number): string => new Date(Date.now() + offset).toUTCString();
   for (const [what, after, attempts] of [
     ["zero", "0", 3],
-    ["a date in the past", date(-60_000), 3],
+    ["a date in the past", toDate(-60_000), 3],
     ["negative", "-1", 1],
     ["a fraction", "1.5", 1],
     ["hexadecimal", "0x0", 1],
     ["empty", "", 1],
     ["huge", "99999999999999999999999", 1],
-    ["a date in an hour", date(3_600_000), 1],
+    ["a date in an hour", toDate(3_600_000), 1],
     ["no date of a calendar", "Thu, 99 Foo 2026 99:99:99 GMT", 1],
   ] as const) {
     it(`sends a call ${attempts === 1 ? "once" : "three times"} where Retry-After is ${what}`, async () => {
