@@ -44,6 +44,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./session/db": { loads: ["kysely"] },
   "./idempotency": { loads: ["koa", "@koa/router"] },
   "./idempotency/db": { loads: ["kysely"] },
+  // It works on a cache that the application has created, and loads no driver.
+  "./idempotency/redis": NOTHING,
   "./cache": NOTHING,
   // Schedules load croner when the first one is created.
   "./jobs": NOTHING,

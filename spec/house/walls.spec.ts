@@ -96,6 +96,8 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   "mail/smtp": ["runtime", "errors", "tracing", "mail"],
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
   "idempotency/db": ["errors", "tracing", "lifecycle", "idempotency", "db"],
+  // Of the cache the one whose connection it uses.
+  "idempotency/redis": ["runtime", "errors", "tracing", "lifecycle", "idempotency", "cache"],
   idempotency: ["runtime", "errors", "endpoints", "tracing", "http", "lifecycle", "contracts"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],

@@ -9,6 +9,7 @@ export * as openapi from "@stagecraft/framework/openapi";
 export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";
 export * as idempotency from "@stagecraft/framework/idempotency";
+export * as idempotencyRedis from "@stagecraft/framework/idempotency/redis";
 export * as storage from "@stagecraft/framework/storage";
 export * as storageFs from "@stagecraft/framework/storage/fs";
 export * as tracing from "@stagecraft/framework/observe/tracing";
