@@ -21,6 +21,7 @@ import { pickRouteOptions } from "./route-options.js";
 /** The types of an entry that its table reads. */
 export interface TableEntry extends AnyEndpoint {
   readonly "~options": unknown;
+  readonly "~added": unknown;
 }
 
 type TableEntries = Readonly<Record<string, TableEntry>>;
@@ -103,11 +104,19 @@ function joinEntry({ name: table, start, guards }: TableStart, key: string, entr
   if (!isEndpoint(entry))
     throw createRoutesError(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
-  const options = { name, pages: entry.pages, ...pickRouteOptions(entry) };
-  return createEndpoint(entry.method, joinPaths(start, entry.path), options, {
-    contract: withGuards(entry.contract, guards),
-    alsoPost: entry.alsoPost,
-  });
+  return copyEntry(entry, joinPaths(start, entry.path), name, withGuards(entry.contract, guards));
+}
+
+/** Returns an endpoint with the options of another one. @internal */
+export function copyEntry(
+  entry: AnyEndpoint,
+  path: string,
+  name: string | undefined,
+  contract: Contract | undefined,
+): AnyEndpoint {
+  const { method, pages, alsoPost } = entry;
+  const options = { ...(name !== undefined && { name }), pages, ...pickRouteOptions(entry) };
+  return createEndpoint(method, path, options, { contract, alsoPost });
 }
 
 /** The contract of an entry with the guards of its table before those of the entry. @internal */

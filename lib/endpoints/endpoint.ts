@@ -66,6 +66,7 @@ export interface Endpoint<P extends string = string, O = unknown, A = unknown> e
   // The members below exist in types only. The compiler computes each where it is read.
   /** Not inferred from the type that a table expects. */
   readonly "~options": NoInfer<O>;
+  readonly "~added": NoInfer<A>;
   readonly "~context": Context<
     Names<P>,
     ParamsOf<P, O>,

@@ -69,6 +69,14 @@ export type FitsTable<C extends AnyClass, T extends object> = T extends Resource
     : never
   : unknown;
 
+/** The same for several tables. */
+export type FitsTables<C extends AnyClass, Tables extends readonly object[]> = Tables extends readonly [
+  infer T extends object,
+  ...infer Rest extends readonly object[],
+]
+  ? FitsTable<C, T> & FitsTables<C, Rest>
+  : unknown;
+
 /** Lets the compiler tell a resource from a table. It exists in types only: no value has it. */
 declare const resourceMark: unique symbol;
 

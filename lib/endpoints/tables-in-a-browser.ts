@@ -8,6 +8,9 @@ import { fillTemplate, joinPaths } from "./filled-path.js";
 import type { GuardOptions } from "./guard.js";
 import type * as guards from "./guard.js";
 import type { Method } from "./method.js";
+import type { PrefixOptions } from "./prefix.js";
+import type * as prefixes from "./prefix.js";
+import { toPrefixedName } from "./prefixed-name.js";
 import { ACTIONS } from "./resource-actions.js";
 import type * as resources from "./resource.js";
 import type * as schemas from "../runtime/standard-schema.js";
@@ -69,6 +72,14 @@ function createTable(table: string, prefix: string, entries: Readonly<Record<str
 }
 
 export const routes = createTable as unknown as typeof endpointTable.routes;
+
+export const prefix = ((path: string, table: Readonly<Record<string, BrowserEndpoint>>, options: PrefixOptions = {}) =>
+  Object.fromEntries(
+    Object.entries(table).map(([key, { method, path: end, name = "", contract }]) => [
+      key,
+      createEndpoint(method, joinPaths(path, end), toPrefixedName(path, options.name, name), contract),
+    ]),
+  )) as unknown as typeof prefixes.prefix;
 
 export const resource = ((
   name: string,

@@ -157,6 +157,7 @@ export {
   type PlainMiddlewareClass,
 } from "../routing/middleware.js";
 export type { Names as PathNames, PathParameter, UrlArguments } from "../endpoints/path.js";
+export { prefix, type PrefixedTable, type PrefixOptions } from "../endpoints/prefix.js";
 export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";
 export { Route, type RouteDescriptor } from "../routing/route.js";
 export { RouteGroup, type HandlersOf } from "../routing/route-group.js";

@@ -11,6 +11,7 @@ export {
   Options,
   Patch,
   Post,
+  prefix,
   Put,
   Query,
   resource,

@@ -20,6 +20,7 @@ export {
 export type { Method as HttpMethod } from "../endpoints/method.js";
 export type { RouteOptions } from "../endpoints/route-options.js";
 export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
+export { prefix, type PrefixedTable, type PrefixOptions } from "../endpoints/prefix.js";
 export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";
 export {
   content,

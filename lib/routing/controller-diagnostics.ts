@@ -17,12 +17,37 @@ export function diagnoseController(controller: AnyClass, methods: readonly Handl
   const source = findControllerSource(controller);
   if (source === undefined) return [describeMissing(controller)];
   if ("unknown" in source) return [describeUnknownSource(controller, source.unknown)];
-  const table = "table" in source ? source.table : undefined;
-  const tableDiagnostics =
-    table === undefined ? [] : [...table.diagnostics, ...diagnoseEntries(controller, table, methods)];
+  const tables = "tables" in source ? source.tables : [];
+  const tableDiagnostics = tables.flatMap((table) => [
+    ...table.diagnostics,
+    ...diagnoseEntries(controller, table, methods),
+  ]);
   const prefixDiagnostics =
     "prefix" in source && source.prefix.includes("{") ? [describeCapturingPrefix(controller, source.prefix)] : [];
-  return [...tableDiagnostics, ...prefixDiagnostics, ...findForeignEndpoints(controller, source)];
+  return [
+    ...tableDiagnostics,
+    ...prefixDiagnostics,
+    ...findForeignEndpoints(controller, source),
+    ...findReplacedMethods(controller, source, methods),
+  ];
+}
+
+/** Finds methods whose entry is handled by another method in each of the tables, because that one is decorated with the prefixed entry. */
+function findReplacedMethods(
+  controller: AnyClass,
+  source: ControllerSource,
+  methods: readonly HandlerMethod[],
+): readonly Diagnostic[] {
+  const handling = new Set(methods.map(({ key }) => key));
+  const unused = getDecoratedMethods(controller).filter(
+    ({ endpoint, key }) => belongs(endpoint, source) && !handling.has(key),
+  );
+  return unused.map(({ endpoint, key }) => ({
+    code: "E_ENDPOINT_UNROUTED",
+    what: `${controller.name}.${String(key)} handles no route: other methods are decorated with the entries that "prefix" has made of ${formatRoute(endpoint)}`,
+    where: `${controller.name}.${String(key)}`,
+    fix: "remove the method, or give its table to the controller too",
+  }));
 }
 
 /**
@@ -121,7 +146,7 @@ function findForeignEndpoints(controller: AnyClass, source: ControllerSource): D
       const fix = "make it an entry of the table, or move the method to a controller with a prefix";
       return { code: "E_ENDPOINT_FOREIGN", what: `${title} is not an entry of the controller's table`, where, fix };
     }
-    if ("table" in source && source.table.name === table.name)
+    if ("tables" in source && source.tables.some(({ name }) => name === table.name))
       return {
         code: "E_ENDPOINT_FOREIGN",
         what: `${title} is an entry of a second table "${table.name}"`,

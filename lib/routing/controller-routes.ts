@@ -52,7 +52,7 @@ export class ControllerPlan {
     const source = findControllerSource(this.controller);
     const prefix = source !== undefined && "prefix" in source ? source.prefix : "";
     const routes = this.methods.map((method) => this.route(method, getInstance));
-    const warnings = source !== undefined && "table" in source ? source.table.warnings : [];
+    const warnings = source !== undefined && "tables" in source ? source.tables.flatMap((table) => table.warnings) : [];
     return new RouteGroup(prefix, routes).middleware(...getClassMiddleware(this.controller)).setWarnings(warnings);
   }
 
