@@ -85,8 +85,9 @@ export function describeRoute(module: string, route: Route): GraphRoute {
   const guards = (contract?.guards ?? []).map(formatGuard);
   const middleware = route.around.map(getMiddlewareName);
   const params = route.path.names;
+  const { sunset, ...options } = pickRouteOptions(route.descriptor);
   return {
-    ...pickRouteOptions(route.descriptor),
+    ...options,
     guards,
     handler,
     method,
@@ -96,6 +97,7 @@ export function describeRoute(module: string, route: Route): GraphRoute {
     pages,
     params,
     path,
+    ...(sunset !== undefined && { sunset }),
   };
 }
 

@@ -26,7 +26,7 @@ import {
 } from "../routing/middleware.js";
 import { findForeignPatterns, findGraphCollisions, findHealthCollisions } from "../routing/route-diagnostics.js";
 import type { TableRow } from "../routing/route-table.js";
-import { listAcceptedQueries } from "../routing/query-routes.js";
+import { listAcceptedQueries } from "../routing/route-headers.js";
 import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
 import type { ContractSettings } from "../contracts/contract-plan.js";

@@ -97,7 +97,7 @@ export {
   type QueryEndpoint,
 } from "../endpoints/endpoint.js";
 export type { Method as HttpMethod } from "../endpoints/method.js";
-export type { RouteOptions } from "../endpoints/route-options.js";
+export type { RouteDate, RouteOptions } from "../endpoints/route-options.js";
 export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
 export {
   content,

@@ -18,7 +18,7 @@ export {
   type QueryEndpoint,
 } from "../endpoints/endpoint.js";
 export type { Method as HttpMethod } from "../endpoints/method.js";
-export type { RouteOptions } from "../endpoints/route-options.js";
+export type { RouteDate, RouteOptions } from "../endpoints/route-options.js";
 export { routes, type EndpointTable, type TableEntry, type TableOptions } from "../endpoints/endpoint-table.js";
 export { prefix, type PrefixedTable, type PrefixOptions } from "../endpoints/prefix.js";
 export { resource, type Resource, type ResourceAction, type ResourceOptions } from "../endpoints/resource.js";

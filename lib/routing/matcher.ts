@@ -46,6 +46,8 @@ export class BoundRoute {
     readonly run: Run,
     /** The media types of QUERY at the template. */
     readonly acceptQuery?: string,
+    /** Metrics count its requests. */
+    readonly isDeprecated = false,
   ) {
     this.captures = listCaptures(path.segments);
   }

@@ -13,7 +13,7 @@ import type { ReadyContract } from "../contracts/contract-plan.js";
 import { runGuarded } from "../contracts/guarded-run.js";
 import type { Handler } from "../endpoints/handler.js";
 import { BoundRoute, Matcher, type MethodMismatch } from "./matcher.js";
-import { ACCEPT_QUERY, requireContentType, withQueryHeaders } from "./query-routes.js";
+import { ACCEPT_QUERY, withRouteHeaders } from "./route-headers.js";
 import type { Route } from "./route.js";
 
 /** Runs for a request without a route; calls `fallback` if it has no response. */
@@ -55,7 +55,18 @@ export function bindRoute(
   const composed = middleware.length === 0 ? run : compose(middleware, run);
   const inner = method === "QUERY" ? requireContentType(composed) : composed;
   const guarded = contract === undefined ? inner : runGuarded(contract.guards, inner);
-  return new BoundRoute(method, path, withQueryHeaders(guarded, method, acceptQuery), acceptQuery);
+  const { descriptor } = route;
+  const isDeprecated = descriptor.deprecated !== undefined || descriptor.sunset !== undefined;
+  return new BoundRoute(method, path, withRouteHeaders(guarded, descriptor, acceptQuery), acceptQuery, isDeprecated);
+}
+
+/** A body whose media type is not known is no query (RFC 10008 section 2). */
+function requireContentType(run: Run): Run {
+  return (ctx) => {
+    if ((ctx.incoming.headers["content-type"] ?? "") === "")
+      throw new BadRequestError("A QUERY request needs a Content-Type.");
+    return run(ctx);
+  };
 }
 
 function createRun(handler: Handler): Run {

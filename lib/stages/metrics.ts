@@ -12,7 +12,12 @@ import { valueText } from "../errors/value-text.js";
 import type { Context } from "../http/request/context.js";
 import { StageLayer, type Run } from "../http/middleware.js";
 import type { Labels } from "../observe/metrics/labels.js";
-import { HTTP_REQUEST_DURATION, HTTP_REQUESTS_TOTAL, Metrics } from "../observe/metrics/metrics.js";
+import {
+  HTTP_DEPRECATED_REQUESTS,
+  HTTP_REQUEST_DURATION,
+  HTTP_REQUESTS_TOTAL,
+  Metrics,
+} from "../observe/metrics/metrics.js";
 import { MetricsError } from "../observe/errors.js";
 import { Observation } from "../observe/request-observation.js";
 import type { Observer, ValueSeries } from "../observe/metrics/series.js";
@@ -76,6 +81,14 @@ export class MetricsLayer extends StageLayer {
     const total = totals.get(status) ?? this.createTotal(totals, status, { method, ...createRouteLabel(route) });
     total.value += 1;
     duration.observe(seconds);
+    if (ctx.matchedRoute?.isDeprecated === true) this.countDeprecated(method, ctx.matchedRoute.path.template);
+  }
+
+  /** Without such a route the registry has no such counter. A layer of one route would count a second time. */
+  private countDeprecated(method: string, route: string): void {
+    if (this.template !== undefined) return;
+    this.metrics.describeCounter(HTTP_DEPRECATED_REQUESTS, "Requests to routes that are deprecated or have a sunset.");
+    this.metrics.increment(HTTP_DEPRECATED_REQUESTS, { method, route });
   }
 
   private getRoute({ matchedRoute }: Context): string | undefined {

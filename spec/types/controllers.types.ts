@@ -6,6 +6,7 @@ import { Delete, Get, Post } from "../../lib/endpoints/endpoint.js";
 import { routes } from "../../lib/endpoints/endpoint-table.js";
 import { Middleware, middleware } from "../../lib/routing/middleware.js";
 import { redirect } from "../../lib/stages/redirects/redirect.js";
+import { prefix } from "../../lib/endpoints/prefix.js";
 import { resource } from "../../lib/endpoints/resource.js";
 import { Route } from "../../lib/routing/route.js";
 import { RouteGroup } from "../../lib/routing/route-group.js";
@@ -103,6 +104,54 @@ export class TwoArguments {
     return ctx.params.id + id;
   }
 }
+
+// --- tables below a prefix -----------------------------------------------------------------------------------------------
+
+const v1 = prefix("/v1/{account}", links);
+const v1Photos = prefix("/v1/{account}", photos);
+
+export const v1Path: "/v1/{account}/teams/{team}/photos/{id}" = v1Photos.show.path;
+v1Photos.show.url("ada", "red", 7);
+// @ts-expect-error the capture of the prefix is missing
+v1Photos.show.url("red", 7);
+// @ts-expect-error left out by "only"
+v1Photos.edit.url("ada", "red", 7);
+// @ts-expect-error a table of no endpoints has no entries
+prefix("/v1", { index: 7 }).index.url();
+// @ts-expect-error only an endpoint of QUERY handles POST too
+Get("/a").orPost();
+
+@Controller(photos, v1Photos)
+export class BothPhotos {
+  index({ params }: Context<"team">) {
+    return params.team;
+  }
+  show({ params }: Context<"team" | "id">) {
+    return params.team + params.id;
+  }
+}
+
+// @ts-expect-error show() asks for {account}, which the first table lacks
+@Controller(photos, v1Photos)
+export class WrongFirst {
+  index() {}
+  show({ params }: Context<"account">) {
+    return params.account;
+  }
+}
+
+// @ts-expect-error show() asks for {account}, which the last table lacks
+@Controller(v1Photos, v1, photos)
+export class WrongLast {
+  index() {}
+  show({ params }: Context<"account">) {
+    return params.account;
+  }
+}
+
+// @ts-expect-error a prefix beside a table
+@Controller(photos, "/v1")
+export class TableAndPrefix {}
 
 // --- prefixes ------------------------------------------------------------------------------------------------------------
 

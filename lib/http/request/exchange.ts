@@ -23,6 +23,7 @@ export interface ClientGoneListener {
 export interface MatchedRoute {
   readonly method: string;
   readonly path: { readonly template: string };
+  readonly isDeprecated: boolean;
 }
 
 /** Reads the multipart forms of an application. */

@@ -32,6 +32,8 @@ export const DEFAULT_BUCKETS: readonly number[] = Object.freeze([
 export const HTTP_REQUESTS_TOTAL = "http_requests_total";
 /** Histogram in seconds, with the labels `method` and, if the layer has route labels, `route`. */
 export const HTTP_REQUEST_DURATION = "http_request_duration_seconds";
+/** Counter with the labels `method` and `route`, for routes that are deprecated or have a sunset. */
+export const HTTP_DEPRECATED_REQUESTS = "http_deprecated_requests_total";
 export const PROMETHEUS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const DEFAULT_MAX_SERIES = 10_000;
