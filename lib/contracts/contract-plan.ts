@@ -161,8 +161,10 @@ export class ContractPlan {
     const part = this.compileText(headers, "headers");
     if (part === undefined || headers === undefined) return undefined;
     const schema = readJsonSchema(headers, "input");
-    const names = schema instanceof NoJsonSchema ? undefined : Object.keys(schema.properties ?? {});
-    const upper = names?.find((name) => name !== name.toLowerCase());
+    const { properties, additionalProperties: others = false } = schema instanceof NoJsonSchema ? {} : schema;
+    // A record, and a schema whose members stand in its alternatives, may take any header.
+    const names = properties === undefined || others !== false ? undefined : Object.keys(properties);
+    const upper = Object.keys(properties ?? {}).find((name) => name !== name.toLowerCase());
     if (upper !== undefined)
       this.refuse(
         "headers",
