@@ -2,12 +2,14 @@
 import { Clock, provide } from "@stagecraft/framework";
 import { expectProblem, FakeClock, testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
+import { build } from "esbuild";
 import { linksApplication } from "../../samples/links/application.js";
 import { LinkStore } from "../../samples/links/link-store.js";
 import { home, links, logos, ranking, visit } from "../../samples/links/links.routes.js";
 import { guide } from "../../samples/links/overview/guide.controller.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { pageIn } from "../support/page-visit.js";
+import { ROOT } from "../support/sources.js";
 import { until } from "../support/until.js";
 
 const KEY = "the-key-of-the-spec";
@@ -47,6 +49,22 @@ describe("the contracts of samples/links", function () {
       "admin.open": "admin-key",
       metrics: "insider",
     });
+  });
+
+  it("are for a front end too, and so are the guards", async () => {
+    const files = ["links.routes", "admin/desk.routes", "admin/admin.routes", "accounts/guards"];
+    const contents = files.map((file) => `export * from "./samples/links/${file}.js";`).join("");
+
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: ROOT, loader: "ts" },
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      write: false,
+      logLevel: "silent",
+    });
+
+    expect(outputFiles[0]?.text).to.include("/api/most-visited/live");
   });
 
   it("are without a warning of the start", async () => {
