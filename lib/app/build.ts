@@ -76,6 +76,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   const unreadable = uploadReader === undefined ? checked.routeCollection.checkUploads() : [];
   throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS), ...unreadable]);
 
+  plan.apiDocs?.nameAfter(config.name);
   const clock = container.get(Clock);
   const events = prepareEvents(container, checked);
   prepareSubsystems(subsystems, clock, container);

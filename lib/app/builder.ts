@@ -1,6 +1,5 @@
 /**
- * Builds an application: one method for each setting and each stage, in any order. Only the calls of `.layer()` keep their order; the
- * order of the stages is fixed.
+ * Builds an application: one method for each setting and each stage, in any order. Only the calls of `.layer()` keep theirs.
  *
  * @example
  * await Application.create(ShopModule).requestId().accessLog().metrics().build().run();
@@ -39,12 +38,13 @@ import type { PageContractRegistry } from "../stages/pages/contract-registry.js"
 import type { Pages } from "../stages/pages/pages.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import type { StaticFilesOptions } from "../stages/static-files/options.js";
+import type { ApiDocsOptions } from "../openapi/api-docs.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
 import { createLayerFromFactory, checkInstance, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
-import { addCsrf, addDevProxy, addPages } from "./front-end.js";
+import { addApiDocs, addCsrf, addDevProxy, addPages } from "./front-end.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
@@ -61,7 +61,7 @@ export class ApplicationBuilder {
     this.plan = new Plan(root, koa);
   }
 
-  /** Adds routes that are defined without decorators to the routes of the modules. */
+  /** Adds routes that are defined without decorators. */
   routes(routes: Routes): this {
     this.plan.addRoutes(routes);
     return this;
@@ -112,10 +112,7 @@ export class ApplicationBuilder {
     return this;
   }
 
-  /**
-   * The proxies whose `X-Forwarded-*` headers are trusted: addresses and CIDR blocks, separated by commas or spaces, or a set such as
-   * `AddressBlocks.private`.
-   */
+  /** The proxies whose `X-Forwarded-*` headers are trusted: addresses and CIDR blocks, or a set such as `AddressBlocks.private`. */
   trustedProxies(list: string | AddressBlocks): this {
     this.change(".trustedProxies(list)").trustedProxies = list;
     return this;
@@ -155,6 +152,12 @@ export class ApplicationBuilder {
   uagEndpoint(path?: string): this {
     this.plan.addStage("uagEndpoint", ".uagEndpoint(…)", () => new UagEndpointLayer(path));
     this.plan.uagPath = path ?? UAG_PATH;
+    return this;
+  }
+
+  /** Serves the OpenAPI document of the contracts at `/openapi.json`, and a page of it at `/docs`: routes behind all stages. */
+  apiDocs(options?: ApiDocsOptions): this {
+    addApiDocs(this.plan, options);
     return this;
   }
 

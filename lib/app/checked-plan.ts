@@ -55,6 +55,10 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
     ...settings.diagnostics,
     ...inspected.diagnostics,
     ...routeCollection.check(settings.healthPaths, plan.uagPath),
+    ...(plan.apiDocs?.describe(
+      routeCollection.all.descriptors(),
+      plan.stages.some(({ slot }) => slot === "csrf"),
+    ) ?? []),
     ...diagnostics,
     ...limits.diagnostics(),
   ];

@@ -1,6 +1,6 @@
 /**
  * The stages of a front end, as the builder plans them: its pages, the CSRF check of its forms, and the proxy to its development server. The
- * proxy uses the base path of the pages.
+ * proxy uses the base path of the pages. Also the routes of the API documents.
  */
 import { describeToken } from "../di/token.js";
 import { profile } from "../runtime/profile.js";
@@ -9,8 +9,10 @@ import { DevProxyLayer, readDevProxyState, type DevProxyOptions } from "../stage
 import { tunnelUpgrades } from "../stages/dev-proxy/upgrades.js";
 import type { Pages } from "../stages/pages/pages.js";
 import { AppConfig } from "./config.js";
+import { ApiDocs, type ApiDocsOptions } from "../openapi/api-docs.js";
 import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
-import { createLayerFromFactory, type Plan, type StagePlan } from "./plan.js";
+import { toDiagnostic } from "./check-settings.js";
+import { createLayerFromFactory, describeRepeatedStage, type Plan, type StagePlan } from "./plan.js";
 
 export function addPages(plan: Plan, pages: Pages): void {
   plan.addStage(
@@ -51,4 +53,20 @@ export function addCsrf(plan: Plan, config: CsrfConfig): void {
     return createLayerFromFactory("csrf", "CsrfConfig", config, site);
   };
   plan.addStage("csrf", ".csrf(…)", make, AppConfig, Routes);
+}
+
+export function addApiDocs(plan: Plan, options: ApiDocsOptions | undefined): void {
+  const call = ".apiDocs(…)";
+  plan.calls.push(call);
+  if (plan.apiDocs !== undefined) plan.diagnostics.push(describeRepeatedStage(call));
+  else planApiDocs(plan, call, options);
+}
+
+function planApiDocs(plan: Plan, call: string, options: ApiDocsOptions | undefined): void {
+  try {
+    plan.apiDocs = new ApiDocs(options);
+    plan.routes.push(plan.apiDocs.routes);
+  } catch (error) {
+    plan.diagnostics.push(toDiagnostic(error, call, 'give no argument, or { path: "/openapi.json", page: "/docs" }'));
+  }
 }

@@ -28,6 +28,7 @@ import {
   type MiddlewareInput,
 } from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
+import type { ApiDocs } from "../openapi/api-docs.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { AppConfig } from "./config.js";
 
@@ -71,6 +72,7 @@ export class Plan {
   stripResponses = false;
   lifecycle: LifecycleOptions = {};
   errorMapping: ErrorMapping | undefined;
+  apiDocs: ApiDocs | undefined;
   pages: Pages | undefined;
   devProxy: DevProxyState = "off";
   pageContracts: PageContractRegistry | undefined;
@@ -175,7 +177,7 @@ function isOptions(given: unknown): given is object {
   return typeof given === "object" && given !== null && !Array.isArray(given);
 }
 
-function describeRepeatedStage(call: string): Diagnostic {
+export function describeRepeatedStage(call: string): Diagnostic {
   return {
     code: "E_STAGE_TWICE",
     what: `${call} was called twice`,

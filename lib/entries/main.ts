@@ -182,6 +182,9 @@ export { StaticFiles } from "../stages/static-files/static-files.js";
 export { TimeoutLayer, type TimeoutOptions } from "../stages/timeout.js";
 export { UagEndpointLayer } from "../stages/uag-endpoint.js";
 
+export type { ApiDocsOptions } from "../openapi/api-docs.js";
+export type { JsonObject, OpenApiInfo, OpenApiOptions, OperationText } from "../openapi/document.js";
+
 export type { StageRow } from "../pipeline/pipeline.js";
 export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table.js";
 

@@ -1,3 +1,4 @@
 /** The entry point `@stagecraft/framework/openapi`: the OpenAPI document of an application. */
+export type { ApiDocsOptions } from "../openapi/api-docs.js";
 export { createOpenApi, type RouteSource } from "../openapi/open-api.js";
 export type { JsonObject, OpenApiDocument, OpenApiInfo, OpenApiOptions, OperationText } from "../openapi/document.js";

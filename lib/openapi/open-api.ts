@@ -19,7 +19,8 @@ import { SecuritySchemes } from "./security-schemes.js";
 import { SharedResponses } from "./shared-responses.js";
 
 /** An application, or its routes. */
-export type RouteSource = Routes | { routes(): Routes };
+export type RouteSource =
+  Routes | { routes(): Routes; pipeline(): readonly { readonly slot: string; readonly on: boolean }[] };
 
 export const OPEN_API_OPTIONS: OptionNames<OpenApiOptions> = {
   info: true,
@@ -42,8 +43,10 @@ const ANY_METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"];
  */
 export function createOpenApi(source: RouteSource, options: OpenApiOptions = {}): OpenApiDocument {
   checkOptionNames(options, OPEN_API_OPTIONS, "createOpenApi");
-  const routes = source instanceof Routes ? source : source.routes();
-  const { document, diagnostics } = describeRoutes(routes.descriptors(), options);
+  const isCollection = source instanceof Routes;
+  const routes = isCollection ? source : source.routes();
+  const checksCsrf = !isCollection && source.pipeline().some(({ slot, on }) => slot === "csrf" && on);
+  const { document, diagnostics } = describeRoutes(routes.descriptors(), options, checksCsrf);
   if (diagnostics.length > 0) throw new StartupError(diagnostics, { head: "the API document cannot be created" });
   return document;
 }
@@ -52,6 +55,7 @@ export function createOpenApi(source: RouteSource, options: OpenApiOptions = {})
 export function describeRoutes(
   descriptors: readonly RouteDescriptor[],
   options: OpenApiOptions,
+  checksCsrf: boolean,
 ): { readonly document: OpenApiDocument; readonly diagnostics: readonly Diagnostic[] } {
   const components = new ComponentSchemas();
   const responses = new SharedResponses(components, options.problem);
@@ -60,8 +64,9 @@ export function describeRoutes(
     responses,
     security: new SecuritySchemes(options.securitySchemes),
     options,
+    checksCsrf,
   };
-  const operations = listOperations(descriptors.filter(options.include ?? isPublic));
+  const operations = listOperations(descriptors.filter(options.include ?? isPublic).filter(hasPath));
   const paths = describePaths(operations, parts);
   const document: OpenApiDocument = {
     openapi: options.version === "3.2" ? "3.2.0" : "3.1.1",
@@ -75,6 +80,11 @@ export function describeRoutes(
     document,
     diagnostics: [...components.diagnostics, ...parts.security.diagnostics, ...findUnknownTexts(document, options)],
   };
+}
+
+/** A path that is no template is a fault of the routes. */
+function hasPath({ path }: RouteDescriptor): boolean {
+  return Path.read(path) instanceof Path;
 }
 
 function isPublic({ contract, name }: RouteDescriptor): boolean {
@@ -119,7 +129,8 @@ function toOperation(
 ): OperationRoute {
   const { contract, bearer = false } = descriptor;
   const isDeprecated = [descriptor, contract].some((each) => Boolean(Reflect.get(Object(each), "deprecated")));
-  return { ...place, method, contract, bearer, isDeprecated, title: formatRoute(descriptor) };
+  const isCsrfExempt = descriptor.csrf === "exempt";
+  return { ...place, method, contract, bearer, isCsrfExempt, isDeprecated, title: formatRoute(descriptor) };
 }
 
 function describePaths(

@@ -18,6 +18,7 @@ export interface OperationRoute {
   readonly documentPath: DocumentPath;
   readonly contract: Contract | undefined;
   readonly bearer: boolean;
+  readonly isCsrfExempt: boolean;
   readonly isDeprecated: boolean;
 }
 
@@ -27,6 +28,8 @@ export interface SharedParts {
   readonly responses: SharedResponses;
   readonly security: SecuritySchemes;
   readonly options: OpenApiOptions;
+  /** The CSRF stage is on. */
+  readonly checksCsrf: boolean;
 }
 
 export function describeOperation(route: OperationRoute, parts: SharedParts): JsonObject {
@@ -46,9 +49,23 @@ export function describeOperation(route: OperationRoute, parts: SharedParts): Js
     ...(isDeprecated && { deprecated: true }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: describeBody(body, { ...context, place: place("body") }) }),
-    responses: describeResponses({ contract, place, isDeclared }, context, parts.responses),
+    responses: describeResponses(
+      { contract, place, isDeclared, refusals: listCsrfRefusals(route, parts) },
+      context,
+      parts.responses,
+    ),
     security: parts.security.require({ guards, bearer, title }),
   };
+}
+
+const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "QUERY", "TRACE"]);
+
+function listCsrfRefusals(
+  { method, bearer, isCsrfExempt }: OperationRoute,
+  { checksCsrf }: SharedParts,
+): readonly number[] {
+  if (!checksCsrf || isCsrfExempt || SAFE.has(method)) return [];
+  return [bearer ? 401 : 403];
 }
 
 const NO_CONTRACT: Contract = { guards: [] };

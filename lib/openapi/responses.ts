@@ -17,16 +17,18 @@ export interface ResponseSource {
   readonly place: (part: string) => SchemaPlace;
   /** Without schemas the response may have any content. */
   readonly isDeclared: boolean;
+  /** The statuses of the stages for this route alone. */
+  readonly refusals: readonly number[];
 }
 
 export function describeResponses(
-  { contract, place, isDeclared }: ResponseSource,
+  { contract, place, isDeclared, refusals }: ResponseSource,
   context: Omit<ContentContext, "place">,
   shared: SharedResponses,
 ): Readonly<Record<string, JsonObject>> {
   const { responses = {}, guards = [] } = contract;
   const described = new Map<number, JsonObject>();
-  for (const status of listUndeclared(contract)) described.set(status, shared.reference(status));
+  for (const status of [...listUndeclared(contract), ...refusals]) described.set(status, shared.reference(status));
   for (const { definition } of guards)
     for (const status of definition.refusals) described.set(status, shared.reference(status));
   if (!isDeclared)

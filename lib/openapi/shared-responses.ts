@@ -49,7 +49,7 @@ export class SharedResponses {
   reference(status: number): JsonObject {
     const title = STATUS_CODES[status] ?? `Status ${status}`;
     const name = title.replace(/[^A-Za-z]/g, "");
-    if (!this.responses.has(name)) this.responses.set(name, this.describe(status, title));
+    if (!this.responses.has(name)) this.responses.set(name, this.describe(status));
     return { $ref: `#/components/responses/${name}` };
   }
 
@@ -57,10 +57,10 @@ export class SharedResponses {
     return sortMembers(this.responses);
   }
 
-  private describe(status: number, title: string): JsonObject {
+  private describe(status: number): JsonObject {
     const headers = listHeaders(status);
     return {
-      description: new Problem(status).title === title ? title : `${title}: ${new Problem(status).title}`,
+      description: new Problem(status).title,
       ...(headers !== undefined && { headers }),
       content: this.describeContent(status),
     };

@@ -28,9 +28,9 @@ const ROW = [
   "observe",
   "contracts",
   "routing",
-  "openapi",
   "events",
   "stages",
+  "openapi",
   "app",
 ];
 
@@ -49,15 +49,16 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // Of di only the list of decorated classes, of lifecycle the type of the subsystems of a store.
   contracts: ["runtime", "errors", "endpoints", "http", "di", "lifecycle"],
   routing: ["runtime", "errors", "endpoints", "http", "di", "contracts"],
-  openapi: ["runtime", "errors", "endpoints", "contracts", "routing"],
   // Of http only the interface of schemas, of endpoints only the class chain of a decorated method.
   events: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle"],
   // Of the features only the port of the cache, for quotas that several processes share.
   stages: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "observe", "routing", "cache"],
+  // Of stages only the escaping of texts in a document.
+  openapi: ["runtime", "errors", "endpoints", "http", "contracts", "routing", "stages"],
   pipeline: ["tracing", "http"],
   server: ["runtime", "errors", "tracing", "http"],
   // Of the features only the type of the cache.
-  app: [...ROW.slice(0, -1).filter((room) => room !== "openapi"), "pipeline", "server", "cache"],
+  app: [...ROW.slice(0, -1), "pipeline", "server", "cache"],
 };
 
 const DI_NEEDS_OF_HTTP = "lib/http/middleware.ts";
@@ -127,6 +128,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "jobs/bullmq": ["bullmq", "ioredis"],
   "mail/smtp": ["nodemailer"],
   uploads: ["busboy"],
+  openapi: ["swagger-ui-dist"],
   "observe/otel": ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"],
 };
 

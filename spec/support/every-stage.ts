@@ -114,6 +114,7 @@ export class EveryStage {
     trustedProxies: (builder) => builder.trustedProxies("127.0.0.0/8"),
     devProxy: (builder) => builder.devProxy({ endpoint: DEV_ENDPOINT }),
     proxy: (builder) => builder.proxy(({ url }) => actionFor(url)),
+    apiDocs: (builder) => builder.apiDocs(),
     health: (builder) => builder.health(true),
     healthPrefix: (builder) => builder.healthPrefix("/health"),
     uagEndpoint: (builder) => builder.uagEndpoint(),

@@ -1,0 +1,77 @@
+/**
+ * The routes of `.apiDocs(…)`: the OpenAPI document, and a page that shows it. They are routes like those of the application, behind the same
+ * stages. Without the call they do not exist.
+ */
+import type { Diagnostic } from "../errors/diagnostic.js";
+import { FrameworkError } from "../errors/framework-error.js";
+import { checkOptionNames } from "../errors/option-names.js";
+import { Reply } from "../http/response/reply.js";
+import { Route, type RouteDescriptor } from "../routing/route.js";
+import { Routes } from "../routing/routes.js";
+import { DocsPage, findViewer, VIEWER_FILES } from "./docs-page.js";
+import type { OpenApiDocument, OpenApiOptions } from "./document.js";
+import { describeRoutes, OPEN_API_OPTIONS } from "./open-api.js";
+
+export interface ApiDocsOptions extends OpenApiOptions {
+  /** The path of the document, by default `/openapi.json`. */
+  readonly path?: string;
+  /** The path of the page, by default `/docs`; `false` for none. The page needs the package `swagger-ui-dist`. */
+  readonly page?: string | false;
+}
+
+const WHERE = "Application.create().apiDocs(…)";
+
+export class ApiDocs {
+  readonly diagnostics: Diagnostic[] = [];
+  readonly routes: Routes;
+  private document: OpenApiDocument | undefined;
+  private text: string | undefined;
+
+  /** @throws FrameworkError `E_OPTION` for an unknown option */
+  constructor(private readonly options: ApiDocsOptions = {}) {
+    checkOptionNames(options, { ...OPEN_API_OPTIONS, path: true, page: true }, ".apiDocs");
+    const { path = "/openapi.json", page = "/docs" } = options;
+    this.routes = new Routes([
+      Route.get(path, () => Reply.of(this.getText(), "application/json").header("Cache-Control", "no-cache")),
+      ...(page === false ? [] : this.createPageRoutes(page, path)),
+    ]);
+  }
+
+  /** Describes the routes of the application. Returns the faults of the document. */
+  describe(descriptors: readonly RouteDescriptor[], checksCsrf: boolean): readonly Diagnostic[] {
+    const paths = new Set(this.routes.descriptors().map(({ path }) => path));
+    const { document, diagnostics } = describeRoutes(
+      descriptors.filter(({ path }) => !paths.has(path)),
+      this.options,
+      checksCsrf,
+    );
+    this.document = document;
+    return [...this.diagnostics, ...diagnostics];
+  }
+
+  /** Sets the title where the options have none. */
+  nameAfter(application: string): void {
+    const { info = {} } = this.options;
+    if (this.document !== undefined && info.title === undefined)
+      this.document = { ...this.document, info: { ...this.document.info, title: application } };
+  }
+
+  private getText(): string {
+    return (this.text ??= JSON.stringify(this.document));
+  }
+
+  private createPageRoutes(path: string, document: string): readonly Route[] {
+    try {
+      const page = new DocsPage(path, document, findViewer());
+      return [
+        Route.get(path, () => page.render(this.document?.info.title ?? "")),
+        ...VIEWER_FILES.map((name) => Route.get(`${path}/${name}`, () => page.send(name))),
+      ];
+    } catch (error) {
+      if (!(error instanceof FrameworkError)) throw error;
+      const fix = "install the package, or leave the page out: .apiDocs({ page: false })";
+      this.diagnostics.push({ code: error.code, what: error.message, where: WHERE, fix });
+      return [];
+    }
+  }
+}

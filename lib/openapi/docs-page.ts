@@ -1,0 +1,134 @@
+/**
+ * The page of an API document: Swagger UI, from the application itself. The policy of the page allows only scripts and style sheets with the
+ * nonce of the response, and only requests to the same origin.
+ *
+ * The viewer is an optional package, whose files are read where it is installed; a bundle in one file does not have them.
+ */
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { expectPeer, requirePeer, type Peer } from "../errors/optional-package.js";
+import { Reply } from "../http/response/reply.js";
+import { escapeHtml, scriptJson } from "../stages/pages/document/html.js";
+
+const PEER: Peer = {
+  entry: ".apiDocs(…)",
+  name: "swagger-ui-dist",
+  from: "5.32.0",
+  install: "swagger-ui-dist@5",
+  // The main module would load the viewer itself, which is for a browser.
+  module: "swagger-ui-dist/absolute-path.js",
+};
+
+/** The files of the viewer by the ending of their path. */
+const FILES = {
+  "viewer.js": { file: "swagger-ui-bundle.js", type: "text/javascript; charset=utf-8" },
+  "viewer.css": { file: "swagger-ui.css", type: "text/css; charset=utf-8" },
+} as const;
+
+export type ViewerFile = keyof typeof FILES;
+
+export const VIEWER_FILES = Object.keys(FILES) as readonly ViewerFile[];
+
+const NONCE_BYTES = 18;
+
+/** Finds the folder of the viewer. @throws FrameworkError `E_PEER_MISSING` where it is not installed, `E_PEER_VERSION` for an old version */
+export function findViewer(): string {
+  expectPeer(PEER);
+  // The module exports this function.
+  const getFolder = requirePeer(PEER) as () => string;
+  return getFolder();
+}
+
+export class DocsPage {
+  private readonly files = new Map<ViewerFile, Promise<Buffer>>();
+
+  /**
+   * @param page the path of the page
+   * @param document the path of the document
+   * @param folder of the viewer
+   */
+  constructor(
+    private readonly page: string,
+    private readonly document: string,
+    private readonly folder: string,
+  ) {}
+
+  /** The page with a new nonce. */
+  render(title: string): Reply {
+    const nonce = randomBytes(NONCE_BYTES).toString("base64");
+    const [script, style] = VIEWER_FILES.map((name) => this.relate(`${this.page}/${name}`));
+    const attribute = `nonce="${nonce}"`;
+    const body = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escapeHtml(title)}</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" ${attribute} href="${escapeHtml(style ?? "")}">
+<style ${attribute}>${STYLE}</style>
+</head>
+<body>
+<main id="viewer"></main>
+<script ${attribute} src="${escapeHtml(script ?? "")}"></script>
+<script ${attribute}>(${START})(${scriptJson(JSON.stringify({ url: this.relate(this.document) }))});</script>
+</body>
+</html>
+`;
+    return Reply.html(body)
+      .header("Content-Security-Policy", createPolicy(nonce))
+      .header("Cache-Control", "no-store")
+      .header("Referrer-Policy", "no-referrer");
+  }
+
+  /** A file of the viewer. A new version of the package has the same paths, so a cache asks each time. */
+  async send(name: ViewerFile): Promise<Reply> {
+    const { file, type } = FILES[name];
+    const bytes = this.files.get(name) ?? readFile(join(this.folder, file));
+    this.files.set(name, bytes);
+    bytes.catch(() => this.files.delete(name));
+    return Reply.of(await bytes, type).header("Cache-Control", "public, max-age=3600");
+  }
+
+  /** A path as the page sees it, also behind a proxy that removes a prefix. */
+  private relate(path: string): string {
+    return posix.relative(posix.dirname(this.page), path);
+  }
+}
+
+/** No request leaves the origin: neither fonts, pictures, nor those of "try it out". */
+function createPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "img-src 'self' data: blob:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+/** The document has no links. The viewer has dark texts on the dark background in the tables of headers. */
+const STYLE = `body { margin: 0; }
+html.dark-mode { color-scheme: dark; }
+html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
+.swagger-ui .info .title { overflow-wrap: anywhere; }
+.swagger-ui .response-col_links { display: none; }`;
+
+/** Runs in the browser. */
+const START = `function (settings) {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+  dark.addEventListener("change", follow);
+  follow();
+  SwaggerUIBundle({
+    url: settings.url,
+    dom_id: "#viewer",
+    deepLinking: true,
+    validatorUrl: null,
+    persistAuthorization: false,
+  });
+}`;
