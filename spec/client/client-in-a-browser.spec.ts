@@ -13,6 +13,8 @@ import {
   Module,
   NotFoundError,
   Post,
+  prefix,
+  Query,
   redirect,
   Reply,
   routes,
@@ -34,9 +36,14 @@ const links = routes("links", "/links", {
   lines: Get("/live/lines", { responses: { 200: content.jsonLines(Link) } }),
 });
 
+const search = prefix(
+  "/v1",
+  routes("search", "/search", { find: Query("/", { body: z.object({ word: z.string() }), responses: { 200: Link } }) }),
+);
+
 /** What the page does: the same table without its schemas, which a browser does not need. */
 const SCRIPT = `
-  import { client, ClientProblem, content, Get, Post, routes } from "@stagecraft/framework/routes";
+  import { client, ClientProblem, content, Get, Post, prefix, Query, routes } from "@stagecraft/framework/routes";
   const any = { "~standard": { version: 1, vendor: "none", validate: (value) => ({ value }) } };
   const links = routes("links", "/links", {
     index: Get("/", { query: any }),
@@ -45,6 +52,8 @@ const SCRIPT = `
     move: Post("/move", { responses: { 303: content.redirect() } }),
     lines: Get("/live/lines", { responses: { 200: { kind: "json-lines" } } }),
   });
+  const search = prefix("/v1", routes("search", "/search", { find: Query("/", { body: any, responses: { 200: any } }) }));
+  globalThis.find = (origin) => client(search, { origin }).find({ body: { word: "tea" } });
   const api = client(links, { origin: "" });
   globalThis.visit = async () => {
     const lines = [];
@@ -91,7 +100,14 @@ class LinksController {
   }
 }
 
-@Module({ controllers: [LinksController] })
+@Controller(search)
+class SearchController {
+  @search.find find({ input, method }: ContextOf<typeof search.find>) {
+    return { id: 1, url: `${method} ${input.body.word}` };
+  }
+}
+
+@Module({ controllers: [LinksController, SearchController] })
 class App {}
 
 describe("The typed client in a browser", function () {
@@ -131,5 +147,19 @@ describe("The typed client in a browser", function () {
       moved: 303,
       lines: [1, 2],
     });
+  });
+
+  it("sends QUERY with its body, to another origin after a preflight", async () => {
+    await using other = await testApp(Application.create(App).cors({ origins: [app.url] }));
+    await using closed = await testApp(Application.create(App).cors({ origins: [app.url], methods: ["GET"] }));
+    const page = await browser.newPage();
+    await page.goto(`${app.url}/links/page`);
+    await page.waitForFunction("globalThis.visit !== undefined");
+    const find = (origin: string): Promise<unknown> =>
+      page.evaluate(`globalThis.find(${JSON.stringify(origin)}).catch((error) => error.name)`);
+
+    expect(await find("")).to.deep.equal({ id: 1, url: "QUERY tea" });
+    expect(await find(other.url)).to.deep.equal({ id: 1, url: "QUERY tea" });
+    expect(await find(closed.url)).to.equal("TypeError");
   });
 });
