@@ -89,8 +89,8 @@ export const resource = ((
     except = [],
   }: { readonly only?: readonly string[]; readonly except?: readonly string[] } = {},
 ) => {
-  const kept = Object.entries(ACTIONS).filter(([action]) => only.includes(action) && !except.includes(action));
-  return createTable(name, path, Object.fromEntries(kept));
+  const chosen = Object.entries(ACTIONS).filter(([action]) => only.includes(action) && !except.includes(action));
+  return createTable(name, path, Object.fromEntries(chosen));
 }) as unknown as typeof resources.resource;
 
 export const guard = ((name: string, { scheme, refusals = [401, 403] }: GuardOptions = {}) => {
