@@ -65,10 +65,13 @@ export function Guards<Adds, Args extends readonly unknown[]>(
   const given: unknown = guard;
   requireParentheses("Guards(guard)", ["method"], given, none);
   refuseForeignCopy(given);
-  if (!isGuard(given))
-    throw createSetupError("E_GUARD", `@Guards needs the value of guard(…), not ${valueText(given)}`);
+  if (!isGuard(given)) {
+    const used: unknown = Reflect.get(Object(given), "definition");
+    const advice = isGuard(used) ? `, without arguments: @Guards(${used.name})` : `, not ${valueText(given)}`;
+    throw createSetupError("E_GUARD", `@Guards needs the value of guard(…)${advice}`);
+  }
   return (target: object, ...rest: readonly unknown[]): void => {
-    const method = toDecoratedMethod("Guards(guard)", target, rest);
+    const method = toDecoratedMethod(`Guards(${given.name})`, target, rest);
     recordDecorated(method.declaredBy, "@Guards");
     methods.add(method, given);
   };
@@ -142,13 +145,29 @@ export class GuardProviders {
     }
   }
 
+  private addFirst(provider: GuardProvider): void {
+    const { definition } = provider;
+    const namesake = [...this.byDefinition.values()].find((each) => each.definition.name === definition.name);
+    if (namesake !== undefined) this.diagnostics.push(namedTwice(provider, namesake));
+    this.byDefinition.set(definition, provider);
+  }
+
   private add(provider: GuardProvider): void {
     const { definition, instance, key } = provider;
     const other = this.byDefinition.get(definition);
-    if (other === undefined) this.byDefinition.set(definition, provider);
+    if (other === undefined) this.addFirst(provider);
     // One instance may be bound to several tokens.
     else if (other.instance !== instance || other.key !== key) this.diagnostics.push(providedTwice(provider, other));
   }
+}
+
+function namedTwice({ definition, place }: GuardProvider, other: GuardProvider): Diagnostic {
+  return {
+    code: "E_GUARD_TWICE",
+    what: `two guards have the name ${definition.name}`,
+    where: `${other.place} and ${place}`,
+    fix: "give each guard a separate name; a module that two import specifiers name is loaded twice: name it by one",
+  };
 }
 
 /** Whether the class, or one that it extends, has a method with `@Guards`. */

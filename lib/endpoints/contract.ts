@@ -126,3 +126,9 @@ type RequestParams<P extends string, O> = {
 
 /** The context of the handler of an endpoint: `ContextOf<typeof links.show>`. */
 export type ContextOf<E extends { readonly "~context": unknown }> = E["~context"];
+
+/**
+ * What the handler of an endpoint may return: `show(): ReturnOf<typeof links.show>`. With it as the type of its result, the compiler names
+ * the member of a value that does not fit.
+ */
+export type ReturnOf<E extends { readonly "~returns": unknown }> = E["~returns"];

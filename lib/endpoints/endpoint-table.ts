@@ -119,8 +119,15 @@ export function copyEntry(
   return createEndpoint(method, path, options, { contract, alsoPost });
 }
 
-/** The contract of an entry with the guards of its table before those of the entry. @internal */
+/** The contract of an entry with the guards of its table before those of the entry. A guard of both runs once. @internal */
 export function withGuards(contract: Contract | undefined, guards: readonly UsedGuard[]): Contract | undefined {
   if (guards.length === 0) return contract;
-  return Object.freeze({ ...contract, guards: [...guards, ...(contract?.guards ?? [])] });
+  const added = (contract?.guards ?? []).filter((each) => !guards.some((known) => isSameUse(known, each)));
+  return Object.freeze({ ...contract, guards: [...guards, ...added] });
+}
+
+function isSameUse(one: UsedGuard, other: UsedGuard): boolean {
+  const { length } = one.args;
+  if (one.definition !== other.definition || length !== other.args.length) return false;
+  return one.args.every((each, at) => Object.is(each, other.args[at]));
 }

@@ -28,9 +28,16 @@ export interface DecoratedMethod {
 /**
  * @param decorator as it is written: `Get("/")`
  * @param rest the arguments of its call after the target
- * @throws FrameworkError `E_DECORATOR_KIND` unless it stands above a public instance method
+ * @throws FrameworkError `E_DECORATOR_KIND` unless it stands above a public instance method; `E_DECORATOR_CALL` where it is called
+ *   without one
  */
 export function toDecoratedMethod(decorator: string, target: object, rest: readonly unknown[]): DecoratedMethod {
+  const given: unknown = target;
+  if (given === undefined && rest.length === 0)
+    throw createSetupError(
+      "E_DECORATOR_CALL",
+      `@${decorator} is called without a method: write its value above a method without further parentheses`,
+    );
   requirePlace(decorator, ["method"], target, rest);
   const [second] = rest;
   if (!isStandardContext(second)) return { target, key: toKey(second), declaredBy: target.constructor };

@@ -116,6 +116,7 @@ export type {
   AddsOf,
   ContentDeclaration,
   ContextOf,
+  ReturnOf,
   Contract,
   ContractOptions,
   InputOf,

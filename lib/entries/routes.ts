@@ -39,6 +39,7 @@ export type {
   AddsOf,
   ContentDeclaration,
   ContextOf,
+  ReturnOf,
   Contract,
   ContractOptions,
   InputOf,

@@ -55,8 +55,13 @@ function print(uncaught: unknown): void {
 
 /** The place in the program from which it called the library: `file:line:column`. Unknown in a bundle. */
 export function findCaller({ stack }: Error): string | undefined {
-  return LIBRARY && findPlace(listFrames(stack).filter((frame) => isLibraryFrame(frame) !== true));
+  return (
+    LIBRARY && findPlace(listFrames(stack).filter((frame) => isLibraryFrame(frame) !== true && !CALLER.test(frame)))
+  );
 }
+
+/** The package calls the decorators of a program that is compiled with metadata. */
+const CALLER = /[\\/]reflect-metadata[\\/]/;
 
 /** The place of the innermost frame that is neither Node's nor a built-in function's: `file:line:column`. */
 export function findPlace(frames: readonly string[]): string | undefined {

@@ -118,7 +118,7 @@ function describeUnhandled({ name }: AnyClass, table: Table, key: string, entry:
   const what = `no method of ${name} handles ${formatRoute(entry)}, "${key}" of the table "${table.name}"`;
   const fix = table.isHandledByName
     ? `add a method ${key}(), or leave the action out with "except"`
-    : `decorate a method with .${key} of the table, or remove the entry`;
+    : `decorate a method with .${key} of the table, or remove the entry; one controller handles all entries of a table`;
   return { code: "E_ENDPOINT_UNHANDLED", what, where: name, fix };
 }
 

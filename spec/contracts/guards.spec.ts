@@ -291,6 +291,17 @@ describe("a guard", () => {
     expect(passed).to.deep.equal([]);
   });
 
+  it("of a table and of its entry runs once; with other arguments it runs for each", () => {
+    const shared = routes(
+      "once",
+      "/once",
+      { show: Get("/", { guards: [signedIn, role("b")] }) },
+      { guards: [signedIn, role("a")] },
+    );
+
+    expect(shared.show.contract?.guards.map(({ args }) => args)).to.deep.equal([[], ["a"], ["b"]]);
+  });
+
   it("is data: of the graph and of the descriptors of the routes, in the order in which guards run", () => {
     const { routes: all } = app.application.graph();
     const descriptor = app.application

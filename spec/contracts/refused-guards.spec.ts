@@ -115,6 +115,16 @@ describe("build() refuses", () => {
     ]);
   });
 
+  it("two guards of one name", () => {
+    const namesake = guard("signed-in");
+    class Namesakes {
+      @Guards(namesake) verify() {}
+    }
+    expect(faultsOf({ providers: [Users, Accounts, Namesakes] })).to.deep.equal([
+      "E_GUARD_TWICE two guards have the name signed-in at Accounts.check and Namesakes.verify",
+    ]);
+  });
+
   it("@Guards above a method of a controller, and of a class that it extends", () => {
     class Base {
       @Guards(signedIn) check() {
@@ -293,7 +303,17 @@ describe("a value that is no guard", () => {
     expect(errorOf(() => decorate(Step))).to.include({ code: "E_DECORATOR_KIND" });
     expect(errorOf(() => decorate(Step, { kind: "class", name: "Step" }))).to.include({ code: "E_DECORATOR_KIND" });
     expect(errorOf(() => decorate(Step.prototype, "field", undefined))).to.include({ code: "E_DECORATOR_KIND" });
+    expect(errorOf(() => decorate()).message).to.equal(
+      "@Guards(signed-in) is called without a method: write its value above a method without further parentheses",
+    );
     expect(errorOf(() => guard(""))).to.include({ code: "E_GUARD" });
+  });
+
+  it("is refused under @Guards with the arguments of an endpoint", () => {
+    const role = guard<object, [name: string]>("role");
+    expect(errorOf(() => Guards(role("admin") as unknown as typeof role)).message).to.equal(
+      "@Guards needs the value of guard(…), without arguments: @Guards(role)",
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 /** The output of a program that does not catch an error of its setup. */
 import { expect } from "chai";
+import { findCaller } from "../../lib/errors/setup-error.js";
 import { runProgram } from "../support/program.js";
 
 /** A program loads one file, because the whole library takes longer than the rest of the program. */
@@ -14,6 +15,16 @@ const REPORT = `the application cannot start
     at .port(n)
     fix: give a whole number from 0 (any free port) to 65535
 `;
+
+describe("the place of an error of the setup", () => {
+  it("is in the program, and not in the package that calls its decorators", () => {
+    const error = new Error();
+    error.stack =
+      "Error\n    at d (/app/node_modules/reflect-metadata/Reflect.js:1:2)\n    at f (/app/src/links.ts:3:4)";
+
+    expect(findCaller(error)).to.equal("/app/src/links.ts:3:4");
+  });
+});
 
 describe("a program that does not catch an error of its setup", () => {
   const rows: readonly (readonly [what: string, program: string, stderr: RegExp | string])[] = [

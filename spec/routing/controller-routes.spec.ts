@@ -312,7 +312,7 @@ describe("ControllerPlan", () => {
         code: "E_ENDPOINT_UNHANDLED",
         what: 'no method of Incomplete handles POST /links, "create" of the table "links"',
         where: "Incomplete",
-        fix: "decorate a method with .create of the table, or remove the entry",
+        fix: "decorate a method with .create of the table, or remove the entry; one controller handles all entries of a table",
       });
     });
 

@@ -34,7 +34,7 @@ export const DECORATORS: readonly Decorator[] = [
   toDecorator("On(shown)", "On(event)", "On(event)", "method"),
   toDecorator("Handles(send)", "Handles(job)", "Handles(job)", "method"),
   toDecorator("Every(nightly)", "Every(schedule)", "Every(schedule)", "method"),
-  toDecorator("Guards(plain)", "Guards(guard)", "Guards(guard)", "method"),
+  toDecorator("Guards(plain)", "Guards(plain)", "Guards(guard)", "method"),
   toDecorator("Inject(Store)", "Inject", "Inject(token)", "parameter"),
 ];
 
