@@ -148,7 +148,15 @@ export { createManifest } from "../client/create-manifest.js";
 export type { RoutesManifest, ManifestEntry, ManifestKind } from "../client/manifest.js";
 export { Guards, type GuardDecorator } from "../contracts/guards.js";
 export { Policy, type Abilities, type Ability } from "../contracts/policy.js";
-export type { AnyClass, AnyHandler, EndpointHandler, HandlerOf } from "../endpoints/handler.js";
+export type {
+  AnyClass,
+  AnyHandler,
+  EndpointHandler,
+  FitsContext,
+  FitsResult,
+  HandledTypes,
+  HandlerOf,
+} from "../endpoints/handler.js";
 export {
   Middleware,
   middleware,
