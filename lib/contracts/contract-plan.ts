@@ -15,7 +15,7 @@ import { compileDeclaredMembers } from "./declared-members.js";
 import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
 import { describeMissingProvider, type IdempotencyProvider } from "./idempotency-provider.js";
-import { findFormChange, isObjectOrList, NoJsonSchema, readJsonSchema } from "./json-schema.js";
+import { findFormChange, isObjectOrList, NoJsonSchema, readJsonSchema, readKnownParts } from "./json-schema.js";
 import { type BodyContent, createBodyContent } from "./request-body.js";
 import { createInputReader, type InputParts, type InputReader, type TextSchema } from "./request-input.js";
 import { createResponseCheck, type ResponseCheck, type ResponsePlan } from "./response-check.js";
@@ -51,6 +51,9 @@ export interface ContractProviders {
 
 const USE_FILES = "store the files by one endpoint, and name them in the JSON of the endpoint with the key";
 const USE_JSON = "respond with JSON, text or bytes, which may name the URL of another endpoint";
+
+const STATE_JSON_SCHEMA =
+  "write toStandardJsonSchema(schema) of the package @valibot/to-json-schema for valibot, or state it: withJsonSchema(schema, { type: … })";
 
 export class ContractPlan {
   readonly diagnostics: Diagnostic[] = [];
@@ -160,7 +163,7 @@ export class ContractPlan {
     const { headers } = this.contract;
     const part = this.compileText(headers, "headers");
     if (part === undefined || headers === undefined) return undefined;
-    const schema = readJsonSchema(headers, "input");
+    const schema = readKnownParts(headers, "input");
     const { properties, additionalProperties: others = false } = schema instanceof NoJsonSchema ? {} : schema;
     // A record, and a schema whose members stand in its alternatives, may take any header.
     const names = properties === undefined || others !== false ? undefined : Object.keys(properties);
@@ -210,13 +213,14 @@ export class ContractPlan {
       const isSentAsIs = isContent(content, "none", "page", "redirect");
       return { status, content, members: undefined, isSentAsIs };
     }
-    const sent = readJsonSchema(schema, "input");
+    const read = readJsonSchema(schema, "input") instanceof NoJsonSchema ? readKnownParts : readJsonSchema;
+    const sent = read(schema, "input");
     const isSentAsIs = isSchema(content) && status === 200 && isObjectOrList(sent);
     if (sent instanceof NoJsonSchema) {
       this.warn(part, `undeclared members of the response are not found: ${sent.reason}`);
       return { status, content, members: undefined, isSentAsIs };
     }
-    const change = findFormChange(sent, readJsonSchema(schema, "output"));
+    const change = findFormChange(sent, read(schema, "output"));
     if (change !== undefined)
       this.warnings.push({
         message: `a schema changes the JSON form of a response at ${change}; the value of the handler is sent, and the output of the schema is not`,
@@ -233,7 +237,7 @@ export class ContractPlan {
   }
 
   private compileWire(schema: Schema, part: string): WireConverter {
-    const jsonSchema = readJsonSchema(schema, "input");
+    const jsonSchema = readKnownParts(schema, "input");
     if (!(jsonSchema instanceof NoJsonSchema)) return compileWireValue(jsonSchema);
     this.warn(part, `its values stay texts: ${jsonSchema.reason}`);
     return keepTexts;
@@ -244,6 +248,9 @@ export class ContractPlan {
   }
 
   private warn(part: string, message: string): void {
-    this.warnings.push({ message: `a schema has no JSON Schema, so ${message}`, fields: { route: this.title, part } });
+    this.warnings.push({
+      message: `a schema has no JSON Schema, so ${message}; ${STATE_JSON_SCHEMA}`,
+      fields: { route: this.title, part },
+    });
   }
 }

@@ -29,29 +29,63 @@ export class NoJsonSchema {
 /** The side of a schema: its input is the value before its transforms and defaults. */
 export type SchemaSide = "input" | "output";
 
-interface Converter {
-  readonly input: (options: { readonly target: string }) => unknown;
-  readonly output: (options: { readonly target: string }) => unknown;
+interface ConverterOptions {
+  readonly target: string;
+  readonly libraryOptions?: object | undefined;
 }
 
-/** Returns the JSON Schema, or the reason why there is none. */
-export function readJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | NoJsonSchema {
+interface Converter {
+  readonly input: (options: ConverterOptions) => unknown;
+  readonly output: (options: ConverterOptions) => unknown;
+}
+
+/** A part without a JSON Schema, such as a date, takes any value. The first is an option of zod, then arktype, then valibot. */
+const LENIENT = {
+  unrepresentable: "any",
+  fallback: ({ base }: { readonly base: unknown }) => base,
+  errorMode: "ignore",
+};
+
+/** Returns the JSON Schema, or the reason why there is none. A part without one, such as a date, is a reason. */
+export function readJsonSchema(schema: Schema, side: SchemaSide, libraryOptions?: object): JsonSchema | NoJsonSchema {
   // Libraries without the interface lack the member.
   const { jsonSchema } = schema["~standard"] as { readonly jsonSchema?: Converter };
   if (typeof jsonSchema?.[side] !== "function")
     return new NoJsonSchema("the schema library gives none; with valibot write toStandardJsonSchema(schema)");
   try {
     // The interface promises an object.
-    return jsonSchema[side]({ target: "draft-2020-12" }) as JsonSchema;
+    return jsonSchema[side]({ target: "draft-2020-12", libraryOptions }) as JsonSchema;
   } catch (error) {
     return new NoJsonSchema(error instanceof Error ? error.message : "the schema library throws");
   }
 }
 
+/** Returns the JSON Schema with the parts that have one. The others take any value; where that is the whole value, there is no JSON Schema. */
+export function readKnownParts(schema: Schema, side: SchemaSide): JsonSchema | NoJsonSchema {
+  const whole = readJsonSchema(schema, side);
+  if (!(whole instanceof NoJsonSchema)) return whole;
+  const known = readJsonSchema(schema, side, LENIENT);
+  return known instanceof NoJsonSchema || takesAnyValue(known) ? whole : known;
+}
+
+function takesAnyValue({
+  $ref,
+  type,
+  const: constant,
+  enum: values,
+  anyOf = [],
+  oneOf = [],
+  allOf,
+}: JsonSchema): boolean {
+  if ([$ref, type, constant, values, allOf].some((each) => each !== undefined)) return false;
+  const alternatives = [...anyOf, ...oneOf];
+  return alternatives.length === 0 || alternatives.some(takesAnyValue);
+}
+
 /** The names of members that a schema declares, at any depth; none where it has no JSON Schema. */
 export function listPropertyNames(schema: Schema): readonly string[] {
   const names: string[] = [];
-  const parts = new Set<unknown>([readJsonSchema(schema, "input")]);
+  const parts = new Set<unknown>([readKnownParts(schema, "input")]);
   for (const part of parts) {
     if (typeof part !== "object" || part === null || part instanceof NoJsonSchema) continue;
     for (const [name, member] of Object.entries(part)) {
