@@ -38,14 +38,14 @@ export function toUrl(
   return origin + fill(...names.map((name) => params[name] as PathParameter)) + (search && `?${search}`);
 }
 
-/** @param added the headers of the client's options; those of the call replace them */
+/** @param added the headers of the client, the defaults first; those of the call replace them */
 export function toInit(
   { method, body: contents, responses = {} }: ManifestEntry,
   parts: CallParts,
-  added: object,
+  ...added: readonly object[]
 ): CallInit {
   const headers = new Headers();
-  for (const each of [added, parts.headers ?? {}]) {
+  for (const each of [...added, parts.headers ?? {}]) {
     for (const name of Object.keys(each)) headers.delete(name);
     fillForm(headers, each);
   }

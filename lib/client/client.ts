@@ -3,7 +3,8 @@
  * success, or throws a `ClientProblem`. `result` gives each response with its status instead. Responses are not parsed by their schemas.
  *
  * A call that may be repeated (all but POST and PATCH) is sent again, at most twice, after a 429 or 503 with a `Retry-After` of
- * at most 5 s. Several calls of one table share nothing but the options.
+ * at most 5 s. A POST or PATCH of an `idempotent` endpoint may be too: each call has an `Idempotency-Key`, the same in each of its attempts.
+ * Several calls of one table share nothing but the options.
  *
  * @example
  * const api = client(links, { origin: "https://api.example" });
@@ -87,10 +88,13 @@ async function send(
   parts: CallParts,
   { fetch: exchange = globalThis.fetch, headers = {} }: RouteClientOptions,
 ): Promise<ClientResponse> {
+  // A page without TLS has no `crypto.randomUUID`.
+  const key = entry.idempotent ? crypto.getRandomValues(new Uint32Array(4)).join("-") : undefined;
   for (let attempt = 1; ; attempt++) {
-    const init = toInit(entry, parts, typeof headers === "function" ? await headers() : headers);
+    const added = typeof headers === "function" ? await headers() : headers;
+    const init = toInit(entry, parts, { "idempotency-key": key }, added);
     const response = await exchange(url, init);
-    const waitMs = attempt < MAX_ATTEMPTS ? getWaitMs(init, response) : undefined;
+    const waitMs = attempt < MAX_ATTEMPTS ? getWaitMs(init, response, key) : undefined;
     if (waitMs === undefined) return readResponse(entry, response);
     await response.body?.cancel();
     await pause(waitMs, parts.signal);
@@ -101,10 +105,16 @@ const MAX_ATTEMPTS = 3;
 const MAX_WAIT_MS = 5000;
 
 /** RFC 9110 section 10.2.3: seconds, or a date. `undefined` where the call is not repeated. */
-function getWaitMs({ method, duplex }: CallInit, { status, headers }: Response): number | undefined {
+function getWaitMs(
+  { method, duplex }: CallInit,
+  { status, headers }: Response,
+  key: string | undefined,
+): number | undefined {
   const after = headers.get("retry-after") ?? "";
+  // With a key, a 409 with Retry-After says that the first attempt still runs.
+  const isBusy = status === 429 || status === 503 || (status === 409 && key !== undefined);
   // A body that is a stream has been read.
-  if ((status !== 429 && status !== 503) || !isIdempotentMethod(method) || duplex !== undefined) return undefined;
+  if (!isBusy || (key === undefined && !isIdempotentMethod(method)) || duplex !== undefined) return undefined;
   // Engines read a number below zero as a date.
   const ms = /^\d+$/.test(after)
     ? Number(after) * 1000

@@ -19,6 +19,8 @@ export interface ManifestEntry {
   readonly body?: Readonly<Record<string, ManifestKind>> | undefined;
   /** The contents of the responses by their status. */
   readonly responses?: Readonly<Record<string, ManifestKind>> | undefined;
+  /** Whether each call has an `Idempotency-Key`. */
+  readonly idempotent?: boolean | undefined;
 }
 
 export type RoutesManifest = Readonly<Record<string, ManifestEntry>>;
@@ -27,18 +29,19 @@ export type RoutesManifest = Readonly<Record<string, ManifestEntry>>;
 export interface CalledEndpoint {
   readonly method: Method;
   readonly path: string;
-  readonly contract: Pick<ContractOptions, "body" | "responses"> | undefined;
+  readonly contract: Pick<ContractOptions, "body" | "responses" | "idempotent"> | undefined;
   readonly url: (...values: readonly PathParameter[]) => string;
 }
 
 /** @param path the template with all prefixes */
 export function toManifestEntry({ method, contract, path: own }: CalledEndpoint, path = own): ManifestEntry {
-  const { body, responses } = contract ?? {};
+  const { body, responses, idempotent } = contract ?? {};
   return {
     method,
     path,
     body: body && toBodyKinds(body),
     responses: responses && mapKinds(responses),
+    idempotent: idempotent && true,
   };
 }
 
