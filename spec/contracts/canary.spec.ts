@@ -9,6 +9,8 @@ import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { withObservability } from "../support/with-observability.js";
 
 const CANARY = "Corr3ctHorseBattery";
+/** A part of the secret is as bad, in any letter case. */
+const PART = "3cthorse";
 
 const secret = { secret: CANARY };
 const nested = { list: [{ deep: { secret: CANARY } }] };
@@ -129,8 +131,8 @@ describe("a secret in the body is not shown by", () => {
         const response = await app.post("/x", { json: body });
 
         expect(response.status).to.equal(status);
-        expect(await listTexts(response)).not.to.include(CANARY.toLowerCase());
-        expect(listTraces(app)).to.include("/x").and.not.include(CANARY.toLowerCase());
+        expect(await listTexts(response)).not.to.include(PART);
+        expect(listTraces(app)).to.include("/x").and.not.include(PART);
       });
 });
 
@@ -155,8 +157,8 @@ describe("a secret in a text is not shown by", () => {
       const response = await app.get(path, { headers });
 
       expect(response.status).to.equal(422);
-      expect(await listTexts(response)).not.to.include(CANARY.toLowerCase());
-      expect(listTraces(app)).to.include("/x").and.not.include(CANARY.toLowerCase());
+      expect(await listTexts(response)).not.to.include(PART);
+      expect(listTraces(app)).to.include("/x").and.not.include(PART);
     });
 });
 
@@ -176,7 +178,7 @@ describe("a secret in the value of a handler is not shown by", () => {
 
       expect(response.status).to.equal(500);
       expect(await response.text()).not.to.include(CANARY);
-      expect(listTraces(app)).to.include(says).and.not.include(CANARY.toLowerCase());
+      expect(listTraces(app)).to.include(says).and.not.include(PART);
     });
 });
 
