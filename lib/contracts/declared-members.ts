@@ -17,6 +17,8 @@ export function compileDeclaredMembers(root: JsonSchema): DeclaredMembers {
 }
 
 class Walker {
+  private readonly expressions = new Map<string, RegExp>();
+
   constructor(private readonly root: JsonSchema) {}
 
   walk(given: JsonSchema, value: unknown, path: string, report: (path: string) => void): unknown {
@@ -30,7 +32,7 @@ class Walker {
     if (schema.properties === undefined || "toJSON" in value) return this.walkRecord(schema, value, path, report);
     const declared: Record<string, unknown> = {};
     for (const [name, member] of Object.entries(value)) {
-      const ofMember = Object.hasOwn(schema.properties, name) ? schema.properties[name] : schema.additionalProperties;
+      const ofMember = Object.hasOwn(schema.properties, name) ? schema.properties[name] : this.findOther(schema, name);
       if (ofMember === undefined || ofMember === false) report(`${path}.${name}`.slice(1));
       else declared[name] = isLeaf(member) ? member : this.walkMember(ofMember, member, `${path}.${name}`, report);
     }
@@ -47,13 +49,30 @@ class Walker {
   }
 
   private walkRecord(schema: JsonSchema, value: object, path: string, report: (path: string) => void): unknown {
-    const { additionalProperties: ofMember } = schema;
-    if (typeof ofMember !== "object" || "toJSON" in value) return value;
+    const { additionalProperties, patternProperties } = schema;
+    if ((typeof additionalProperties !== "object" && patternProperties === undefined) || "toJSON" in value)
+      return value;
     const walked = Object.entries(value).map(([name, member]) => [
       name,
-      this.walk(ofMember, member, `${path}.${name}`, report),
+      this.walkMember(this.findOther(schema, name), member, `${path}.${name}`, report),
     ]);
     return Object.fromEntries(walked);
+  }
+
+  /** The schema of a member that no name declares. */
+  private findOther(
+    { patternProperties, additionalProperties }: JsonSchema,
+    name: string,
+  ): JsonSchema | boolean | undefined {
+    if (patternProperties === undefined) return additionalProperties;
+    const found = Object.entries(patternProperties).find(([pattern]) => this.toExpression(pattern).test(name));
+    return found === undefined ? additionalProperties : found[1];
+  }
+
+  private toExpression(pattern: string): RegExp {
+    const known = this.expressions.get(pattern) ?? new RegExp(pattern, "u");
+    this.expressions.set(pattern, known);
+    return known;
   }
 
   /** The schema that describes the value: of alternatives the first that fits, of parts their members together. */

@@ -13,6 +13,7 @@ export interface JsonSchema {
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
+  readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema;
   readonly items?: JsonSchema | boolean;
   readonly prefixItems?: readonly JsonSchema[];
