@@ -4,7 +4,7 @@
  */
 export { CaptureSink } from "../observe/logging/sink.js";
 export { construct } from "../testing/construct.js";
-export { context, type ContextOptions } from "../testing/context.js";
+export { context, type ContextOptions, type EndpointContextOptions } from "../testing/context.js";
 export { double, type Double } from "../testing/double.js";
 export { expectExposition } from "../testing/expect-exposition.js";
 export { expectLogLine, type LogLine } from "../testing/expect-log-line.js";

@@ -31,14 +31,33 @@ interface FakeRequestOptions extends BodyOptions {
 export interface ContextOptions<Names extends string = never> extends FakeRequestOptions {
   /** The path parameters that the router binds in a real request. */
   readonly params?: Readonly<Record<Names, string>>;
+  /** The parsed values of a contract: `ctx.input`. */
+  readonly input?: object;
+  /** The values that guards add to the context. */
+  readonly adds?: object;
   /** The trusted proxies, as for `.trustedProxies(list)`. */
   readonly trustedProxies?: string | AddressBlocks;
   readonly clock?: Clock;
 }
 
-/** @throws TypeError for more than one of `json`, `form` and `body`, and for a request that the server would refuse */
-export function context<Names extends string = never>(options: ContextOptions<Names> = {}): Context<Names> {
-  const { params, clock = new SystemClock(), trustedProxies, ...request } = options;
+/** The options for the context of an endpoint: parsed values of the types of its contract, and the values that its guards add. */
+export type EndpointContextOptions<C extends object> = Omit<ContextOptions, "adds" | "input" | "params"> & {
+  readonly [K in keyof C & ("input" | "params")]?: C[K];
+} & {
+  /** The values that guards add to the context. */
+  readonly adds?: Omit<C, keyof Context>;
+};
+
+/**
+ * With the type of an endpoint's context its parsed values are given as they are, without the schemas: `context<ContextOf<typeof
+ * links.store>>({ input: { body } })`.
+ *
+ * @throws TypeError for more than one of `json`, `form` and `body`, and for a request that the server would refuse
+ */
+export function context<Names extends string = never>(options?: ContextOptions<Names>): Context<Names>;
+export function context<C extends object>(options: EndpointContextOptions<C>): C;
+export function context(options: ContextOptions<string> = {}): Context {
+  const { params, input, adds = {}, clock = new SystemClock(), trustedProxies, ...request } = options;
   const proxies = TrustedProxies.parse(trustedProxies);
   const koa = new KoaApplication();
   koa.share({ clock, proxies, readLimit: DEFAULT_READ_LIMIT });
@@ -46,8 +65,8 @@ export function context<Names extends string = never>(options: ContextOptions<Na
   koa.handleRequest(koa.createContext(createFakeRequest(request)), (handled) => (ctx = handled));
   if (ctx === undefined) throw new TypeError("the server would refuse this request before a handler runs");
   if (params !== undefined) ctx.bindParams(params);
-  // `bindParams` has bound these names.
-  return ctx as Context<Names>;
+  if (input !== undefined) ctx.bindInput(input);
+  return Object.assign(ctx, adds);
 }
 
 /** Node's request object without a connection. */
