@@ -25,8 +25,9 @@ export function getHandler({ handler, descriptor }: HandledRoute, contract: Read
 }
 
 /** The result is what the handler returns: a value, or a promise of one. */
-function withContract(handler: Handler, { readInput, checkResponse, runOnce }: ReadyContract): Handler {
-  const checked = checkResponse === undefined ? handler : checkAfter(handler, checkResponse);
+function withContract(handler: Handler, { readInput, checkResponse, watchThrown, runOnce }: ReadyContract): Handler {
+  const watched = watchThrown === undefined ? handler : watchThrown(handler);
+  const checked = checkResponse === undefined ? watched : checkAfter(watched, checkResponse);
   const inner = runOnce === undefined ? checked : runOnce(checked);
   return readInput === undefined ? inner : (ctx) => readInput(ctx, inner);
 }

@@ -20,6 +20,7 @@ import { type BodyContent, createBodyContent } from "./request-body.js";
 import { createInputReader, type InputParts, type InputReader, type TextSchema } from "./request-input.js";
 import { createResponseCheck, type ResponseCheck, type ResponsePlan } from "./response-check.js";
 import { isContent } from "./response-content.js";
+import { watchThrown } from "./thrown-statuses.js";
 import { compileWireValue, keepTexts, type WireConverter } from "./wire-value.js";
 
 /** A route with a contract, with all prefixes. */
@@ -34,6 +35,8 @@ export interface ReadyContract {
   /** The media types of the contents that its body may have. */
   readonly bodyTypes: readonly string[];
   readonly checkResponse: ResponseCheck | undefined;
+  /** Names, in a debug build, the statuses of thrown errors that no contract declares. */
+  readonly watchThrown: ((handler: Handler) => Handler) | undefined;
   /** Puts the store of idempotency keys around a handler. */
   readonly runOnce: ((handler: Handler) => Handler) | undefined;
 }
@@ -121,6 +124,10 @@ export class ContractPlan {
       readInput: createInputReader(this.parts),
       bodyTypes: this.parts.body.map(({ type }) => type),
       checkResponse: this.responses.length === 0 ? undefined : createResponseCheck(this.responses, mode, this.title),
+      watchThrown:
+        mode === "check" && this.responses.length > 0
+          ? (handler) => watchThrown(handler, { title: this.title, contract: this.contract })
+          : undefined,
       runOnce: idempotent && idempotency && ((handler) => idempotency.wrap(handler, idempotent)),
     };
   }

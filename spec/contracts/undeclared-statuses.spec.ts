@@ -1,7 +1,17 @@
 /** Statuses that the contract of an endpoint does not declare: a debug build refuses them, a release build sends them. */
 import { expect } from "chai";
 import { z } from "zod";
-import { Application, ConflictError, type Context, Get, redirect, Reply, Route, Routes } from "@stagecraft/framework";
+import {
+  Application,
+  ConflictError,
+  type Context,
+  Get,
+  NotFoundError,
+  redirect,
+  Reply,
+  Route,
+  Routes,
+} from "@stagecraft/framework";
 import { testApp } from "@stagecraft/framework/testing";
 import { runProgram } from "../support/program.js";
 
@@ -12,6 +22,12 @@ type Loose = (ctx: Context) => never;
 
 const failWithConflict: Loose = () => {
   throw new ConflictError("taken");
+};
+
+const rejectWithConflict = (): Promise<never> => Promise.reject(new ConflictError("taken"));
+
+const failWithNotFound: Loose = () => {
+  throw new NotFoundError("none");
 };
 
 const rows: readonly (readonly [what: string, handler: (ctx: Context) => unknown, names: string])[] = [
@@ -36,10 +52,23 @@ describe("an undeclared status", () => {
       );
     });
 
-  it("of an error that is thrown is the response", async () => {
-    await using app = await testApp(Application.create().routes(new Routes([Route.of(shown, failWithConflict)])));
+  for (const [what, handler] of Object.entries({ thrown: failWithConflict, rejected: rejectWithConflict }))
+    it(`of an error that is ${what} is the response, and the log names it once`, async () => {
+      await using app = await testApp(Application.create().routes(new Routes([Route.of(shown, handler)])));
 
-    expect((await app.get("/x")).status).to.equal(409);
+      expect([(await app.get("/x")).status, (await app.get("/x")).status]).to.deep.equal([409, 409]);
+      const warnings = app.logs.lines().filter((line) => line.includes("that its endpoint does not declare"));
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.contain('"WARN"').and.contain("GET /x").and.contain("409");
+    });
+
+  it("is not named where the contract, the framework or a guard has it", async () => {
+    const declared = Get("/y", { responses: { 200: z.object({}), 409: z.object({}) } });
+    const routes = new Routes([Route.of(shown, failWithNotFound), Route.of(declared, failWithConflict)]);
+    await using app = await testApp(Application.create().routes(routes));
+
+    expect([(await app.get("/x")).status, (await app.get("/y")).status]).to.deep.equal([404, 409]);
+    expect(app.logs.lines().filter((line) => line.includes("does not declare"))).to.deep.equal([]);
   });
 
   it("is the response of a release build", async () => {

@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   lifecycle: ["runtime", "errors", "tracing"],
   observe: ["runtime", "errors", "tracing", "http"],
   // Of di only the list of decorated classes, of lifecycle the type of the subsystems of a store.
-  contracts: ["runtime", "errors", "endpoints", "http", "di", "lifecycle"],
+  contracts: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle"],
   routing: ["runtime", "errors", "endpoints", "http", "di", "contracts"],
   // Of http only the interface of schemas, of endpoints only the class chain of a decorated method.
   events: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle"],

@@ -42,7 +42,14 @@ function createContractHandler(): () => unknown {
     body: [{ type: "application/json", schema: Link, convert: keepTexts, read: () => Promise.resolve(document) }],
   });
   const route = { handler: () => undefined, descriptor: { method: "POST", path: "/echo" } } as const;
-  const ready = { guards: [], bodyTypes: [], readInput, checkResponse: undefined, runOnce: undefined };
+  const ready = {
+    guards: [],
+    bodyTypes: [],
+    readInput,
+    checkResponse: undefined,
+    watchThrown: undefined,
+    runOnce: undefined,
+  };
   const handler = getHandler(route, ready);
   // The reader needs this member alone.
   const ctx = { bindInput: () => undefined } as unknown as Context;
