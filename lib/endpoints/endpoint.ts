@@ -84,7 +84,7 @@ export interface Endpoint<P extends string = string, O = unknown, A = unknown> e
 export interface QueryEndpoint<P extends string, O> extends Endpoint<P, O> {
   /**
    * The same endpoint, which also handles POST at its template, for clients that cannot send QUERY. The CSRF stage checks such a POST as any
-   * other, and its route has no name.
+   * other. Its route has the name of the endpoint with `.post` behind it.
    */
   orPost(): Endpoint<P, O>;
 }

@@ -128,7 +128,7 @@ function toOperation(
   place: Pick<OperationRoute, "documentPath" | "id" | "path">,
 ): OperationRoute {
   const { contract, bearer = false } = descriptor;
-  const isDeprecated = [descriptor, contract].some((each) => Boolean(Reflect.get(Object(each), "deprecated")));
+  const isDeprecated = descriptor.deprecated !== undefined;
   const isCsrfExempt = descriptor.csrf === "exempt";
   return { ...place, method, contract, bearer, isCsrfExempt, isDeprecated, title: formatRoute(descriptor) };
 }

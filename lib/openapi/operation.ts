@@ -1,5 +1,6 @@
 /** The operation of one route (OpenAPI 3.1 section 4.8.10): its id is the dotted name of the endpoint, its tag the name of the table. */
 import type { Contract } from "../endpoints/contract.js";
+import { isSafeMethod } from "../endpoints/method.js";
 import type { Path } from "../endpoints/path.js";
 import type { ComponentSchemas, SchemaPlace } from "./component-schemas.js";
 import type { JsonObject, OpenApiOptions } from "./document.js";
@@ -58,13 +59,11 @@ export function describeOperation(route: OperationRoute, parts: SharedParts): Js
   };
 }
 
-const SAFE: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "QUERY", "TRACE"]);
-
 function listCsrfRefusals(
   { method, bearer, isCsrfExempt }: OperationRoute,
   { checksCsrf }: SharedParts,
 ): readonly number[] {
-  if (!checksCsrf || isCsrfExempt || SAFE.has(method)) return [];
+  if (!checksCsrf || isCsrfExempt || isSafeMethod(method)) return [];
   return [bearer ? 401 : 403];
 }
 

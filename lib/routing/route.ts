@@ -142,7 +142,8 @@ export class Route {
     const around = [...outer, ...this.ownMiddleware];
     const create = (more: Partial<Declaration>): Route =>
       new Route({ ...declared, path, ...more }, this.handler, this.handlerName, around, this.endpoint);
-    return alsoPost ? [create({}), create({ method: "POST", name: undefined })] : [create({})];
+    const name = declared.name && `${declared.name}.post`;
+    return alsoPost ? [create({}), create({ method: "POST", name })] : [create({})];
   }
 
   /** @internal */
