@@ -12,7 +12,7 @@ import type { Handler } from "../endpoints/handler.js";
 import type { Idempotent } from "../endpoints/idempotent.js";
 import { checkOptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
-import { toFrameworkError } from "../http/failures/thrown-error.js";
+import { isKnownFailure, toFrameworkError } from "../http/failures/thrown-error.js";
 import type { Context } from "../http/request/context.js";
 import { respondWithReturned } from "../http/response/returned-value.js";
 import type { Subsystem } from "../lifecycle/subsystem.js";
@@ -163,14 +163,15 @@ class Attempt {
       return this.refuse(error);
     }
     const { statusCode } = ctx.raw;
-    if (statusCode >= 500) return FAILED;
+    // Where a stage has responded in the place of the handler, its value is lost.
+    if (statusCode >= 500 || !ctx.mayChange) return FAILED;
     return REPEATED.has(statusCode) ? RELEASED : { outcome: "done", response: recordReply(ctx, before) };
   }
 
   /** @throws the error, unless it is a response that is stored */
   private refuse(thrown: unknown): WorkResult {
     const error = toFrameworkError(this.ctx, thrown);
-    if (error === undefined || error.status >= 500 || this.ctx.isAbandoned) throw thrown;
+    if (error === undefined || error.status >= 500 || isKnownFailure(this.ctx, thrown)) throw thrown;
     this.thrown = { error: thrown };
     return REPEATED.has(error.status) ? RELEASED : { outcome: "refused", response: recordError(error) };
   }

@@ -28,6 +28,15 @@ import { startupErrorOf } from "../support/startup-error-of.js";
 import { until } from "../support/until.js";
 import { Accounts, bindIdempotency, order, see, signedIn, startOrders } from "./orders.js";
 
+/** The request of `order`, which its client may leave. */
+const postOrder = (url: string, signal: AbortSignal) =>
+  fetch(`${url}/shops/north/orders`, {
+    method: "POST",
+    body: '{"article":"tea"}',
+    headers: { authorization: "ada", "idempotency-key": "k-1", "content-type": "application/json" },
+    signal,
+  });
+
 async function* stream() {
   yield "a";
 }
@@ -301,12 +310,7 @@ describe("an idempotent endpoint", () => {
       return count();
     });
     const leaving = new AbortController();
-    const sent = fetch(`${app.url}/shops/north/orders`, {
-      method: "POST",
-      body: '{"article":"tea"}',
-      headers: { authorization: "ada", "idempotency-key": "k-1", "content-type": "application/json" },
-      signal: leaving.signal,
-    }).catch(() => "left");
+    const sent = postOrder(app.url, leaving.signal).catch(() => "left");
     await entered.passed;
     leaving.abort();
     await until(() => hasLeft);
@@ -314,6 +318,46 @@ describe("an idempotent endpoint", () => {
 
     expect(await sent).to.equal("left");
     expect(await see(order(app))).to.deep.equal({ status: 201, text: '{"run":1}', isReplayed: true });
+  });
+
+  it("stores the error that its handler throws although its client has left", async () => {
+    const [entered, left] = [new Gate(), new Gate()];
+    await using app = await startOrders(memory(), async (ctx) => {
+      runs++;
+      ctx.signal.addEventListener("abort", () => left.open());
+      entered.open();
+      await left.passed;
+      throw new ConflictError("taken");
+    });
+    const leaving = new AbortController();
+    const sent = postOrder(app.url, leaving.signal).catch(() => "left");
+    await entered.passed;
+    leaving.abort();
+
+    expect(await sent).to.equal("left");
+    const again = await order(app);
+    await expectProblem(again, { status: 409, detail: "taken" });
+    expect([runs, again.headers.get("idempotency-replayed")]).to.deep.equal([1, "true"]);
+  });
+
+  it("does not know the outcome of a handler that a timeout has cut off", async () => {
+    const gate = new Gate();
+    const add = Post("/", { idempotent: true });
+    await using app = await testApp(
+      Application.create()
+        .timeout(20)
+        .provide(bind(new Idempotency(memory(), { principal: () => "all" })))
+        .routes(new Routes([Route.of(add, async () => (await gate.passed, count()))])),
+    );
+    const send = () => app.post("/", { headers: { "idempotency-key": "k" } });
+    const first = await send();
+    gate.open();
+
+    expect(first.status).to.be.oneOf([408, 503]);
+    let later = await send();
+    await until(async () => (later = await send()).headers.get("retry-after") === null);
+    await expectProblem(later, { status: 409, slug: "idempotency-unknown" });
+    expect(runs).to.equal(1);
   });
 
   it("forgets a key after its time to live", async () => {
