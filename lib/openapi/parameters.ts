@@ -1,5 +1,6 @@
 /** The parameters of an operation: captures of the path, members of the query, headers (OpenAPI 3.1 section 4.8.12). */
 import type { Contract } from "../endpoints/contract.js";
+import type { Idempotent } from "../endpoints/idempotent.js";
 import type { Path } from "../endpoints/path.js";
 import type { ComponentSchemas, SchemaPlace } from "./component-schemas.js";
 import { isObject, type JsonObject } from "./document.js";
@@ -27,7 +28,23 @@ export interface ParameterSource {
 }
 
 export function listParameters(source: ParameterSource, components: ComponentSchemas): readonly JsonObject[] {
-  return [...listCaptures(source, components), ...listQuery(source, components), ...listHeaders(source, components)];
+  const { idempotent } = source.contract;
+  return [
+    ...listCaptures(source, components),
+    ...listQuery(source, components),
+    ...listHeaders(source, components),
+    ...(idempotent === undefined ? [] : [describeKey(idempotent)]),
+  ];
+}
+
+function describeKey({ required, ttlMs }: Idempotent): JsonObject {
+  return {
+    name: "Idempotency-Key",
+    in: "header",
+    required,
+    description: `A random key of 1 to 255 characters. For ${ttlMs / 1000} seconds a request with the same key gets the same response, with \`Idempotency-Replayed: true\`.`,
+    schema: { type: "string", minLength: 1 },
+  };
 }
 
 function listCaptures(
@@ -74,13 +91,13 @@ function listQuery(
 }
 
 function listHeaders(
-  { contract: { headers }, place }: ParameterSource,
+  { contract: { headers, idempotent }, place }: ParameterSource,
   components: ComponentSchemas,
 ): readonly JsonObject[] {
   if (headers === undefined) return [];
   const members = listMembers(components.resolve(components.read(headers, place("headers")))) ?? [];
   return members
-    .filter(({ name }) => !IGNORED_HEADERS.has(name))
+    .filter(({ name }) => !IGNORED_HEADERS.has(name) && !(idempotent && name === "idempotency-key"))
     .map(({ name, isRequired, schema }) => ({
       name,
       in: "header",

@@ -11,6 +11,8 @@ import type { SharedResponses } from "./shared-responses.js";
 const ALWAYS = [400, 408, 429, 500, 503];
 const WITH_BODY = [413, 415];
 const UNPROCESSABLE = 422;
+/** Of a key that another request has, and of a request with a key and without a caller. */
+const WITH_KEY = [403, 409, UNPROCESSABLE];
 
 export interface ResponseSource {
   readonly contract: Partial<Contract>;
@@ -42,9 +44,14 @@ export function describeResponses(
   return Object.fromEntries(sorted.map(([status, response]) => [String(status), response]));
 }
 
-function listUndeclared({ params, query, headers, body }: Partial<Contract>): readonly number[] {
+function listUndeclared({ params, query, headers, body, idempotent }: Partial<Contract>): readonly number[] {
   const isChecked = [params, query, headers, body].some((part) => part !== undefined);
-  return [...ALWAYS, ...(body === undefined ? [] : WITH_BODY), ...(isChecked ? [UNPROCESSABLE] : [])];
+  return [
+    ...ALWAYS,
+    ...(body === undefined ? [] : WITH_BODY),
+    ...(isChecked ? [UNPROCESSABLE] : []),
+    ...(idempotent === undefined ? [] : WITH_KEY),
+  ];
 }
 
 /** A file has two more statuses: 206 for a range of it, and 304 where it has not changed. */

@@ -75,6 +75,20 @@ describe("the OpenAPI document", () => {
     });
   });
 
+  it("has the key of an idempotent endpoint, its lifetime, and the refusals of keys", () => {
+    const pay = Post("/pay", { name: "pay", idempotent: { required: true, ttlMs: 60_000 } });
+    const operation = operationOf(documentOf({ pay }), "/pay", "post");
+
+    expect(at(operation, "parameters 0")).to.deep.include({
+      name: "Idempotency-Key",
+      in: "header",
+      required: true,
+      schema: { type: "string", minLength: 1 },
+    });
+    expect(at(operation, "parameters 0 description")).to.include("For 60 seconds");
+    expect(Object.keys(Object(operation["responses"]))).to.include.members(["403", "409", "422"]);
+  });
+
   it("is the same text for the same routes in another order", () => {
     const { index, show, store } = notes;
 
