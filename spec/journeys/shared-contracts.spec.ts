@@ -2,11 +2,11 @@
  * A contract is shared between packages as declaration files: a back end and a front end see its tables, and have a schema library of
  * another version. Types of endpoints see schemas through the interface that all libraries have, so that the two versions never meet.
  */
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { type CompilerOptions, Consumer } from "../support/consumer.js";
-import { ROOT } from "../support/sources.js";
+import { filesBelow, manifest, ROOT } from "../support/sources.js";
 
 const SETTINGS: CompilerOptions = {
   strict: true,
@@ -79,6 +79,38 @@ export const route = Route.of(both, ({ params, input }) => Reply.json({ own: inp
 export const url: string = links.e0.url("red", 7);
 `;
 
+/** The files of the samples with tables of endpoints. */
+const SAMPLES = filesBelow("samples", ".routes.ts").map((file) => file.replaceAll("\\", "/"));
+
+const SAMPLE_SETTINGS: CompilerOptions = {
+  ...SHARED,
+  lib: ["ES2023", "ESNext.Disposable", "DOM", "DOM.Iterable"],
+  rootDir: ".",
+  outDir: "out",
+};
+
+/** Reads every table of the samples, and handles, calls and links one endpoint of `samples/links`. */
+const SAMPLE_BACK_END = `
+import { Controller, Post, Route, type ContextOf } from "@stagecraft/framework";
+import { client } from "@stagecraft/framework/routes";
+import { z } from "zod";
+import { links } from "../out/samples/links/links.routes.js";
+${SAMPLES.map((file, at) => `import * as tables${at} from "../out/${file.replace(/ts$/, "js")}";`).join("\n")}
+
+export const all = [${SAMPLES.map((_file, at) => `Object.keys(tables${at})`).join(", ")}];
+const show = ({ params }: ContextOf<typeof links.show>) => ({ slug: params.slug, target: "", createdAt: "", visits: 1 });
+export const route = Route.of(links.show, show);
+export const url: string = links.show.url("home");
+export const visits: Promise<number> = client(links, { origin: "" }).show({ params: { slug: "home" } }).then((link) => link.visits);
+export const own = Post("/", { body: z.object({ own: z.string() }), responses: { 201: z.object({ own: z.string() }) } });
+@Controller("/own")
+export class Own {
+  @own own({ input }: ContextOf<typeof own>) { return input.body; }
+  // @ts-expect-error a value that the contract of the sample does not declare
+  @links.show wrong() { return { slug: 1 }; }
+}
+`;
+
 /** The compiler takes two packages of one name and one version for the same. */
 function installOtherVersion(consumer: Consumer): void {
   const folder = join(consumer.folder, "backend/node_modules/zod");
@@ -87,9 +119,9 @@ function installOtherVersion(consumer: Consumer): void {
     filter: (file) => !/\.(?:c?js|map|cts)$|[\\/]src(?:[\\/]|$)/.test(file),
   });
   const file = join(folder, "package.json");
-  const manifest = JSON.parse(readFileSync(file, "utf8")) as { readonly version: string };
-  const version = manifest.version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
-  writeFileSync(file, JSON.stringify({ ...manifest, version }));
+  const described = JSON.parse(readFileSync(file, "utf8")) as { readonly version: string };
+  const version = described.version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
+  writeFileSync(file, JSON.stringify({ ...described, version }));
 }
 
 describe("a contract in another package", function () {
@@ -110,5 +142,18 @@ describe("a contract in another package", function () {
     consumer.write("backend/links.ts", BACK_END);
 
     expect(await consumer.compile(["backend/links.ts"], { ...SETTINGS, noEmit: true })).to.equal("");
+  });
+
+  it("of the samples is used in the same way, without its sources", async () => {
+    using samples = Consumer.create();
+    samples.installFromRepository(...Object.keys(manifest().devDependencies));
+    samples.copy("samples");
+    expect(await samples.compile(["samples"], SAMPLE_SETTINGS, ["samples/links/pages"])).to.equal("");
+    rmSync(join(samples.folder, "samples"), { recursive: true });
+    installOtherVersion(samples);
+    samples.write("backend/samples.ts", SAMPLE_BACK_END);
+
+    expect(await samples.compile(["backend/samples.ts"], { ...SETTINGS, noEmit: true })).to.equal("");
+    expect(SAMPLES).to.include("samples/links/links.routes.ts");
   });
 });
