@@ -16,6 +16,10 @@ export const MICRO = [
   { name: "log", what: "a log line, written at once to /dev/null, in nanoseconds of processor time" },
   { name: "admission", what: "a rate limit by the keys that come, and a timeout, in nanoseconds of processor time" },
   { name: "contract", what: "a body through the contract of an endpoint, in nanoseconds of processor time" },
+  {
+    name: "client",
+    what: "a call of the typed client on a fetch that responds at once, in nanoseconds of processor time",
+  },
   { name: "flow", what: "carrying a request along, and events without a reader, in nanoseconds of processor time" },
 ] as const;
 
