@@ -93,6 +93,7 @@ export class ContractPlan {
         ...guards.explainMissing(definition),
         where: this.title,
       })),
+      ...this.checkGuardOrder(),
       ...(needsStore ? [describeMissingProvider(this.title)] : []),
     ];
   }
@@ -108,6 +109,19 @@ export class ContractPlan {
         fix: "add provide(Uploads).useFactory(() => new Uploads()) of @stagecraft/framework/uploads to the providers of a module",
       },
     ];
+  }
+
+  private checkGuardOrder(): readonly Diagnostic[] {
+    const used = this.contract.guards.map(({ definition }) => definition);
+    return used.flatMap((definition, at) => {
+      const missing = definition.after.filter((earlier) => !used.slice(0, at).some((each) => each === earlier));
+      return missing.map(({ name }) => ({
+        code: "E_GUARD_ORDER",
+        what: `the guard ${definition.name} reads the values of the guard ${name}, which does not run before it`,
+        where: this.title,
+        fix: `write guards: [${name}, ${definition.name}], or give the table the guard ${name}`,
+      }));
+    });
   }
 
   /** Only after `checkProviders` has found no fault. */

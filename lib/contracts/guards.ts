@@ -29,10 +29,10 @@ import type { Context } from "../http/request/context.js";
 import { isClass, type Class } from "../runtime/class.js";
 
 /** Every type, for a method that fits the guard; for others a text, with which the compiler ends its message. */
-type FitsGuard<H extends AnyHandler, Adds, Args extends readonly unknown[]> = [Context, ...Args] extends readonly [
-  ...Parameters<H>,
-  ...unknown[],
-]
+type FitsGuard<H extends AnyHandler, Adds, Args extends readonly unknown[], Needs> = [
+  Context & Needs,
+  ...Args,
+] extends readonly [...Parameters<H>, ...unknown[]]
   ? keyof Adds extends never
     ? Awaited<ReturnType<H>> extends void
       ? unknown
@@ -40,15 +40,15 @@ type FitsGuard<H extends AnyHandler, Adds, Args extends readonly unknown[]> = [C
     : Awaited<ReturnType<H>> extends Adds
       ? unknown
       : "the method does not return the values that this guard adds to the context"
-  : "the method asks for arguments that this guard does not take";
+  : "the method asks for arguments that this guard does not take, or for values of guards that it does not name in after";
 
 /** The standard kind of call comes first, as in `Endpoint`. */
-export interface GuardDecorator<Adds, Args extends readonly unknown[]> {
-  <H extends AnyHandler>(method: H & FitsGuard<H, Adds, Args>, context: ClassMethodDecoratorContext): void;
+export interface GuardDecorator<Adds, Args extends readonly unknown[], Needs = unknown> {
+  <H extends AnyHandler>(method: H & FitsGuard<H, Adds, Args, Needs>, context: ClassMethodDecoratorContext): void;
   <H extends AnyHandler>(
     target: object,
     key: string | symbol,
-    descriptor: TypedPropertyDescriptor<H> & FitsGuard<H, Adds, Args>,
+    descriptor: TypedPropertyDescriptor<H> & FitsGuard<H, Adds, Args, Needs>,
   ): void;
 }
 
@@ -58,10 +58,10 @@ const methods = new MethodRecords<GuardDefinition>();
  * @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_GUARD` for a value that is no guard, `E_DECORATOR_KIND` above anything
  *   but a public instance method
  */
-export function Guards<Adds, Args extends readonly unknown[]>(
-  guard: GuardDefinition<Adds, Args>,
+export function Guards<Adds, Args extends readonly unknown[], Needs = unknown>(
+  guard: GuardDefinition<Adds, Args, Needs>,
   ...none: readonly never[]
-): GuardDecorator<Adds, Args> {
+): GuardDecorator<Adds, Args, Needs> {
   const given: unknown = guard;
   requireParentheses("Guards(guard)", ["method"], given, none);
   refuseForeignCopy(given);

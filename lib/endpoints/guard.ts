@@ -5,7 +5,7 @@
  *
  * @example
  * export const signedIn = guard<{ user: User }>("signed-in", { scheme: "bearer", refusals: [401] });
- * export const role = guard<{ user: User }, [role: string]>("role");
+ * export const role = guard<object, [role: string], { user: User }>("role", { after: [signedIn] });
  * Get("/", { guards: [role("admin")] });
  */
 import { refuseForeignCopy } from "../errors/copy.js";
@@ -20,6 +20,8 @@ export interface GuardOptions {
   readonly scheme?: string;
   /** The statuses of its refusals; 401 and 403 unless set. */
   readonly refusals?: readonly number[];
+  /** The guards that run before it on each route, whose values its code reads. A route that lacks one of them stops the start. */
+  readonly after?: readonly GuardUse[];
 }
 
 /** A guard on an endpoint, with its arguments. */
@@ -31,17 +33,28 @@ export interface GuardUse<Adds = unknown> {
 }
 
 /** A guard. A call gives it its arguments; one without arguments needs no call. */
-export interface GuardDefinition<Adds = unknown, Args extends readonly unknown[] = readonly never[]> {
+export interface GuardDefinition<Adds = unknown, Args extends readonly unknown[] = readonly never[], Needs = unknown> {
   (...args: Args): GuardUse<Adds>;
   readonly name: string;
   readonly scheme: string | undefined;
   readonly refusals: readonly number[];
+  /** The guards that run before it on each route. */
+  readonly after: readonly AnyGuard[];
   /** In types only. */
-  readonly "~provides": { readonly adds: Adds; readonly args: Args };
+  readonly "~provides": { readonly adds: Adds; readonly args: Args; readonly needs: Needs };
 }
 
-export type Guard<Adds = unknown, Args extends readonly unknown[] = []> = GuardDefinition<Adds, Args> &
+export type Guard<Adds = unknown, Args extends readonly unknown[] = [], Needs = unknown> = GuardDefinition<
+  Adds,
+  Args,
+  Needs
+> &
   ([] extends Args ? GuardUse<Adds> : UncalledGuard);
+
+/** A guard by its name. */
+export interface AnyGuard {
+  readonly name: string;
+}
 
 /** It is no `GuardUse`, and the compiler ends its message with the text. */
 export interface UncalledGuard {
@@ -57,6 +70,11 @@ type GuardName<Adds> =
     ? string
     : "a guard adds a name that Context has already: choose another name";
 
+/** `after` names the guards that add the values which a guard needs. */
+type OptionsOf<Needs> = unknown extends Needs
+  ? [options?: GuardOptions]
+  : [options: GuardOptions & { readonly after: readonly GuardUse<Partial<Needs>>[] }];
+
 /** A guard and the arguments that an endpoint gives it. */
 export interface UsedGuard {
   readonly definition: GuardDefinition;
@@ -68,24 +86,27 @@ export interface UsedGuard {
  *
  * @typeParam Adds the values that it adds to the context, as an object
  * @typeParam Args the arguments that an endpoint gives it
+ * @typeParam Needs the values that guards before it have added to the context
  * @throws FrameworkError `E_GUARD` for a name that is no text, or empty; `E_OPTION` for an unknown option
  */
-export function guard<Adds extends object = object, Args extends readonly unknown[] = []>(
+export function guard<Adds extends object = object, Args extends readonly unknown[] = [], Needs = unknown>(
   name: GuardName<Adds>,
-  options: GuardOptions = {},
-): Guard<Adds, Args> {
+  ...[options = {}]: OptionsOf<Needs>
+): Guard<Adds, Args, Needs> {
   if (typeof name !== "string" || name === "")
     throw createSetupError("E_GUARD", `guard(…) was given ${valueText(name)} for a name: give a text`);
-  checkOptionNames<GuardOptions>(options, { scheme: true, refusals: true }, `guard("${name}")`);
+  const place = `guard("${name}")`;
+  checkOptionNames<GuardOptions>(options, { scheme: true, refusals: true, after: true }, place);
   const { scheme, refusals = [401, 403] } = options;
+  const after = toUsedGuards(options.after, place, "after").map(({ definition: earlier }) => earlier);
   const use = (...args: Args): UsedGuard => ({ definition, args });
-  const members = { name, scheme, refusals: Object.freeze([...refusals]) };
+  const members = { name, scheme, refusals: Object.freeze([...refusals]), after: Object.freeze(after) };
   const descriptors = Object.entries(members).map(([key, value]) => [key, { value, enumerable: true }]);
   // The members are defined, because the `name` of a function cannot be assigned. Those with `~` exist in types only.
   const definition = Object.defineProperties(use, Object.fromEntries(descriptors)) as unknown as GuardDefinition;
   markKind(definition, "guard");
   definitions.add(definition);
-  return definition as unknown as Guard<Adds, Args>;
+  return definition as unknown as Guard<Adds, Args, Needs>;
 }
 
 /** Whether `guard()` created the value. */
@@ -94,24 +115,27 @@ export function isGuard(value: unknown): value is GuardDefinition {
 }
 
 /**
- * The guards in the option `guards` of an endpoint, a table or a resource; none where the option is left out.
+ * The guards in an option of an endpoint, a table, a resource or a guard; none where the option is left out.
  *
  * @throws FrameworkError `E_GUARD` for a value that is no guard, and for anything but a list
  */
-export function toUsedGuards(given: unknown, where: string): readonly UsedGuard[] {
+export function toUsedGuards(given: unknown, where: string, option = "guards"): readonly UsedGuard[] {
   if (given === undefined) return [];
-  if (Array.isArray(given)) return given.map((each) => toUsedGuard(each, where));
+  if (Array.isArray(given)) return given.map((each) => toUsedGuard(each, where, option));
   throw createSetupError(
     "E_GUARD",
-    `${where}: "guards" is ${valueText(given)}: give a list of guards, guards: [signedIn]`,
+    `${where}: "${option}" is ${valueText(given)}: give a list of guards, ${option}: [signedIn]`,
   );
 }
 
-function toUsedGuard(given: unknown, where: string): UsedGuard {
+function toUsedGuard(given: unknown, where: string, option: string): UsedGuard {
   const definition: unknown = typeof given === "object" ? Reflect.get(Object(given), "definition") : given;
   refuseForeignCopy(definition);
   if (!isGuard(definition))
-    throw createSetupError("E_GUARD", `${where}: ${valueText(given)} in "guards" is no guard: give values of guard(…)`);
+    throw createSetupError(
+      "E_GUARD",
+      `${where}: ${valueText(given)} in "${option}" is no guard: give values of guard(…)`,
+    );
   if (definition === given) return { definition, args: [] };
   const { args } = given as UsedGuard;
   return { definition, args: Object.freeze([...args]) };

@@ -38,7 +38,7 @@ const UNCALLED = '"this guard takes arguments: call it with them"';
 const SENTENCES = [
   '"the method does not return the values that this guard adds to the context"',
   '"this guard adds no values to the context: its method returns nothing"',
-  '"the method asks for arguments that this guard does not take"',
+  '"the method asks for arguments that this guard does not take, or for values of guards that it does not name in after"',
   '"the handler asks for values that the path /links/{id}, its schemas and its guards do not give"',
   '"a guard adds a name that Context has already: choose another name"',
   UNCALLED,

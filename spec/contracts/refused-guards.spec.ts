@@ -115,6 +115,33 @@ describe("build() refuses", () => {
     ]);
   });
 
+  it("a guard whose route lacks the guard that it reads, or has it later", () => {
+    const owner = guard<object, [], { user: string }>("owner", { after: [signedIn] });
+    class Owners {
+      @Guards(owner) check({ user }: Context & { user: string }) {
+        if (user !== "ada") throw new UnauthorizedError();
+      }
+    }
+    @Controller("/owned")
+    class Owned {
+      @Get("/alone", { guards: [owner] }) alone() {
+        return "";
+      }
+      @Get("/late", { guards: [owner, signedIn] }) late() {
+        return "";
+      }
+      @Get("/", { guards: [signedIn, owner] }) index() {
+        return "";
+      }
+    }
+    const fault =
+      "E_GUARD_ORDER the guard owner reads the values of the guard signed-in, which does not run before it at";
+    expect(faultsOf({ controllers: [Owned], providers: [Users, Accounts, Owners] })).to.deep.equal([
+      `${fault} GET /owned/alone`,
+      `${fault} GET /owned/late`,
+    ]);
+  });
+
   it("two guards of one name", () => {
     const namesake = guard("signed-in");
     class Namesakes {

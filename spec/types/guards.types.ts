@@ -21,6 +21,11 @@ const signedIn = guard<{ user: User }>("signed-in");
 const role = guard<{ roles: readonly string[] }, [role: string]>("role");
 const limit = guard<object, [size?: number]>("limit");
 const plain = guard("plain");
+const owner = guard<object, [], { user: User }>("owner", { after: [signedIn] });
+// @ts-expect-error -- a guard that needs values names the guards that add them
+guard<object, [], { user: User }>("alone");
+// @ts-expect-error -- another guard adds no user
+guard<object, [], { user: User }>("other", { after: [guard<{ user: string }>("text")] });
 
 const links = routes("links", "/links", {
   open: Get("/open"),
@@ -46,6 +51,9 @@ export class Fits {
   }
   @Guards(limit) sized(_ctx: Context, _size?: number) {}
   @Guards(plain) async nothing() {}
+  @Guards(owner) isOwner({ user }: Context & { user: User }) {
+    if (user.id === "") throw new Error();
+  }
 
   @links.show show({ user, roles, params }: ContextOf<typeof links.show>): string {
     return user.id + roles.join() + params.id;
