@@ -33,7 +33,8 @@ const link: z.output<typeof Link> = { id: "", url: "", tags: [] };
 const CONTEXT = 'its schemas and its guards do not give"';
 const RETURNS = "a status that the responses of /teams/{team}/links";
 const ADDS = '"the method does not return the values that this guard adds to the context"';
-const ARGUMENTS = '"the method asks for arguments that this guard does not take, or for values of guards that it does not name in after"';
+const ARGUMENTS =
+  '"the method asks for arguments that this guard does not take, or for values of guards that it does not name in after"';
 
 /** Members of a class, each with the end of the message. */
 const HANDLERS: Readonly<Record<string, string>> = {
