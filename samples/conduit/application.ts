@@ -2,7 +2,7 @@
 import { Application, provide, RateLimit, SecurityHeaders } from "@stagecraft/framework";
 import { ConduitModule } from "./conduit.module.js";
 import { ConduitDatabase } from "./database.js";
-import { errorFormat } from "./errors.js";
+import { Errors, errorFormat } from "./errors.js";
 import type { Settings } from "./settings.js";
 import { TOKEN_KEY } from "./users/tokens.js";
 
@@ -12,6 +12,16 @@ export function conduitApplication({ config, tokenKey, origins }: Settings, data
   return Application.create(ConduitModule)
     .provide(provide(ConduitDatabase).useValue(database), provide(TOKEN_KEY).useValue(tokenKey))
     .config(config)
+    .apiDocs({
+      info: {
+        title: "Conduit",
+        version: "1.0.0",
+        summary: "The RealWorld API",
+        license: { name: "MIT", identifier: "MIT" },
+      },
+      securitySchemes: { token: { type: "http", scheme: "Token" } },
+      problem: Errors,
+    })
     .compression()
     .securityHeaders(new SecurityHeaders())
     .cors({ origins: origins.length === 0 ? () => false : origins })

@@ -15,7 +15,7 @@ import { z } from "zod";
 type Messages = Readonly<Record<string, readonly string[]>>;
 
 /** The body of every refusal. */
-export const Errors = z.object({ errors: z.record(z.string(), z.array(z.string())) });
+export const Errors = z.object({ errors: z.record(z.string(), z.array(z.string())) }).meta({ id: "Errors" });
 
 export const errorFormat = new ErrorMapping().using((error) => Reply.json({ errors: toMessages(error) }));
 

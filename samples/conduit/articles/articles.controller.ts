@@ -19,8 +19,8 @@ const Summary = z.object({
   author: Person,
 });
 
-const Page = { 200: z.object({ articles: z.array(Summary), articlesCount: z.int() }) };
-const Article = z.object({ article: Summary.extend({ body: z.string() }) });
+const Page = { 200: z.object({ articles: z.array(Summary.meta({ id: "ArticleSummary" })), articlesCount: z.int() }) };
+const Article = z.object({ article: Summary.extend({ body: z.string() }).meta({ id: "Article" }) });
 const Found = { 200: Article, 404: Errors };
 
 const articles = routes("articles", "/api", {

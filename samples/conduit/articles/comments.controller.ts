@@ -7,13 +7,15 @@ import { NewComment } from "./article-input.js";
 import { Articles } from "./articles.js";
 import { Comments } from "./comments.js";
 
-const Comment = z.object({
-  id: z.int(),
-  body: z.string(),
-  createdAt: z.string(),
-  updatedAt: z.string(),
-  author: Person,
-});
+const Comment = z
+  .object({
+    id: z.int(),
+    body: z.string(),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    author: Person,
+  })
+  .meta({ id: "Comment" });
 
 const comments = routes("comments", "/api/articles/{slug}/comments", {
   index: Get("/", {

@@ -4,12 +4,14 @@ import { Errors, notFound } from "../errors.js";
 import { anyone, signedIn } from "../users/viewer.js";
 import { Profiles } from "./profiles.js";
 
-export const Person = z.object({
-  username: z.string(),
-  bio: z.string().nullable(),
-  image: z.string().nullable(),
-  following: z.boolean(),
-});
+export const Person = z
+  .object({
+    username: z.string(),
+    bio: z.string().nullable(),
+    image: z.string().nullable(),
+    following: z.boolean(),
+  })
+  .meta({ id: "Profile" });
 
 const responses = { 200: z.object({ profile: Person }), 404: Errors };
 
