@@ -1,8 +1,9 @@
 /** The application with the stages of a public API; `main.ts` runs it, the specs use it unchanged. */
 import { Application, provide, RateLimit, SecurityHeaders } from "@stagecraft/framework";
+import { API_DOCS } from "./api-docs.js";
 import { ConduitModule } from "./conduit.module.js";
 import { ConduitDatabase } from "./database.js";
-import { Errors, errorFormat } from "./errors.js";
+import { errorFormat } from "./errors.js";
 import type { Settings } from "./settings.js";
 import { TOKEN_KEY } from "./users/tokens.js";
 
@@ -12,16 +13,7 @@ export function conduitApplication({ config, tokenKey, origins }: Settings, data
   return Application.create(ConduitModule)
     .provide(provide(ConduitDatabase).useValue(database), provide(TOKEN_KEY).useValue(tokenKey))
     .config(config)
-    .apiDocs({
-      info: {
-        title: "Conduit",
-        version: "1.0.0",
-        summary: "The RealWorld API",
-        license: { name: "MIT", identifier: "MIT" },
-      },
-      securitySchemes: { token: { type: "http", scheme: "Token" } },
-      problem: Errors,
-    })
+    .apiDocs(API_DOCS)
     .compression()
     .securityHeaders(new SecurityHeaders())
     .cors({ origins: origins.length === 0 ? () => false : origins })
