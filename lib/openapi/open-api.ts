@@ -13,7 +13,7 @@ import type { RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
 import { ComponentSchemas } from "./component-schemas.js";
 import { type JsonObject, type OpenApiDocument, type OpenApiOptions, sortMembers } from "./document.js";
-import { describeOperation, getTag, type SharedParts, type OperationRoute } from "./operation.js";
+import { describeOperation, type SharedParts, type OperationRoute } from "./operation.js";
 import { type DocumentPath, toDocumentPath } from "./parameters.js";
 import { SecuritySchemes } from "./security-schemes.js";
 import { SharedResponses } from "./shared-responses.js";
@@ -72,7 +72,9 @@ export function describeRoutes(
     openapi: options.version === "3.2" ? "3.2.0" : "3.1.1",
     info: { title: "app", version: "0.0.0", ...options.info },
     servers: options.servers ?? [{ url: "/" }],
-    tags: [...new Set(operations.map(getTag))].toSorted().map((name) => ({ name, ...pickDescription(name, options) })),
+    tags: [...new Set(operations.map(({ tag }) => tag))]
+      .toSorted()
+      .map((name) => ({ name, ...pickDescription(name, options) })),
     paths,
     components: { schemas: components.list(), responses: responses.list(), securitySchemes: parts.security.list() },
   };
@@ -101,16 +103,31 @@ function listOperations(descriptors: readonly RouteDescriptor[]): readonly Opera
     const documentPath = paths.get(path.shape) ?? toDocumentPath(path);
     paths.set(path.shape, documentPath);
     const { method, name } = descriptor;
-    if (method !== "ANY")
-      return [toOperation(descriptor, method, { path, documentPath, id: name ?? toId(method, path) })];
-    return ANY_METHODS.filter((each) => !taken.has(`${each} ${path.shape}`)).map((each) =>
-      toOperation(descriptor, each, {
-        path,
-        documentPath,
-        id: name === undefined ? toId(each, path) : `${name}.${each.toLowerCase()}`,
-      }),
-    );
+    const isAny = method === "ANY";
+    const methods = isAny ? ANY_METHODS.filter((each) => !taken.has(`${each} ${path.shape}`)) : [method];
+    const tag = getTag(findQueryName(descriptor, sorted) ?? name, path);
+    return methods.map((each) => {
+      const named = isAny && name !== undefined ? `${name}.${each.toLowerCase()}` : name;
+      return toOperation(descriptor, each, { path, documentPath, id: named ?? toId(each, path), tag });
+    });
   });
+}
+
+/** The name of the QUERY whose POST of `.orPost()` the route is. */
+function findQueryName(
+  { method, path, contract }: RouteDescriptor,
+  descriptors: readonly RouteDescriptor[],
+): string | undefined {
+  if (method !== "POST" || contract === undefined) return undefined;
+  const found = descriptors.find((each) => each.method === "QUERY" && each.path === path && each.contract === contract);
+  return found?.name;
+}
+
+/** The name of the table; for an endpoint without one the first segment of its path. */
+function getTag(name: string | undefined, { segments }: Path): string {
+  const dot = name?.lastIndexOf(".") ?? -1;
+  if (dot > 0) return name?.slice(0, dot) ?? "";
+  return segments.find(({ kind, text }) => kind === "literal" && text !== "")?.text ?? "root";
 }
 
 function formatSortKey({ path, method }: RouteDescriptor): string {
@@ -125,12 +142,19 @@ function toId(method: string, { segments }: Path): string {
 function toOperation(
   descriptor: RouteDescriptor,
   method: string,
-  place: Pick<OperationRoute, "documentPath" | "id" | "path">,
+  place: Pick<OperationRoute, "documentPath" | "id" | "path" | "tag">,
 ): OperationRoute {
-  const { contract, bearer = false } = descriptor;
-  const isDeprecated = descriptor.deprecated !== undefined;
-  const isCsrfExempt = descriptor.csrf === "exempt";
-  return { ...place, method, contract, bearer, isCsrfExempt, isDeprecated, title: formatRoute(descriptor) };
+  const { contract, bearer = false, deprecated = false, sunset } = descriptor;
+  return {
+    ...place,
+    method,
+    contract,
+    bearer,
+    isCsrfExempt: descriptor.csrf === "exempt",
+    isDeprecated: deprecated !== false,
+    sunset: typeof sunset === "string" ? sunset : undefined,
+    title: formatRoute(descriptor),
+  };
 }
 
 function describePaths(

@@ -13,6 +13,7 @@ import type { SharedResponses } from "./shared-responses.js";
 export interface OperationRoute {
   readonly method: string;
   readonly id: string;
+  readonly tag: string;
   /** `GET /notes`, for messages. */
   readonly title: string;
   readonly path: Path;
@@ -21,6 +22,8 @@ export interface OperationRoute {
   readonly bearer: boolean;
   readonly isCsrfExempt: boolean;
   readonly isDeprecated: boolean;
+  /** From then on the endpoint may be missing. */
+  readonly sunset: string | undefined;
 }
 
 /** The parts of a document that operations share. */
@@ -34,7 +37,7 @@ export interface SharedParts {
 }
 
 export function describeOperation(route: OperationRoute, parts: SharedParts): JsonObject {
-  const { id, title, contract = NO_CONTRACT, bearer, isDeprecated } = route;
+  const { id, tag, title, contract = NO_CONTRACT, bearer, isDeprecated, sunset } = route;
   const { components, options } = parts;
   const context = { components, version: options.version ?? "3.1" } as const;
   const place = (part: string): SchemaPlace => ({ id: `${id}.${part.replace("responses.", "")}`, part, route: title });
@@ -46,8 +49,10 @@ export function describeOperation(route: OperationRoute, parts: SharedParts): Js
     operationId: id,
     summary,
     ...(description !== undefined && { description }),
-    tags: [getTag(route)],
+    tags: [tag],
     ...(isDeprecated && { deprecated: true }),
+    // OpenAPI has no member for the date.
+    ...(sunset !== undefined && { "x-sunset": sunset }),
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && { requestBody: describeBody(body, { ...context, place: place("body") }) }),
     responses: describeResponses(
@@ -68,11 +73,3 @@ function listCsrfRefusals(
 }
 
 const NO_CONTRACT: Contract = { guards: [] };
-
-/** The name of the table; for an endpoint without one the first segment of its path. */
-export function getTag({ id, path }: Pick<OperationRoute, "id" | "path">): string {
-  const dot = id.lastIndexOf(".");
-  return dot > 0
-    ? id.slice(0, dot)
-    : (path.segments.find(({ kind, text }) => kind === "literal" && text !== "")?.text ?? "root");
-}

@@ -9,6 +9,8 @@ import {
   guard,
   Module,
   Post,
+  prefix,
+  Query,
   resource,
   Route,
   Routes,
@@ -156,6 +158,37 @@ describe("the OpenAPI document", () => {
 
     expect(Object.keys(item ?? {})).to.have.members(["delete", "get", "patch", "post", "put"]);
     expect([at(item, "put operationId"), at(item, "get operationId")]).to.deep.equal(["any.all.put", "any.read"]);
+  });
+
+  it("has two versions of one table side by side, the earlier one deprecated", () => {
+    const [first, second] = [prefix("/v1", notes), prefix("/v2", notes)];
+    const old = Get("/old", { name: "old", deprecated: "2026-01-01", sunset: "2027-01-01", responses: { 200: Note } });
+    const document = documentOf({ one: first.show, two: second.show, old });
+
+    expect(Object.keys(document.paths)).to.deep.equal(["/old", "/v1/notes/{id}", "/v2/notes/{id}"]);
+    expect(at(document.paths, "/v1/notes/{id} get operationId")).to.equal("v1.notes.show");
+    expect(operationOf(document, "/v2/notes/{id}")).to.deep.include({
+      operationId: "v2.notes.show",
+      tags: ["v2.notes"],
+    });
+    expect(operationOf(document, "/old")["deprecated"]).to.equal(true);
+    expect(operationOf(document, "/old")["x-sunset"]).to.match(/^2027-01-01/);
+  });
+
+  it("has QUERY in an extension and from version 3.2 on in its place, and the POST beside it", () => {
+    const body = z.object({ text: z.string() });
+    const search = routes("notes", "/notes", { find: Query("/find", { body, responses: { 200: Note } }).orPost() });
+    const items = (["3.1", "3.2"] as const).map((version) => documentOf(search, { version }).paths["/notes/find"]);
+
+    expect(items.map((item) => Object.keys(item ?? {}))).to.deep.equal([
+      ["post", "x-query"],
+      ["post", "query"],
+    ]);
+    expect([at(items[0], "post operationId"), at(items[0], "x-query operationId")]).to.deep.equal([
+      "notes.find.post",
+      "notes.find",
+    ]);
+    expect([at(items[0], "post tags"), at(items[0], "x-query tags")]).to.deep.equal([["notes"], ["notes"]]);
   });
 
   it("leaves out routes without a contract and without a name, unless asked", () => {
