@@ -5,6 +5,7 @@
 export type { LayerUnderTest, TrialRequest } from "../testing/contracts/layer-trial.js";
 export { obeysCache, type CacheContractOptions } from "../testing/contracts/obeys-cache.js";
 export { obeysDatabase, type ContractDatabase, type ContractDriver } from "../testing/contracts/obeys-database.js";
+export { obeysIdempotencyStore } from "../testing/contracts/obeys-idempotency-store.js";
 export { obeysLayerContract, type LayerContractOptions } from "../testing/contracts/obeys-layer-contract.js";
 export { obeysMailer, type MailerContractOptions } from "../testing/contracts/obeys-mailer.js";
 export { obeysQueue } from "../testing/contracts/obeys-queue.js";

@@ -33,7 +33,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "/idempotency/db": ["db"],
   "/mail/jobs": ["jobs"],
   "/session/db": ["db"],
-  "/testing/contracts": ["cache", "jobs", "mail", "session", "storage"],
+  "/testing/contracts": ["cache", "idempotency", "jobs", "mail", "session", "storage"],
 };
 
 /** A project hands the log on as a whole, and names none of these members; ioredis does not export a type of its options. */

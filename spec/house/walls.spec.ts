@@ -111,7 +111,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
 /** The test kit uses what it tests. The contracts of a mailer and of a queue make mails and jobs. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
   testing: [...Object.keys(ROOMS), "client"],
-  "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail"],
+  "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail", "idempotency"],
 };
 
 /** The rooms that import optional packages, with the packages. */

@@ -4,6 +4,7 @@ import { UniqueViolationError } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { DatabaseIdempotencyStore, idempotencyMigrations } from "@stagecraft/framework/idempotency/db";
 import { expectProblem, FakeClock, type TestApp } from "@stagecraft/framework/testing";
+import { obeysIdempotencyStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { CamelCasePlugin } from "kysely";
 import { Child } from "../../support/child.js";
@@ -80,6 +81,13 @@ for (const { name, program, start } of ENGINES) {
       } finally {
         await db.run("alter table elsewhere rename to framework_idempotency_keys");
       }
+    });
+
+    it("obey the contract of idempotency stores", async () => {
+      await using db = OrderDatabase.on(openDriver(server.url));
+      await db.start();
+
+      await obeysIdempotencyStore(new DatabaseIdempotencyStore(db));
     });
 
     it("are one effect and 50 equal responses of 50 equal requests at the same time", async () => {

@@ -4,6 +4,7 @@ import { MemoryCache } from "@stagecraft/framework/cache";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { RedisIdempotencyStore, type RedisIdempotencyStoreOptions } from "@stagecraft/framework/idempotency/redis";
 import { expectProblem, FakeClock } from "@stagecraft/framework/testing";
+import { obeysIdempotencyStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { Child } from "../../support/child.js";
 import { errorOf } from "../../support/error-of.js";
@@ -46,6 +47,16 @@ describe("idempotency keys in Redis", function () {
   beforeEach(async () => {
     runs = 0;
     await server.clear();
+  });
+
+  it("obey the contract of idempotency stores", async () => {
+    const cache = new RedisCache({ url: server.url, namespace: "shop", ...PATIENT });
+    await cache.start();
+    try {
+      await obeysIdempotencyStore(new RedisIdempotencyStore(cache));
+    } finally {
+      await cache.stop();
+    }
   });
 
   it("are one effect and 50 equal responses of 50 equal requests to two processes", async () => {
