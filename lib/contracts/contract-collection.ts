@@ -39,7 +39,7 @@ export class ContractCollection {
     return [...plans.flatMap(({ warnings }) => warnings), ...this.providers.warnOfUnused(used)];
   }
 
-  /** Finds the code of the guards, and the store of idempotency keys. The contracts are ready where it returns no diagnostic. */
+  /** Finds the code of the guards, and the store of idempotency keys, and checks the settings. The contracts are ready where it returns no diagnostic. */
   resolveProviders(
     provided: readonly (readonly [token: unknown, instance: unknown])[],
     settings: ContractSettings,
@@ -51,7 +51,7 @@ export class ContractCollection {
     const diagnostics = [
       ...guards.diagnostics,
       ...(other === undefined ? [] : [TWO_PROVIDERS]),
-      ...plans.flatMap(([, plan]) => plan.checkProviders(providers)),
+      ...plans.flatMap(([, plan]) => [...plan.checkProviders(providers), ...plan.checkStripped(settings)]),
     ];
     if (diagnostics.length > 0) return diagnostics;
     for (const [key, plan] of plans) this.ready.set(key, plan.ready(providers, settings));

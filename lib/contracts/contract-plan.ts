@@ -61,6 +61,8 @@ const STATE_JSON_SCHEMA =
 export class ContractPlan {
   readonly diagnostics: Diagnostic[] = [];
   readonly warnings: Warning[] = [];
+  /** The responses without a JSON Schema, and the reasons. */
+  private readonly unknown: (readonly [part: string, reason: string])[] = [];
   private readonly title: string;
   private readonly contract: Contract;
   private readonly parts: InputParts;
@@ -109,6 +111,17 @@ export class ContractPlan {
         fix: "add provide(Uploads).useFactory(() => new Uploads()) of @stagecraft/framework/uploads to the providers of a module",
       },
     ];
+  }
+
+  /** The diagnostics of responses that are to lose undeclared members, and have no JSON Schema to name the declared ones. */
+  checkStripped({ stripResponses }: ContractSettings): readonly Diagnostic[] {
+    if (!(this.contract.stripResponses ?? stripResponses)) return [];
+    return this.unknown.map(([part, reason]) => ({
+      code: "E_CONTRACT",
+      what: `${part} of ${this.title}: stripResponses cannot leave out undeclared members, because the schema has no JSON Schema: ${reason}`,
+      where: this.title,
+      fix: `${STATE_JSON_SCHEMA}; or stripResponses: false for the endpoint`,
+    }));
   }
 
   private checkGuardOrder(): readonly Diagnostic[] {
@@ -238,6 +251,7 @@ export class ContractPlan {
     const sent = read(schema, "input");
     const isSentAsIs = isSchema(content) && status === 200 && isObjectOrList(sent);
     if (sent instanceof NoJsonSchema) {
+      this.unknown.push([part, sent.reason]);
       this.warn(part, `undeclared members of the response are not found: ${sent.reason}`);
       return { status, content, members: undefined, isSentAsIs };
     }

@@ -19,20 +19,26 @@ export function compileDeclaredMembers(root: JsonSchema): DeclaredMembers {
 class Walker {
   private readonly expressions = new Map<string, RegExp>();
 
+  /** Alternatives inside a value whose undeclared members are counted are compared by their own members: each count more is another walk. */
+  private isCounting = false;
+
   constructor(private readonly root: JsonSchema) {}
 
   walk(given: JsonSchema, value: unknown, path: string, report: (path: string) => void): unknown {
-    if (typeof value !== "object" || value === null) return value;
-    const schema = this.choose(given, value);
-    if (Array.isArray(value))
-      return value.map((item, at) =>
+    if (isLeaf(value)) return value;
+    const json = toJsonForm(value);
+    // A date becomes a text.
+    if (isLeaf(json)) return value;
+    const schema = this.choose(given, json);
+    if (Array.isArray(json))
+      return json.map((item, at) =>
         isLeaf(item) ? item : this.walkMember(schema.prefixItems?.[at] ?? schema.items, item, `${path}.${at}`, report),
       );
-    // A value with `toJSON` becomes another value.
-    if (schema.properties === undefined || "toJSON" in value) return this.walkRecord(schema, value, path, report);
+    if (schema.properties === undefined) return this.walkRecord(schema, json, path, report);
     const declared: Record<string, unknown> = {};
-    for (const [name, member] of Object.entries(value)) {
-      const ofMember = Object.hasOwn(schema.properties, name) ? schema.properties[name] : this.findOther(schema, name);
+    for (const [name, member] of Object.entries(json)) {
+      if (isLeftOut(member)) continue;
+      const ofMember = this.findMember(schema, name);
       if (ofMember === undefined || ofMember === false) report(`${path}.${name}`.slice(1));
       else declared[name] = isLeaf(member) ? member : this.walkMember(ofMember, member, `${path}.${name}`, report);
     }
@@ -50,13 +56,18 @@ class Walker {
 
   private walkRecord(schema: JsonSchema, value: object, path: string, report: (path: string) => void): unknown {
     const { additionalProperties, patternProperties } = schema;
-    if ((typeof additionalProperties !== "object" && patternProperties === undefined) || "toJSON" in value)
-      return value;
+    if (typeof additionalProperties !== "object" && patternProperties === undefined) return value;
     const walked = Object.entries(value).map(([name, member]) => [
       name,
       this.walkMember(this.findOther(schema, name), member, `${path}.${name}`, report),
     ]);
     return Object.fromEntries(walked);
+  }
+
+  /** `undefined` and `false` for a member that the schema does not declare. */
+  private findMember(schema: JsonSchema, name: string): JsonSchema | boolean | undefined {
+    const { properties = {} } = schema;
+    return Object.hasOwn(properties, name) ? properties[name] : this.findOther(schema, name);
   }
 
   /** The schema of a member that no name declares. */
@@ -75,16 +86,49 @@ class Walker {
     return known;
   }
 
-  /** The schema that describes the value: of alternatives the first that fits, of parts their members together. */
+  /** The schema that describes the value: of alternatives the best that fits, of parts their members together. */
   private choose(given: JsonSchema, value: object, depth = 0): JsonSchema {
     const schema = resolve(given, this.root);
     if (schema.anyOf === undefined && schema.oneOf === undefined && schema.allOf === undefined) return schema;
     const { anyOf = [], oneOf = [], allOf = [] } = schema;
     if (depth === MAX_NESTING) return schema;
     const alternatives = [...anyOf, ...oneOf].map((each) => this.choose(each, value, depth + 1));
-    const fitting = alternatives.find((each) => this.fits(each, value)) ?? alternatives[0];
+    const fitting =
+      this.pickBest(
+        alternatives.filter((each) => this.fits(each, value)),
+        value,
+      ) ?? alternatives[0];
     const parts = [schema, ...allOf.map((each) => this.choose(each, value, depth + 1)), ...(fitting ? [fitting] : [])];
     return parts.length === 1 ? schema : mergeParts(parts);
+  }
+
+  /** Of the alternatives that fit, the first with the fewest undeclared members. */
+  private pickBest(fitting: readonly JsonSchema[], value: object): JsonSchema | undefined {
+    let [best] = fitting;
+    if (fitting.length < 2) return best;
+    let fewest = Infinity;
+    for (const each of fitting) {
+      const count = this.isCounting ? this.countOwn(each, value) : this.countUndeclared(each, value);
+      if (count === 0) return each;
+      if (count < fewest) [best, fewest] = [each, count];
+    }
+    return best;
+  }
+
+  private countUndeclared(schema: JsonSchema, value: object): number {
+    let count = 0;
+    this.isCounting = true;
+    try {
+      this.walk(schema, value, "", () => count++);
+    } finally {
+      this.isCounting = false;
+    }
+    return count;
+  }
+
+  private countOwn(schema: JsonSchema, value: object): number {
+    if (schema.properties === undefined) return 0;
+    return Object.keys(value).filter((name) => (this.findMember(schema, name) ?? false) === false).length;
   }
 
   /** Whether the value has the kind, the required members and the constants of a schema. */
@@ -104,8 +148,18 @@ class Walker {
 
 const MAX_NESTING = 8;
 
-function isLeaf(value: unknown): boolean {
+/** The value that JSON has of an object with `toJSON`, such as a row of an ORM. */
+export function toJsonForm(value: object): unknown {
+  return "toJSON" in value && typeof value.toJSON === "function" ? Reflect.apply(value.toJSON, value, []) : value;
+}
+
+export function isLeaf(value: unknown): value is string | number | boolean | bigint | symbol | null | undefined {
   return typeof value !== "object" || value === null;
+}
+
+/** Whether JSON has no member for the value. */
+function isLeftOut(value: unknown): boolean {
+  return value === undefined || typeof value === "function" || typeof value === "symbol";
 }
 
 function mergeParts(parts: readonly JsonSchema[]): JsonSchema {

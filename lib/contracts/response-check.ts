@@ -18,7 +18,7 @@ import { Reply } from "../http/response/reply.js";
 import { Deferred } from "../http/response/returned-value.js";
 import { isResponse } from "../http/response/web-values.js";
 import type { SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
-import type { DeclaredMembers } from "./declared-members.js";
+import { type DeclaredMembers, isLeaf, toJsonForm } from "./declared-members.js";
 import { convertStream, hasContent, isContent, toReply } from "./response-content.js";
 
 /** One declared status. */
@@ -101,7 +101,7 @@ function createConverter(plan: ResponsePlan, mode: ResponseMode, route: string):
   return (value) => {
     // A problem is sent whole: its members are those that the application has chosen.
     if (mode === "strip" && getValue(value) instanceof Problem) return value;
-    const converted = convert?.(getPayload(value));
+    const converted = convert?.(getValue(value));
     if (isPromise(converted)) return Promise.resolve(converted).then(() => value);
     if (mode !== "strip") return value;
     if (!(value instanceof Reply)) return converted;
@@ -118,13 +118,14 @@ function createPayloadConverter(
   if (mode === "send") return undefined;
   if (mode === "strip") return (payload) => (members === undefined ? payload : members(payload, ignore));
   const schema = content instanceof Content ? content.schema : content;
-  return (payload) => {
+  return (given) => {
+    const payload = toCheckedValue(given);
     members?.(payload, (path) => {
       throw createError(route, `a value for ${status} with the undeclared member ${shorten(path)}`);
     });
     const result = schema === undefined ? undefined : runSchema(schema, payload, `the response ${status}`);
     const end = (settled: SchemaResult<unknown> | undefined): unknown => {
-      if (settled?.issues === undefined) return payload;
+      if (settled?.issues === undefined) return given;
       throw createError(route, `a value for ${status} that its schema refuses at ${listPaths(settled.issues)}`);
     };
     return isPromise(result) ? result.then(end) : end(result);
@@ -142,9 +143,10 @@ function getValue(value: unknown): unknown {
   return value instanceof Reply ? value.value : value;
 }
 
-function getPayload(value: unknown): unknown {
-  const payload = getValue(value);
-  return payload instanceof Problem ? payload.toJSON() : payload;
+/** A row of an ORM and a problem are checked as the object that JSON has of them; a date stays a date. */
+function toCheckedValue(given: unknown): unknown {
+  const json = isLeaf(given) ? given : toJsonForm(given);
+  return isLeaf(json) ? given : json;
 }
 
 const MAX_PATHS = 10;
