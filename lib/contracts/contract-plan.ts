@@ -11,6 +11,7 @@ import { Path } from "../endpoints/path.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { profile } from "../runtime/profile.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
+import { findBodyFault, findResponseFault } from "./content-faults.js";
 import { compileDeclaredMembers } from "./declared-members.js";
 import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
@@ -214,6 +215,11 @@ export class ContractPlan {
   private compileBody(): readonly BodyContent[] {
     const { body } = this.contract;
     if (body === undefined) return [];
+    const fault = findBodyFault(this.route.method, body);
+    if (fault !== undefined) {
+      this.refuse("body", fault.what, fault.fix);
+      return [];
+    }
     const declared = isSchema(body) || body instanceof Content ? [[undefined, body] as const] : Object.entries(body);
     return declared.flatMap(([type, each]) => {
       const content = createBodyContent(each, (schema) => this.compileWire(schema, "body"), type?.toLowerCase());
@@ -229,14 +235,10 @@ export class ContractPlan {
 
   private compileResponses(): readonly ResponsePlan[] {
     return Object.entries(this.contract.responses ?? {}).flatMap(([status, content]) => {
-      const isKnown = /^[2-5]\d\d$/.test(status) && (isSchema(content) || content instanceof Content);
-      if (!isKnown)
-        this.refuse(
-          `responses.${status}`,
-          "it is no status with a content",
-          "give statuses from 200 to 599, each with a schema or a content",
-        );
-      return isKnown ? [this.compileResponse(Number(status), content)] : [];
+      const fault = findResponseFault(status, content);
+      if (fault === undefined) return [this.compileResponse(Number(status), content)];
+      this.refuse(`responses.${status}`, fault.what, fault.fix);
+      return [];
     });
   }
 
@@ -244,7 +246,7 @@ export class ContractPlan {
     const part = `responses.${status}`;
     const schema = isSchema(content) ? content : content.schema;
     if (schema === undefined) {
-      const isSentAsIs = isContent(content, "none", "page", "redirect");
+      const isSentAsIs = isContent(content, "page", "redirect") || status === 204;
       return { status, content, members: undefined, isSentAsIs };
     }
     const read = readJsonSchema(schema, "input") instanceof NoJsonSchema ? readKnownParts : readJsonSchema;

@@ -46,17 +46,21 @@ export function createResponseCheck(
   const success = plans.filter(({ status }) => status >= 200 && status < 300);
   const plain = success.length === 1 ? success[0] : undefined;
   const wrapped = plain?.isSentAsIs === false ? plain : undefined;
+  const empty = success.find(({ content, status }) => isContent(content, "none") && status !== 204);
   const hasStreams = plans.some(({ content }) => isContent(content, "events", "json-lines"));
-  if (mode === "send" && wrapped === undefined && !hasStreams) return undefined;
+  if (mode === "send" && wrapped === undefined && empty === undefined && !hasStreams) return undefined;
   const converters = new Map(plans.map((plan) => [plan, createConverter(plan, mode, route)]));
   return (ctx, value) => {
     // The handler has written the response to the context itself.
     if (value === undefined && ctx.hasResponse) return value;
     if (!(value instanceof Reply || value instanceof Deferred)) refuseForeignCopy(value);
-    const given = wrapped !== undefined && isPlain(ctx, value) ? toReply(wrapped, value) : value;
+    const status =
+      value === undefined && ctx.givenStatus === undefined ? empty : isPlain(ctx, value) ? wrapped : undefined;
+    const given = status === undefined ? value : toReply(status, value);
     const plan = findPlan(plans, plain, ctx, given);
     if (plan !== undefined) return converters.get(plan)?.(given);
     if (mode !== "check") return given;
+    if (success.length > 1 && isPlain(ctx, given)) throw createError(route, describePlain(success));
     throw createError(route, `${describeStatus(given, ctx)}, which "responses" does not declare`);
   };
 }
@@ -73,16 +77,22 @@ function findPlan(
   ctx: Context,
   value: unknown,
 ): ResponsePlan | undefined {
-  if (value instanceof Deferred) return findDeferredPlan(plans, value);
+  if (value instanceof Deferred) return findDeferredPlan(plans, value, value.findStatus(ctx));
   const status = value instanceof Reply ? value.statusCode : ctx.givenStatus;
   if (status !== undefined) return plans.find((plan) => plan.status === status) ?? findFilePlan(plans, status);
-  return value === undefined ? (plans.find(({ content }) => isContent(content, "none")) ?? plain) : plain;
+  return value === undefined ? (plans.find((plan) => plan.status === 204) ?? plain) : plain;
 }
 
 /** An endpoint may declare several pages, and a redirect. */
-function findDeferredPlan(plans: readonly ResponsePlan[], value: Deferred): ResponsePlan | undefined {
+function findDeferredPlan(
+  plans: readonly ResponsePlan[],
+  value: Deferred,
+  status: number | undefined,
+): ResponsePlan | undefined {
   const declared = plans.filter(({ content }) => isContent(content, "redirect", "page"));
-  return declared.find(({ content }) => content instanceof Content && hasContent(content, value)) ?? declared[0];
+  const fitting = declared.filter(({ content }) => content instanceof Content && hasContent(content, value));
+  if (fitting.length === 0) return declared[0];
+  return fitting.find((plan) => status === undefined || plan.status === status);
 }
 
 /** A file has two more statuses: 206 for a range of it, and 304 where it has not changed. */
@@ -136,7 +146,10 @@ function ignore(): void {}
 
 function refuseContent({ content, status }: ResponsePlan, mode: ResponseMode, route: string, value: unknown): unknown {
   if (mode !== "check" || !(content instanceof Content)) return value;
-  throw createError(route, `a value for ${status} that is not its content, ${content.kind}`);
+  throw createError(
+    route,
+    `a value for ${status} that is not its content, ${[content.kind, content.type ?? []].flat().join(" of ")}`,
+  );
 }
 
 function getValue(value: unknown): unknown {
@@ -157,9 +170,17 @@ function listPaths(issues: readonly SchemaIssue[]): string {
 }
 
 function describeStatus(value: unknown, ctx: Context): string {
-  if (value instanceof Deferred) return `a ${value.kind}`;
+  if (value instanceof Deferred) {
+    const known = value.findStatus(ctx);
+    return known === undefined ? `a ${value.kind}` : `a ${value.kind} with the status ${known}`;
+  }
   const status = value instanceof Reply ? value.statusCode : (ctx.givenStatus ?? (value === undefined ? 204 : 200));
   return `the status ${status}`;
+}
+
+function describePlain(success: readonly ResponsePlan[]): string {
+  const statuses = success.map(({ status }) => status);
+  return `a plain value, while several statuses of success are declared, ${statuses.join(" and ")}: return Reply.json(value, ${statuses[0]}), or a reply of another one`;
 }
 
 function createError(route: string, fault: string): FrameworkError {

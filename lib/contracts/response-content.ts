@@ -4,6 +4,7 @@
  */
 import { Content, type ContentKind } from "../endpoints/content.js";
 import type { ContentDeclaration } from "../endpoints/contract.js";
+import { getMediaType } from "../http/body/body-reader.js";
 import { EventBody, type EventIterable, type ServerSentEvent } from "../http/response/event-stream.js";
 import { isAsyncIterable } from "../http/response/iterable-stream.js";
 import { toJsonText } from "../http/response/json-text.js";
@@ -22,6 +23,7 @@ export function toReply(
 ): unknown {
   if (!(content instanceof Content)) return Reply.json(value, status);
   const { kind, type } = content;
+  if (kind === "none") return value === undefined || value === null ? Reply.empty(status) : value;
   if (kind === "text" && typeof value === "string") return Reply.of(value, withCharset(type), status);
   if (kind === "events" && isAsyncIterable(value)) return Reply.events(value as EventIterable).status(status);
   const isBytes = kind === "bytes" || kind === "file" || kind === "json-lines";
@@ -36,7 +38,7 @@ export function hasContent({ kind, type }: Content, value: unknown): boolean {
   const payload = value instanceof Reply ? value.value : value;
   if (kind === "none") return payload === undefined || payload === null;
   // A long text, such as that of the metrics, is a stream.
-  if (kind === "text") return typeof payload === "string" || isAsyncIterable(payload);
+  if (kind === "text") return (typeof payload === "string" || isAsyncIterable(payload)) && hasType(type, value);
   // The other kind leads to another site.
   if (kind === "redirect") return value instanceof Deferred && value.kind.startsWith(kind);
   // A page names its component.
@@ -44,7 +46,13 @@ export function hasContent({ kind, type }: Content, value: unknown): boolean {
     return value instanceof Deferred && type?.split(",").includes(String(Reflect.get(value, "component"))) === true;
   // A file that has not changed, or that HEAD asks for, has no bytes.
   if (kind === "file") return !(value instanceof Deferred) && payload !== null;
-  return typeof payload === "object" && payload !== null && !(value instanceof Deferred);
+  return typeof payload === "object" && payload !== null && !(value instanceof Deferred) && hasType(type, value);
+}
+
+/** Whether a reply has the declared media type, which may be `image/*`. Other values get it. */
+function hasType(declared = "", value: unknown): boolean {
+  if (!(value instanceof Reply) || value.type === undefined || declared.includes("*")) return true;
+  return getMediaType(value.type) === getMediaType(declared);
 }
 
 /** Returns the reply with its events or lines converted; `undefined` for a value that is no stream of them. */

@@ -29,6 +29,12 @@ export interface FileRule {
 
 export type FileRules = Readonly<Record<string, FileRule>>;
 
+/** The compiler does not refuse unknown members of a type that it infers. */
+type KnownRules<F> =
+  Exclude<{ [N in keyof F]: keyof F[N] }[keyof F], keyof FileRule> extends never
+    ? unknown
+    : "a rule for files has the options types, bytes, optional and several";
+
 /** A content that is not JSON. `Input` is the type on the side that sends it, `Output` on the side that receives it. */
 export class Content<K extends ContentKind = ContentKind, Input = unknown, Output = Input> {
   /** In types only. */
@@ -98,7 +104,11 @@ export const content = {
    * A form with files. The schema sees the texts, which are converted as those of a query; `files` has the rules of the files by name. A
    * file without a rule is a 422. The server needs `Uploads` of `@stagecraft/framework/uploads`.
    */
-  multipart: <S extends Schema, const F extends FileRules>(schema: S, files: F, limits?: UploadLimits) =>
+  multipart: <S extends Schema, const F extends FileRules>(
+    schema: S,
+    files: F & KnownRules<F>,
+    limits?: UploadLimits,
+  ) =>
     new Content<"multipart", InferInput<S> & FilesOf<F, Blob>, InferOutput<S> & FilesOf<F, UploadedFile>>(
       "multipart",
       "multipart/form-data",

@@ -10,7 +10,7 @@ const desk = routes("desk", "/desk", {
   show: Get("/{place}", {
     responses: {
       200: content.page("desk/show", "desk/empty"),
-      303: content.redirect(),
+      302: content.redirect(),
       403: content.page("desk/enter"),
     },
   }),

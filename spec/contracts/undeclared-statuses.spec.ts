@@ -35,7 +35,7 @@ const rows: readonly (readonly [what: string, handler: (ctx: Context) => unknown
   ["a reply without a body", () => Reply.noContent(), "the status 204"],
   ["a status of the context", (ctx) => ((ctx.status = 203), { id: 1 }), "the status 203"],
   ["a problem that is returned", () => Reply.json({ title: "taken" }, 409), "the status 409"],
-  ["a redirect", () => redirect().to("/y"), "a redirect"],
+  ["a redirect", () => redirect().to("/y"), "a redirect with the status 302"],
 ];
 
 describe("an undeclared status", () => {

@@ -84,6 +84,8 @@ const STATEMENTS: Readonly<Record<string, string>> = {
     '"the table has no endpoint of this name"',
   "RouteGroup.of(two, { plain: () => 4 });": "readonly store: unknown;",
   "Get('/', { guards: [signedIn, role] });": '"this guard takes arguments: call it with them"',
+  "content.multipart(z.object({}), { photo: { types: ['image/*'], maxBytes: 10 } });":
+    '"a rule for files has the options types, bytes, optional and several"',
   "(ctx: ContextOf<typeof links.store>) => ctx.input.query;": "'{ readonly body: { url: string; tags: string[]; }; }'",
   "(ctx: ContextOf<typeof links.show>) => ctx.role;": "& { user: { id: string; }; }'",
   "(ctx: ContextOf<typeof links.form>) => ctx.input.body.id;": "'{ url: string; tags: string[]; }'",

@@ -29,6 +29,11 @@ export abstract class Deferred {
 
   /** Writes the part of the response that is known at once, so that the layers of the application see it. @internal */
   abstract announce(ctx: Context): void;
+
+  /** The status, where the value decides it. @internal */
+  findStatus(_ctx: Context): number | undefined {
+    return undefined;
+  }
 }
 
 /** Applies a returned value. `undefined` and `null` leave the response as it was written to the context. @internal */

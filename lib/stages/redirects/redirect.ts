@@ -51,7 +51,12 @@ export class Redirect extends Deferred {
   /** Decides the response except for the location, which the redirect mapper adds. @internal */
   override announce(ctx: Context): void {
     ctx.clearBody();
-    ctx.setStatus(getRedirectStatus(ctx.method, this.isPermanent));
+    ctx.setStatus(this.findStatus(ctx));
+  }
+
+  /** @internal */
+  override findStatus({ method }: Context): 301 | 302 | 303 | 308 {
+    return getRedirectStatus(method, this.isPermanent);
   }
 
   /**

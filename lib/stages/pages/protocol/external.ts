@@ -23,7 +23,12 @@ export class External extends Deferred {
   /** @internal */
   override announce(ctx: Context): void {
     ctx.clearBody();
-    ctx.setStatus(isGetOrHead(ctx.method) ? 302 : 303);
+    ctx.setStatus(this.findStatus(ctx));
+  }
+
+  /** @internal */
+  override findStatus({ method }: Context): 302 | 303 {
+    return isGetOrHead(method) ? 302 : 303;
   }
 
   /** @internal */

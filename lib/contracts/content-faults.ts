@@ -1,0 +1,90 @@
+/**
+ * The contents without sense in a contract: those that a response of their status, or a request of their method, cannot have, and file rules
+ * with unknown options. `build()` refuses them, because a misspelt limit is none.
+ */
+import { Content, content, type FileRule } from "../endpoints/content.js";
+import { isGetOrHead } from "../endpoints/method.js";
+import type { OptionNames } from "../errors/option-names.js";
+import type { UploadLimits } from "../http/body/uploads.js";
+import { isSchema } from "../runtime/standard-schema.js";
+
+export interface ContentFault {
+  readonly what: string;
+  readonly fix: string;
+}
+
+/** RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5. */
+const EMPTY_STATUSES: ReadonlySet<string> = new Set(["204", "205", "304"]);
+
+const REDIRECT_STATUSES: ReadonlySet<string> = new Set(["301", "302", "303", "307", "308"]);
+
+export function findResponseFault(status: string, declared: unknown): ContentFault | undefined {
+  const uncalled = findUncalled(declared);
+  if (uncalled !== undefined) return uncalled;
+  if (!/^[2-5]\d\d$/.test(status) || !(isSchema(declared) || declared instanceof Content))
+    return {
+      what: "it is no status with a content",
+      fix: "give statuses from 200 to 599, each with a schema or a content",
+    };
+  const kind = declared instanceof Content ? declared.kind : "json";
+  if (kind === "form" || kind === "multipart")
+    return {
+      what: `content.${kind} is a content of requests alone`,
+      fix: "give a schema for JSON, or content.text, content.bytes or content.file",
+    };
+  if (EMPTY_STATUSES.has(status) && kind !== "none")
+    return { what: "a response of this status has no body", fix: "give content.none(), or another status" };
+  if (kind === "redirect" && !REDIRECT_STATUSES.has(status))
+    return {
+      what: "a redirect has another status",
+      fix: `give one of ${[...REDIRECT_STATUSES].join(", ")}: redirect() has 302 for GET, and 303 for other methods`,
+    };
+  return undefined;
+}
+
+export function findBodyFault(method: string, body: unknown): ContentFault | undefined {
+  if (isGetOrHead(method))
+    return { what: `a request of ${method} has no body`, fix: "use query, or another method, such as POST or QUERY" };
+  const contents: readonly unknown[] = body instanceof Content || isSchema(body) ? [body] : Object.values(Object(body));
+  return [body, ...contents]
+    .map((each) => findUncalled(each) ?? findFormFault(each))
+    .find((each) => each !== undefined);
+}
+
+/** The fault of a function of `content` without parentheses. */
+function findUncalled(declared: unknown): ContentFault | undefined {
+  const found = Object.entries(content).find(([, create]) => create === declared);
+  if (found === undefined) return undefined;
+  const [name, { length }] = found;
+  return { what: `content.${name} is a function`, fix: `call it: content.${name}(${length === 0 ? "" : "…"})` };
+}
+
+const RULE_OPTIONS: OptionNames<FileRule> = { types: true, bytes: true, optional: true, several: true };
+
+const LIMITS: OptionNames<UploadLimits> = {
+  bytes: true,
+  fileBytes: true,
+  fieldBytes: true,
+  parts: true,
+  timeoutMs: true,
+  idleMs: true,
+};
+
+function findFormFault(declared: unknown): ContentFault | undefined {
+  if (!(declared instanceof Content)) return undefined;
+  const { files = {}, limits } = declared;
+  for (const [name, rule] of Object.entries(files)) {
+    const fault = findUnknown(rule, RULE_OPTIONS, `the rule of the file ${JSON.stringify(name)}`);
+    if (fault !== undefined) return fault;
+  }
+  return findUnknown(limits, LIMITS, "content.multipart");
+}
+
+function findUnknown(given: unknown, names: object, owner: string): ContentFault | undefined {
+  const unknown = Object.keys(Object(given)).find((name) => !Object.hasOwn(names, name));
+  if (unknown === undefined) return undefined;
+  return {
+    what: `${owner} has the unknown option ${JSON.stringify(unknown)}`,
+    fix: `the options are ${Object.keys(names).join(", ")}`,
+  };
+}
