@@ -80,11 +80,11 @@ function findFormFault(declared: unknown): ContentFault | undefined {
   return findUnknown(limits, LIMITS, "content.multipart");
 }
 
-function findUnknown(given: unknown, names: object, owner: string): ContentFault | undefined {
+function findUnknown(given: unknown, names: object, title: string): ContentFault | undefined {
   const unknown = Object.keys(Object(given)).find((name) => !Object.hasOwn(names, name));
   if (unknown === undefined) return undefined;
   return {
-    what: `${owner} has the unknown option ${JSON.stringify(unknown)}`,
+    what: `${title} has the unknown option ${JSON.stringify(unknown)}`,
     fix: `the options are ${Object.keys(names).join(", ")}`,
   };
 }

@@ -106,11 +106,11 @@ class Walker {
   private pickBest(fitting: readonly JsonSchema[], value: object): JsonSchema | undefined {
     let [best] = fitting;
     if (fitting.length < 2) return best;
-    let fewest = Infinity;
+    let min = Infinity;
     for (const each of fitting) {
       const count = this.isCounting ? this.countOwn(each, value) : this.countUndeclared(each, value);
       if (count === 0) return each;
-      if (count < fewest) [best, fewest] = [each, count];
+      if (count < min) [best, min] = [each, count];
     }
     return best;
   }

@@ -69,15 +69,8 @@ export function readKnownParts(schema: Schema, side: SchemaSide): JsonSchema | N
   return known instanceof NoJsonSchema || takesAnyValue(known) ? whole : known;
 }
 
-function takesAnyValue({
-  $ref,
-  type,
-  const: constant,
-  enum: values,
-  anyOf = [],
-  oneOf = [],
-  allOf,
-}: JsonSchema): boolean {
+function takesAnyValue(schema: JsonSchema): boolean {
+  const { $ref, type, const: constant, enum: values, anyOf = [], oneOf = [], allOf } = schema;
   if ([$ref, type, constant, values, allOf].some((each) => each !== undefined)) return false;
   const alternatives = [...anyOf, ...oneOf];
   return alternatives.length === 0 || alternatives.some(takesAnyValue);
