@@ -10,7 +10,7 @@ import {
   routes,
 } from "@stagecraft/framework";
 import { MemoryIdempotencyStore, Idempotency } from "@stagecraft/framework/idempotency";
-import { client, type RouteClientOptions } from "@stagecraft/framework/routes";
+import { client, ClientProblem, type RouteClientOptions } from "@stagecraft/framework/routes";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { z } from "zod";
@@ -104,6 +104,16 @@ describe("the typed client of an idempotent endpoint", () => {
     expect(await connect(proxy).create({ body, headers })).to.deep.equal({ order: 1 });
     expect(await connect(proxy).create({ body, headers })).to.deep.equal({ order: 1 });
     expect(proxy.keys).to.deep.equal(["k-1", "k-1"]);
+  });
+
+  it("throws the problem of a key that another request has", async () => {
+    const api = connect(new LossyProxy(0));
+    const headers = { "Idempotency-Key": "k-2" };
+    await api.create({ body, headers });
+    const thrown: unknown = await api.create({ body: { article: "coffee" }, headers }).catch((error: unknown) => error);
+
+    expect(thrown).to.be.instanceOf(ClientProblem);
+    expect(thrown).to.have.nested.property("problem.type", "urn:framework:problem:idempotency-reused");
   });
 
   it("has no key for other endpoints, and does not repeat their POST", async () => {
