@@ -30,9 +30,10 @@ export function describeResponses(
 ): Readonly<Record<string, JsonObject>> {
   const { responses = {}, guards = [] } = contract;
   const described = new Map<number, JsonObject>();
-  for (const status of [...listUndeclared(contract), ...refusals]) described.set(status, shared.reference(status));
-  for (const { definition } of guards)
-    for (const status of definition.refusals) described.set(status, shared.reference(status));
+  const refused = guards.flatMap(({ definition }) => definition.refusals);
+  // A declared response is that of the contract, also where a guard has its status.
+  for (const status of [...listUndeclared(contract), ...refusals, ...refused])
+    if (!(status in responses)) described.set(status, shared.reference(status));
   if (!isDeclared)
     described.set(200, { description: "The endpoint does not declare its responses.", content: { "*/*": {} } });
   for (const [status, content] of Object.entries(responses)) {

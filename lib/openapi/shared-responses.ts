@@ -62,7 +62,8 @@ export class SharedResponses {
     return {
       description: new Problem(status).title,
       ...(headers !== undefined && { headers }),
-      content: this.describeContent(status),
+      // A guard may refuse with a redirect.
+      ...(status >= 400 && { content: this.describeContent(status) }),
     };
   }
 
@@ -77,6 +78,7 @@ export class SharedResponses {
 
 function listHeaders(status: number): JsonObject | undefined {
   const text = { schema: { type: "string" } };
+  if (status < 400) return { Location: { schema: { type: "string", format: "uri-reference" }, required: true } };
   if (status === 401) return { "WWW-Authenticate": { ...text, required: true } };
   if (status === 429 || status === 503) return { "Retry-After": text };
   return undefined;

@@ -9,6 +9,8 @@ import { z } from "zod";
 import { conduitApplication } from "../../samples/conduit/application.js";
 import { fileDatabase } from "../../samples/conduit/database.js";
 import { settingsFrom } from "../../samples/conduit/settings.js";
+import { linksApplication } from "../../samples/links/application.js";
+import { settingsFrom as settingsFromLinks } from "../../samples/links/settings.js";
 import { createResponseJudge } from "../support/response-judge.js";
 
 const KEY = "5e".repeat(32);
@@ -53,6 +55,14 @@ describe("the schema of the OpenAPI project", () => {
     await using app = await conduit();
 
     expect(await new Validator().validate({ ...(await documentOf(app)) })).to.deep.equal({ valid: true });
+  });
+
+  it("accepts the document of samples/links", async () => {
+    const securitySchemes = { session: { type: "apiKey", in: "cookie", name: "session" } };
+    const document = createOpenApi(linksApplication(settingsFromLinks({})).build(), { securitySchemes });
+
+    expect(Object.keys(document.paths)).to.include.members(["/api/links", "/links/{slug}/logo"]);
+    expect(await new Validator().validate(JSON.parse(JSON.stringify(document)))).to.deep.equal({ valid: true });
   });
 });
 

@@ -432,6 +432,21 @@ describe("the problems and the security of an OpenAPI document", () => {
     });
   });
 
+  it("have the redirect of a guard, and no response that no operation references", () => {
+    const page = guard("page", { refusals: [303] });
+    const document = documentOf({
+      own: Post("/own", { guards: [page], responses: { 303: content.redirect() } }),
+      other: Get("/other", { guards: [guard("login", { refusals: [302] })], responses: { 200: Note } }),
+    });
+
+    expect(document.components.responses).to.have.property("Found");
+    expect(document.components.responses).to.not.have.property("SeeOther");
+    expect(document.components.responses["Found"]).to.deep.equal({
+      description: "Found",
+      headers: { Location: { schema: { type: "string", format: "uri-reference" }, required: true } },
+    });
+  });
+
   it("have the JSON of the error mapping, where the application gives its schema", () => {
     const document = documentOf(table, { securitySchemes, problem: z.object({ errors: z.array(z.string()) }) });
 
