@@ -136,6 +136,7 @@ export type {
 } from "../endpoints/received.js";
 export {
   guard,
+  type AnyGuard,
   type Guard,
   type GuardDefinition,
   type GuardOptions,

@@ -50,6 +50,7 @@ export type {
 } from "../endpoints/contract.js";
 export {
   guard,
+  type AnyGuard,
   type Guard,
   type GuardDefinition,
   type GuardOptions,
