@@ -54,9 +54,9 @@ export function createResponseCheck(
     // The handler has written the response to the context itself.
     if (value === undefined && ctx.hasResponse) return value;
     if (!(value instanceof Reply || value instanceof Deferred)) refuseForeignCopy(value);
-    const status =
+    const decided =
       value === undefined && ctx.givenStatus === undefined ? empty : isPlain(ctx, value) ? wrapped : undefined;
-    const given = status === undefined ? value : toReply(status, value);
+    const given = decided === undefined ? value : toReply(decided, value);
     const plan = findPlan(plans, plain, ctx, given);
     if (plan !== undefined) return converters.get(plan)?.(given);
     if (mode !== "check") return given;
