@@ -18,7 +18,7 @@ import { ApplicationBuilder } from "./builder.js";
 import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
-import type { ApplicationGraph } from "./graph.js";
+import type { ApplicationGraph } from "./graph/graph.js";
 import { runProcess, workProcess } from "./run.js";
 import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
 import { createSetupError } from "../errors/setup-error.js";
@@ -125,9 +125,12 @@ export class Application {
     return this.parts.container.get(token);
   }
 
-  /** Modules, routes and stages as data. The same application gives the same data: it has no times and no absolute paths. */
+  /**
+   * Modules, routes with the shapes of their contracts, and stages as data. The same application gives the same data: it has no times and no
+   * absolute paths. The first call computes it.
+   */
   graph(): ApplicationGraph {
-    return this.parts.graph;
+    return this.parts.graph();
   }
 
   /** For the test kit: listens on a free port, starts the subsystems, does not listen for signals. @internal */

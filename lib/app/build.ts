@@ -30,7 +30,7 @@ import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { findIdempotencyProviders } from "../contracts/idempotency-provider.js";
 import { AppConfig } from "./config.js";
 import type { ServerAttachment } from "../server/listener.js";
-import { describeGraph, type ApplicationGraph } from "./graph.js";
+import { describeEvent, describeGraph, describeModule, type ApplicationGraph } from "./graph/graph.js";
 import type { Plan } from "./plan.js";
 import { listPageWarnings, listProcessWarnings, listWarnings } from "./warnings.js";
 
@@ -56,7 +56,8 @@ export interface ApplicationParts {
   readonly events: Events;
   /** Shut down after the last subsystem. */
   readonly shutdownLast: readonly ShutdownLast[];
-  readonly graph: ApplicationGraph;
+  /** Describes the application at the first call. */
+  readonly graph: () => ApplicationGraph;
   /** The routes that the CSRF stage does not check. */
   readonly csrfExempt: readonly string[];
   /** Called when the application starts to serve: a directory may have been created since the application was built. */
@@ -118,21 +119,15 @@ function createPipelineParts(
   plan: Plan,
   { checked, container, config, log, subsystems, events }: PipelineInput,
 ): Pick<ApplicationParts, "pipeline" | "booting" | "graph" | "csrfExempt" | "warnings" | "processWarnings"> {
-  const { inspected, routeCollection } = checked;
+  const { routeCollection } = checked;
   const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
   const stages = buildAllStages(checked, container);
   const booting = new BootingLayer();
   const pipeline = fillPipeline(plan, { stages, container, routeCollection, site, booting });
-  const graph = describeGraph({
-    modules: inspected.modules,
-    routes: routeCollection.graphRoutes(),
-    stages: pipeline.describe(),
-    events: events.listEvents(),
-    injections: container.injections(),
-    getInstance: (module, provided) => container.in(module).get(provided),
-  });
-  for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.setGraph(graph);
+  const graph = prepareGraph({ checked, container, events, pipeline });
+  if (pipeline.isEnabled("uagEndpoint"))
+    for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.setGraph(graph());
   const composer = createComposer(pipeline, {
     lastFallback: createDevFallback(plan),
     log,
@@ -150,6 +145,24 @@ function createPipelineParts(
     ],
     processWarnings: () => listProcessWarnings(routeCollection, listShutdownLast(container)),
   };
+}
+
+interface GraphSources extends Pick<PipelineInput, "checked" | "container" | "events"> {
+  readonly pipeline: Pipeline;
+}
+
+/** The container is read now, because it may be disposed of when the graph is asked for; the schemas are read then. */
+function prepareGraph({ checked, container, events, pipeline }: GraphSources): () => ApplicationGraph {
+  const { inspected, routeCollection } = checked;
+  const { modules } = inspected;
+  const read = {
+    modules: modules.map((each) => describeModule(each, (provided) => container.in(each.module).get(provided))),
+    events: events.listEvents().map((each) => describeEvent(each, modules)),
+    injections: container.injections(),
+  };
+  let graph: ApplicationGraph | undefined;
+  return () =>
+    (graph ??= describeGraph({ ...read, routes: routeCollection.graphRoutes(), stages: pipeline.describe() }));
 }
 
 /** The caches of rate limits, sessions and idempotency keys start with the other subsystems, also where no module provides them. */

@@ -204,5 +204,6 @@ export { Application, type RunningApplication } from "../app/application.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";
 export { environment, type EnvironmentValues } from "../app/environment.js";
-export type { ApplicationGraph, GraphEvent, GraphModule, GraphRoute } from "../app/graph.js";
+export type { ApplicationGraph, GraphEvent, GraphModule, GraphRoute } from "../app/graph/graph.js";
+export type { GraphContent, GraphSchema, GraphShapes } from "../app/graph/graph-shapes.js";
 export { variable, type Variable } from "../app/variable.js";

@@ -326,6 +326,7 @@ describe("Application", () => {
         method: "GET",
         path: "/count",
         name: "count",
+        action: "CountController.count",
         handler: "CountController.count",
         params: [],
         pages: [],

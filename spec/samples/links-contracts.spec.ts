@@ -33,6 +33,18 @@ describe("the contracts of samples/links", function () {
     expect(own.filter(({ contract }) => contract?.responses === undefined)).to.deep.equal([]);
   });
 
+  it("stand in the graph, each schema with its JSON Schema", () => {
+    const { routes } = application().build().graph();
+    const own = routes.filter(({ path }) => !path.startsWith("/dev/mails"));
+
+    expect(own).to.have.length.above(25);
+    expect(own.filter(({ responses }) => responses === undefined)).to.deep.equal([]);
+    expect(JSON.stringify(own)).not.to.include("no JSON Schema");
+    expect(own.find(({ name }) => name === "links.store")?.body?.["application/json"]).to.have.nested.property(
+      "schema.properties",
+    );
+  });
+
   it("name who may call an endpoint", () => {
     const { routes } = application().build().graph();
 

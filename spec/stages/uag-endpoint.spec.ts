@@ -68,7 +68,7 @@ describe("the endpoint of the graph", () => {
     expect(hasSortedKeys(JSON.parse(body))).to.equal(true);
     expect(JSON.parse(body)).to.deep.include({
       format: "framework.uag.v1",
-      schema_version: 1,
+      schema_version: 2,
       events: [{ name: "link.added", modules: ["LinksModule"], listeners: ["Announcer.announce"] }],
       pages: ["links/show"],
     });
@@ -79,6 +79,7 @@ describe("the endpoint of the graph", () => {
     const { routes, pipeline } = app.application.graph();
 
     expect(routes[0]).to.deep.equal({
+      action: "LinksController.add",
       bearer: true,
       csrf: "exempt",
       guards: [],

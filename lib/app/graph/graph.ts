@@ -1,18 +1,19 @@
 /**
- * The application as data: modules, routes and stages. It is equal for equal applications: it has no time and no absolute path, and
- * its keys are sorted and its lists have a fixed order. Tools and the graph endpoint read it.
+ * The application as data: modules, routes with their shapes, and stages. It is equal for equal applications: it has no time and no absolute
+ * path, and its keys are sorted and its lists have a fixed order. Tools and the graph endpoint read it.
  */
-import type { Injection } from "../di/container.js";
-import type { ModuleDescription } from "../di/inspection.js";
-import { type InjectionToken, describeToken } from "../di/token.js";
-import type { Class } from "../runtime/class.js";
-import type { KnownEvent } from "../events/events.js";
-import { getListenerMethods } from "../events/on.js";
-import type { StageRow } from "../pipeline/pipeline.js";
-import { getMiddlewareName } from "../http/middleware.js";
-import { pickRouteOptions } from "../endpoints/route-options.js";
-import { formatGuard } from "../endpoints/guard.js";
-import type { Route, RouteDescriptor } from "../routing/route.js";
+import type { Injection } from "../../di/container.js";
+import type { ModuleDescription } from "../../di/inspection.js";
+import { type InjectionToken, describeToken } from "../../di/token.js";
+import type { KnownEvent } from "../../events/events.js";
+import { getListenerMethods } from "../../events/on.js";
+import type { StageRow } from "../../pipeline/pipeline.js";
+import { getMiddlewareName } from "../../http/middleware.js";
+import { pickRouteOptions } from "../../endpoints/route-options.js";
+import { formatGuard } from "../../endpoints/guard.js";
+import { isObject, sortMembers } from "../../openapi/document.js";
+import type { Route, RouteDescriptor } from "../../routing/route.js";
+import { describeShapes, type GraphShapes } from "./graph-shapes.js";
 
 export interface GraphModule {
   readonly name: string;
@@ -33,9 +34,12 @@ export interface GraphEvent {
   readonly listeners: readonly string[];
 }
 
-export interface GraphRoute extends Omit<RouteDescriptor, "name" | "contract"> {
+/** With the shapes of its contract, where it has one. */
+export interface GraphRoute extends Omit<RouteDescriptor, "name" | "contract">, GraphShapes {
   /** The name of the module; `""` for a route of the builder. */
   readonly module: string;
+  /** The same text as `handler`: `LinksController.show`. */
+  readonly action: string;
   readonly name: string | null;
   readonly params: readonly string[];
   /** The guards in the order in which they run, with their arguments: `role("admin")`. */
@@ -45,7 +49,7 @@ export interface GraphRoute extends Omit<RouteDescriptor, "name" | "contract"> {
 
 export interface ApplicationGraph {
   readonly format: "framework.uag.v1";
-  readonly schema_version: 1;
+  readonly schema_version: 2;
   readonly modules: readonly GraphModule[];
   readonly routes: readonly GraphRoute[];
   /** The events that a module lists or a provider listens to, sorted by name. */
@@ -57,56 +61,56 @@ export interface ApplicationGraph {
 }
 
 export interface GraphInput {
-  readonly modules: readonly ModuleDescription[];
+  readonly modules: readonly GraphModule[];
   readonly routes: readonly GraphRoute[];
   readonly stages: readonly StageRow[];
-  readonly events: readonly KnownEvent[];
+  readonly events: readonly GraphEvent[];
   readonly injections: readonly Injection[];
-  readonly getInstance: (module: Class, provided: InjectionToken) => unknown;
 }
 
-export function describeGraph(input: GraphInput): ApplicationGraph {
-  const { modules, stages, events, injections, getInstance } = input;
-  const sorted = input.routes.toSorted(compareRoutes);
-  return {
-    events: events.map((each) => describeEvent(each, modules)).toSorted((a, b) => compareText(a.name, b.name)),
+export function describeGraph({ modules, routes, stages, events, injections }: GraphInput): ApplicationGraph {
+  const graph: ApplicationGraph = {
+    events: events.toSorted((a, b) => compareText(a.name, b.name)),
     format: "framework.uag.v1",
     injections,
-    modules: modules.map((each) => describeModule(each, (provided) => getInstance(each.module, provided))),
-    pages: [...new Set(sorted.flatMap(({ pages }) => pages))].toSorted(),
+    modules,
+    pages: [...new Set(routes.flatMap(({ pages }) => pages))].toSorted(),
     pipeline: stages.map(({ number, slot, on }) => ({ number, on, slot })),
-    routes: sorted,
-    schema_version: 1,
+    routes: routes.toSorted(compareRoutes),
+    schema_version: 2,
   };
+  // The graph has values of JSON only, and its copy has the same type.
+  return JSON.parse(JSON.stringify(graph, sortKeys)) as ApplicationGraph;
+}
+
+function sortKeys(_key: string, value: unknown): unknown {
+  return isObject(value) ? sortMembers(Object.entries(value)) : value;
 }
 
 export function describeRoute(module: string, route: Route): GraphRoute {
   const { contract, handler, method, name = null, pages, path } = route.descriptor;
-  const guards = (contract?.guards ?? []).map(formatGuard);
-  const middleware = route.around.map(getMiddlewareName);
-  const params = route.path.names;
-  const { sunset, ...options } = pickRouteOptions(route.descriptor);
   return {
-    ...options,
-    guards,
+    ...pickRouteOptions(route.descriptor),
+    ...(contract !== undefined && describeShapes(contract)),
+    action: handler,
+    guards: (contract?.guards ?? []).map(formatGuard),
     handler,
     method,
-    middleware,
+    middleware: route.around.map(getMiddlewareName),
     module,
     name,
     pages,
-    params,
+    params: route.path.names,
     path,
-    ...(sunset !== undefined && { sunset }),
   };
 }
 
-function describeEvent({ name, listeners }: KnownEvent, modules: readonly ModuleDescription[]): GraphEvent {
+export function describeEvent({ name, listeners }: KnownEvent, modules: readonly ModuleDescription[]): GraphEvent {
   const listing = modules.filter(({ events }) => events.some((event) => event.name === name));
   return { listeners: listeners.map((listener) => listener.name), modules: listing.map((module) => module.name), name };
 }
 
-function describeModule(
+export function describeModule(
   { name, imports, exports, controllers, providers, middleware }: ModuleDescription,
   getInstance: (provided: InjectionToken) => unknown,
 ): GraphModule {

@@ -1,0 +1,193 @@
+/** The graph of an application: the shapes of its contracts as data. */
+import { expect } from "chai";
+import * as v from "valibot";
+import { z } from "zod";
+import {
+  Application,
+  content,
+  Controller,
+  Get,
+  Module,
+  Post,
+  provide,
+  Route,
+  Routes,
+  routes,
+  type Schema,
+} from "@stagecraft/framework";
+import { testApp } from "@stagecraft/framework/testing";
+import { Uploads } from "@stagecraft/framework/uploads";
+
+const Link = z.object({ slug: z.string(), at: z.date().optional() });
+const NewLink = z.object({ target: z.url(), slug: z.string().min(1) });
+
+const links = routes("links", "/links", {
+  index: Get("/", { query: z.object({ page: z.int().default(1) }), responses: { 200: z.array(NewLink) } }),
+  show: Get("/{id}", {
+    params: { id: z.int() },
+    headers: z.object({ "if-match": z.string() }),
+    responses: { 200: Link, 404: content.none(), 303: content.redirect() },
+  }),
+  add: Post("/", {
+    body: { "application/json": NewLink, "application/x-www-form-urlencoded": content.form(NewLink) },
+    responses: { 201: content.text(), 422: content.page("links/new", "links/old") },
+  }),
+  logo: Post("/logo", {
+    body: content.multipart(z.object({ alt: z.string() }), { logo: { types: ["image/*"] } }),
+    responses: { 200: content.events(z.object({ done: z.boolean() })) },
+  }),
+});
+
+@Controller(links)
+class LinksController {
+  @links.index
+  index() {
+    return [];
+  }
+
+  @links.show
+  show() {
+    return { slug: "a" };
+  }
+
+  @links.add
+  add() {
+    return "a";
+  }
+
+  @links.logo
+  async *logo() {
+    yield { data: { done: true } };
+  }
+}
+
+@Module({ controllers: [LinksController], providers: [provide(Uploads).useFactory(() => new Uploads())] })
+class LinksModule {}
+
+const SAFE = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+
+const NEW_LINK = {
+  type: "object",
+  properties: { slug: { type: "string", minLength: 1 }, target: { type: "string", format: "uri" } },
+  required: ["target", "slug"],
+};
+
+const build = () => Application.create(LinksModule).build();
+
+function findRoute(application: Application, action: string) {
+  return application.graph().routes.find((route) => route.action === action);
+}
+
+/** The graph of a route whose query has the schema. */
+function getQuery(query: Schema): unknown {
+  const search = Get("/search", { query });
+  const application = Application.create()
+    .routes(new Routes([Route.of(search, () => "")]))
+    .build();
+  return application.graph().routes[0]?.query;
+}
+
+describe("the graph of an application", () => {
+  it("has the action and the JSON Schemas of the query and of a response", () => {
+    expect(findRoute(build(), "LinksController.index")).to.deep.include({
+      action: "LinksController.index",
+      query: { type: "object", properties: { page: { default: 1, type: "integer", ...SAFE } } },
+      responses: { 200: { kind: "json", type: "application/json", schema: { type: "array", items: NEW_LINK } } },
+    });
+  });
+
+  it("has the schemas of captures and headers; a part without JSON Schema takes any value", () => {
+    expect(findRoute(build(), "LinksController.show")).to.deep.include({
+      params: ["id"],
+      paramSchemas: { id: { type: "integer", ...SAFE } },
+      headers: { type: "object", properties: { "if-match": { type: "string" } }, required: ["if-match"] },
+      responses: {
+        200: {
+          kind: "json",
+          type: "application/json",
+          schema: { type: "object", properties: { at: {}, slug: { type: "string" } }, required: ["slug"] },
+        },
+        303: { kind: "redirect" },
+        404: { kind: "none" },
+      },
+    });
+  });
+
+  it("has the contents of a body by media type, and those of responses with their kind", () => {
+    expect(findRoute(build(), "LinksController.add")).to.deep.include({
+      body: {
+        "application/json": { kind: "json", type: "application/json", schema: NEW_LINK },
+        "application/x-www-form-urlencoded": {
+          kind: "form",
+          type: "application/x-www-form-urlencoded",
+          schema: NEW_LINK,
+        },
+      },
+      responses: {
+        201: { kind: "text", type: "text/plain" },
+        422: { kind: "page", type: "text/html", pages: ["links/new", "links/old"] },
+      },
+    });
+    expect(findRoute(build(), "LinksController.logo")).to.deep.include({
+      body: {
+        "multipart/form-data": {
+          kind: "multipart",
+          type: "multipart/form-data",
+          files: { logo: { types: ["image/*"] } },
+          schema: { type: "object", properties: { alt: { type: "string" } }, required: ["alt"] },
+        },
+      },
+      responses: {
+        200: {
+          kind: "events",
+          type: "text/event-stream",
+          schema: { type: "object", properties: { done: { type: "boolean" } }, required: ["done"] },
+        },
+      },
+    });
+  });
+
+  it("says where a schema has no JSON Schema, and why", () => {
+    expect(getQuery(v.object({ page: v.string() }))).to.deep.equal({
+      $comment: "no JSON Schema: the schema library gives none; with valibot write toStandardJsonSchema(schema)",
+    });
+  });
+
+  it("asks a schema for its JSON Schema at the first call, and not again", () => {
+    const schema = z.object({ page: z.string() });
+    const { jsonSchema } = schema["~standard"] as { jsonSchema: { input: (options: never) => unknown } };
+    const { input } = jsonSchema;
+    let calls = 0;
+    jsonSchema.input = (options) => {
+      calls += 1;
+      return input(options);
+    };
+    const search = Get("/search", { query: schema });
+    const application = Application.create()
+      .routes(new Routes([Route.of(search, () => "")]))
+      .build();
+    const built = calls;
+
+    const graph = application.graph();
+
+    expect(calls).to.equal(built + 1);
+    expect(application.graph()).to.equal(graph);
+    expect(calls).to.equal(built + 1);
+  });
+
+  it("has no shapes of a route without a contract", () => {
+    const application = Application.create()
+      .routes(new Routes([Route.get("/", () => "")]))
+      .build();
+
+    expect(application.graph().routes[0]).not.to.have.any.keys("query", "body", "responses", "headers", "paramSchemas");
+  });
+
+  it("is the same text for a second application, and after the stop", async () => {
+    await using app = await testApp(Application.create(LinksModule));
+    const { application } = app;
+    await app.stop();
+
+    expect(JSON.stringify(application.graph())).to.equal(JSON.stringify(build().graph()));
+  });
+});
