@@ -30,7 +30,7 @@ import { checkPlan, type CheckedPlan } from "./checked-plan.js";
 import { findIdempotencyProviders } from "../contracts/idempotency-provider.js";
 import { AppConfig } from "./config.js";
 import type { ServerAttachment } from "../server/listener.js";
-import { describeEvent, describeGraph, describeModule, type ApplicationGraph } from "./graph/graph.js";
+import { describeGraph, type ApplicationGraph } from "./graph/graph.js";
 import type { Plan } from "./plan.js";
 import { listPageWarnings, listProcessWarnings, listWarnings } from "./warnings.js";
 
@@ -125,7 +125,7 @@ function createPipelineParts(
   const stages = buildAllStages(checked, container);
   const booting = new BootingLayer();
   const pipeline = fillPipeline(plan, { stages, container, routeCollection, site, booting });
-  const graph = prepareGraph({ checked, container, events, pipeline });
+  const graph = prepareGraph({ checked, container, events, pipeline, subsystems });
   if (pipeline.isEnabled("uagEndpoint"))
     for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.setGraph(graph());
   const composer = createComposer(pipeline, {
@@ -147,22 +147,27 @@ function createPipelineParts(
   };
 }
 
-interface GraphSources extends Pick<PipelineInput, "checked" | "container" | "events"> {
+interface GraphSources extends Omit<PipelineInput, "config" | "log"> {
   readonly pipeline: Pipeline;
 }
 
-/** The container is read now, because it may be disposed of when the graph is asked for; the schemas are read then. */
-function prepareGraph({ checked, container, events, pipeline }: GraphSources): () => ApplicationGraph {
-  const { inspected, routeCollection } = checked;
-  const { modules } = inspected;
-  const read = {
-    modules: modules.map((each) => describeModule(each, (provided) => container.in(each.module).get(provided))),
-    events: events.listEvents().map((each) => describeEvent(each, modules)),
-    injections: container.injections(),
-  };
+/** Only the container is read now, because it may be disposed of when the graph is asked for. */
+function prepareGraph({ checked, container, events, pipeline, subsystems }: GraphSources): () => ApplicationGraph {
+  const injections = container.injections();
+  const modules = checked.inspected.modules.map((description) => {
+    const scope = container.in(description.module);
+    return { description, instances: description.providers.map((token) => scope.get(token)) };
+  });
   let graph: ApplicationGraph | undefined;
   return () =>
-    (graph ??= describeGraph({ ...read, routes: routeCollection.graphRoutes(), stages: pipeline.describe() }));
+    (graph ??= describeGraph({
+      modules,
+      routes: checked.routeCollection.graphRoutes(),
+      stages: pipeline.describe(),
+      events: events.listEvents(),
+      injections,
+      subsystems: subsystems.members.map(({ subsystem }) => subsystem),
+    }));
 }
 
 /** The caches of rate limits, sessions and idempotency keys start with the other subsystems, also where no module provides them. */

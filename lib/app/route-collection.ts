@@ -31,7 +31,7 @@ import { bindRoute } from "../routing/router.js";
 import { Routes } from "../routing/routes.js";
 import type { ContractSettings } from "../contracts/contract-plan.js";
 import { ContractCollection } from "../contracts/contract-collection.js";
-import { describeRoute, type GraphRoute } from "./graph/graph.js";
+import { describeRoute, type GraphInput } from "./graph/graph.js";
 
 /** The routes of one module; without a module, routes of the builder. */
 interface ModuleRoutes {
@@ -140,7 +140,7 @@ export class RouteCollection {
     return exempt.map(formatRoute);
   }
 
-  graphRoutes(): readonly GraphRoute[] {
+  graphRoutes(): GraphInput["routes"] {
     return this.parts.flatMap(({ module, routes }) => {
       const name = module === undefined ? "" : describeToken(module);
       return routes.listRows().map(({ route }) => describeRoute(name, route));

@@ -3,9 +3,10 @@
  * built.
  */
 import { type Diagnostic, StartupError } from "../errors/diagnostic.js";
-import { listJobMethods } from "./handles.js";
+import { type JobMethod, listJobMethods } from "./handles.js";
 import type { AnyJob } from "./job.js";
 import type { JobContext } from "./job-context.js";
+import type { ProviderWork } from "../lifecycle/subsystem.js";
 import { Schedule } from "./schedules/schedule.js";
 
 export interface JobHandler {
@@ -50,6 +51,16 @@ export class JobHandlers {
   schedules(): readonly Schedule[] {
     return [...this.byName.values()].flatMap(({ job }) => (job instanceof Schedule ? [job] : []));
   }
+}
+
+/** The methods with `@Handles` and `@Every`, for the graph. */
+export function describeJobMethods(instance: object): ProviderWork {
+  const describe = ({ job, key }: JobMethod): string => `${instance.constructor.name}.${String(key)} on ${job.name}`;
+  const methods = listJobMethods(instance);
+  return {
+    jobs: methods.filter(({ job }) => !(job instanceof Schedule)).map(describe),
+    schedules: methods.filter(({ job }) => job instanceof Schedule).map(describe),
+  };
 }
 
 function listHandlers(instance: unknown): readonly JobHandler[] {

@@ -17,7 +17,7 @@ import type { FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
-import { Subsystem, type WorkingProcess } from "../lifecycle/subsystem.js";
+import { type ProviderWork, Subsystem, type WorkingProcess } from "../lifecycle/subsystem.js";
 import { JOB_HANDLE, SCHEDULE_TICK } from "../observe/request-span.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import { type DispatchOptions, NewJobs } from "./new-jobs.js";
@@ -25,7 +25,7 @@ import { DatabaseJobs } from "./stores/database/database-jobs.js";
 import { checkQueue, type AnyJob, type Job } from "./job.js";
 import { isJobEngine, type JobEngine, type JobWorker } from "./job-engine.js";
 import { isJobDatabase, type JobDatabase } from "./stores/database/job-sql.js";
-import { JobHandlers } from "./job-handlers.js";
+import { describeJobMethods, JobHandlers } from "./job-handlers.js";
 import { JobReports } from "./job-reports.js";
 import { checkActor, checkLimit, checkList, type ListOptions } from "./admin-options.js";
 import type { Cancellation, ListedJob, PausedQueue, ShownJob } from "./job-admin.js";
@@ -89,6 +89,11 @@ export class Jobs extends Subsystem {
       dispatching: createOperations("framework.job.dispatch"),
       ticking: createOperations(SCHEDULE_TICK),
     };
+  }
+
+  /** @internal */
+  override describeProvider(provider: object): ProviderWork {
+    return describeJobMethods(provider);
   }
 
   override async start(): Promise<void> {

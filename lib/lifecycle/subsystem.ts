@@ -25,6 +25,12 @@ export type SubsystemKind = (typeof SUBSYSTEM_KINDS)[number];
 /** The kind of process that works: one that also serves requests, or one that only works. */
 export type WorkingProcess = "web" | "worker";
 
+/** The methods of a provider that a subsystem calls: `Sweeper.sweep on links.sweep`. @internal */
+export interface ProviderWork {
+  readonly jobs: readonly string[];
+  readonly schedules: readonly string[];
+}
+
 export abstract class Subsystem {
   abstract readonly kind: SubsystemKind;
 
@@ -46,6 +52,9 @@ export abstract class Subsystem {
 
   /** Called once by `build()`, before `start`: with the name, the clock and the metrics of the application. Opens no connection. */
   prepare?(host: SubsystemHost): void;
+
+  /** Names the methods of a provider that the subsystem calls, for the graph of the application. @internal */
+  describeProvider?(provider: object): ProviderWork;
 
   /** Called once, after all subsystems of an earlier kind have started. If it throws or rejects, the application does not start. */
   abstract start(): unknown;

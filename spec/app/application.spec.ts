@@ -332,6 +332,7 @@ describe("Application", () => {
         pages: [],
         guards: [],
         middleware: [],
+        policies: [],
       },
     ]);
   });

@@ -45,6 +45,14 @@ describe("the contracts of samples/links", function () {
     );
   });
 
+  it("stand in the graph beside the jobs and schedules of the modules", () => {
+    const { modules } = application().build().graph();
+    const linksModule = modules.find(({ name }) => name === "LinksModule");
+
+    expect(linksModule?.schedules).to.deep.equal(["Sweeper.removeUnused on links.sweep"]);
+    expect(linksModule?.jobs).to.have.length(1);
+  });
+
   it("name who may call an endpoint", () => {
     const { routes } = application().build().graph();
 

@@ -91,6 +91,7 @@ describe("the endpoint of the graph", () => {
       pages: [],
       params: [],
       path: "/links",
+      policies: [],
     });
     expect(routes[1]).not.to.have.any.keys("bearer", "csrf");
     expect(pipeline).to.deep.include({ number: 4, on: true, slot: "uagEndpoint" });

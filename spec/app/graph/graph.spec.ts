@@ -6,8 +6,12 @@ import {
   Application,
   content,
   Controller,
+  event,
   Get,
+  Injectable,
   Module,
+  On,
+  Policy,
   Post,
   provide,
   Route,
@@ -15,6 +19,7 @@ import {
   routes,
   type Schema,
 } from "@stagecraft/framework";
+import { Every, Handles, job, Jobs, MemoryJobs, schedule } from "@stagecraft/framework/jobs";
 import { testApp } from "@stagecraft/framework/testing";
 import { Uploads } from "@stagecraft/framework/uploads";
 
@@ -189,5 +194,95 @@ describe("the graph of an application", () => {
     await app.stop();
 
     expect(JSON.stringify(application.graph())).to.equal(JSON.stringify(build().graph()));
+  });
+});
+
+describe("the graph of modules", () => {
+  const added = event("link.added");
+  const nightly = schedule("links.sweep", "30 3 * * *");
+  const welcome = job("mail.welcome");
+
+  class LinkPolicy extends Policy<string, string> {
+    update(user: string, owner: string) {
+      return user === owner;
+    }
+  }
+
+  class Work {
+    @Handles(welcome)
+    send() {}
+
+    @Every(nightly)
+    sweep() {}
+
+    @On(added)
+    announce() {}
+  }
+
+  @Injectable()
+  @Controller("/notes")
+  class NotesController {
+    constructor(private readonly policy: LinkPolicy) {}
+
+    @Get("/", { page: "notes/index" })
+    index() {
+      return String(this.policy.allows("ada").update("eve"));
+    }
+  }
+
+  @Controller("/plain")
+  class PlainController {
+    @Get("/", { page: "plain" })
+    index() {
+      return "";
+    }
+  }
+
+  @Module({ controllers: [PlainController] })
+  class PlainModule {}
+
+  @Module({ imports: [PlainModule], controllers: [NotesController], providers: [LinkPolicy, Work] })
+  class NotesModule {}
+
+  const jobs = provide(Jobs).useFactory(() => new Jobs({ store: new MemoryJobs() }));
+  const describeNotes = () => Application.create(NotesModule).provide(jobs).build().graph();
+
+  it("has the policies, pages, listeners, jobs and schedules of each", () => {
+    const { modules } = describeNotes();
+
+    expect(modules[0]).to.deep.include({
+      name: "NotesModule",
+      policies: ["LinkPolicy"],
+      pages: ["notes/index"],
+      listeners: ["Work.announce on link.added"],
+      jobs: ["Work.send on mail.welcome"],
+      schedules: ["Work.sweep on links.sweep"],
+    });
+    expect(modules[1]).to.deep.include({
+      name: "PlainModule",
+      policies: [],
+      pages: ["plain"],
+      listeners: [],
+      jobs: [],
+      schedules: [],
+    });
+  });
+
+  it("names the policies that the controller of a route injects", () => {
+    const policies = describeNotes().routes.map((route) => [route.action, route.policies]);
+
+    expect(policies).to.deep.equal([
+      ["NotesController.index", ["LinkPolicy"]],
+      ["PlainController.index", []],
+    ]);
+  });
+
+  it("names a policy that a test has replaced by an object that is none", () => {
+    const double = provide(LinkPolicy).useValue({ update: () => true } as unknown as LinkPolicy);
+
+    const { modules, routes: all } = Application.create(NotesModule).provide(jobs, double).build().graph();
+
+    expect(modules[0]?.policies).to.deep.equal(["LinkPolicy"]);
+    expect(all[0]?.policies).to.deep.equal(["LinkPolicy"]);
   });
 });
