@@ -33,14 +33,19 @@ type FitsGuard<H extends AnyHandler, Adds, Args extends readonly unknown[], Need
   Context & Needs,
   ...Args,
 ] extends readonly [...Parameters<H>, ...unknown[]]
-  ? keyof Adds extends never
-    ? Awaited<ReturnType<H>> extends void
+  ? FitsAdds<Awaited<ReturnType<H>>, Adds>
+  : "the method asks for arguments that this guard does not take, or for values of guards that it does not name in after";
+
+/** A result of the type `any` may be `undefined`, with which everybody passes. No other type makes 0 a member of its intersection with 1. */
+type FitsAdds<R, Adds> = 0 extends 1 & R
+  ? "this method returns any: give its result a type"
+  : keyof Adds extends never
+    ? [R] extends [void]
       ? unknown
       : "this guard adds no values to the context: its method returns nothing"
-    : Awaited<ReturnType<H>> extends Adds
+    : [R] extends [Adds]
       ? unknown
-      : "the method does not return the values that this guard adds to the context"
-  : "the method asks for arguments that this guard does not take, or for values of guards that it does not name in after";
+      : "the method does not return the values that this guard adds to the context";
 
 /** The standard kind of call comes first, as in `Endpoint`. */
 export interface GuardDecorator<Adds, Args extends readonly unknown[], Needs = unknown> {

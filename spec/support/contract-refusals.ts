@@ -33,6 +33,7 @@ const link: z.output<typeof Link> = { id: "", url: "", tags: [] };
 const CONTEXT = 'its schemas and its guards do not give"';
 const RETURNS = "a status that the responses of /teams/{team}/links";
 const ADDS = '"the method does not return the values that this guard adds to the context"';
+const ANY = '"this method returns any: give its result a type"';
 const ARGUMENTS =
   '"the method asks for arguments that this guard does not take, or for values of guards that it does not name in after"';
 
@@ -63,6 +64,9 @@ const HANDLERS: Readonly<Record<string, string>> = {
   "@links.index a(): Redirect { throw new Error(); }": RETURNS,
   "@Guards(signedIn) a() { return { user: { id: 1 } }; }": ADDS,
   "@Guards(signedIn) a(ctx: Context) { return ctx.path; }": ADDS,
+  "@Guards(signedIn) a(ctx: Context) { const row = JSON.parse(ctx.path); return row && { user: row }; }": ANY,
+  "@Guards(signedIn) async a(ctx: Context) { return Promise.resolve(JSON.parse(ctx.path)); }": ANY,
+  "@Guards(role) a(ctx: Context) { return JSON.parse(ctx.path); }": ANY,
   "@Guards(signedIn) a(ctx: Context, name: string) { return { user: { id: name + ctx.path } }; }": ARGUMENTS,
   "@Guards(role) a(ctx: Context, name: number) { return { role: `${name}${ctx.path}` }; }": ARGUMENTS,
 };

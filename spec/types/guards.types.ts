@@ -27,6 +27,8 @@ guard<object, [], { user: User }>("alone");
 // @ts-expect-error -- another guard adds no user
 guard<object, [], { user: User }>("other", { after: [guard<{ user: string }>("text")] });
 
+const parse = JSON.parse;
+
 const links = routes("links", "/links", {
   open: Get("/open"),
   show: Get("/{id}", { guards: [signedIn, role("admin"), limit, limit(7)] }),
@@ -77,6 +79,19 @@ export class Misfits {
   // @ts-expect-error false refuses nothing
   @Guards(plain) refuses() {
     return false;
+  }
+  // @ts-expect-error any may be undefined
+  @Guards(signedIn) anything(ctx: Context) {
+    const row = parse(ctx.path);
+    return row && { user: row };
+  }
+  // @ts-expect-error the same for a promise
+  @Guards(signedIn) async anythingLater(ctx: Context) {
+    return Promise.resolve(parse(ctx.path));
+  }
+  // @ts-expect-error any may be false
+  @Guards(plain) anyOfPlain(ctx: Context) {
+    return parse(ctx.path);
   }
   // @ts-expect-error the guard has no arguments
   @Guards(signedIn) more(_ctx: Context, _role: string) {
