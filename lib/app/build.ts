@@ -70,7 +70,8 @@ export function buildParts(plan: Plan): ApplicationParts {
   const lifecycle = new Lifecycle();
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
-  throwIfAny(checked.routeCollection.resolveWith(container, { stripResponses: plan.stripResponses }));
+  const mapsErrors = plan.errorMapping?.hasMapper === true;
+  throwIfAny(checked.routeCollection.resolveWith(container, { stripResponses: plan.stripResponses, mapsErrors }));
   const subsystems = collectSubsystems(container, checked);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);

@@ -36,7 +36,7 @@ export interface ReadyContract {
   /** The media types of the contents that its body may have. */
   readonly bodyTypes: readonly string[];
   readonly checkResponse: ResponseCheck | undefined;
-  /** Names, in a debug build, the statuses of thrown errors that no contract declares. */
+  /** Names, in a debug build, the thrown errors that are not as the contract declares. */
   readonly watchThrown: ((handler: Handler) => Handler) | undefined;
   /** Puts the store of idempotency keys around a handler. */
   readonly runOnce: ((handler: Handler) => Handler) | undefined;
@@ -45,6 +45,8 @@ export interface ReadyContract {
 export interface ContractSettings {
   /** Whether a release build leaves out undeclared members of responses. An endpoint may say otherwise. */
   readonly stripResponses: boolean;
+  /** Whether the application has an error mapper. */
+  readonly mapsErrors: boolean;
 }
 
 /** The instances that contracts need. */
@@ -139,7 +141,7 @@ export class ContractPlan {
   }
 
   /** Only after `checkProviders` has found no fault. */
-  ready({ guards, idempotency }: ContractProviders, { stripResponses }: ContractSettings): ReadyContract {
+  ready({ guards, idempotency }: ContractProviders, { stripResponses, mapsErrors }: ContractSettings): ReadyContract {
     const { idempotent } = this.contract;
     const strips = this.contract.stripResponses ?? stripResponses;
     const mode = profile === "debug" ? "check" : strips ? "strip" : "send";
@@ -154,7 +156,7 @@ export class ContractPlan {
       checkResponse: this.responses.length === 0 ? undefined : createResponseCheck(this.responses, mode, this.title),
       watchThrown:
         mode === "check" && this.responses.length > 0
-          ? (handler) => watchThrown(handler, { title: this.title, contract: this.contract })
+          ? (handler) => watchThrown(handler, { title: this.title, contract: this.contract, mapsErrors })
           : undefined,
       runOnce: idempotent && idempotency && ((handler) => idempotency.wrap(handler, idempotent)),
     };

@@ -55,6 +55,11 @@ export class ErrorMapping extends StageLayer {
     return this;
   }
 
+  /** @internal */
+  get hasMapper(): boolean {
+    return this.mapper !== undefined;
+  }
+
   override wrap(inner: Run): Run {
     return (ctx) => {
       const result = inner(ctx);
