@@ -17,6 +17,7 @@ import {
   provide,
   Reply,
   Route,
+  RouteGroup,
   routes,
   resource,
   Routes,
@@ -460,26 +461,58 @@ describe("the result of a guard", () => {
         expect(app.logs.lines().join("\n")).to.include("Plain.check, the guard plain, ");
       });
 
-  it("may replace the value of an earlier guard, and a handler cannot assign it", async () => {
-    const first = guard<{ user: string }>("first");
-    const second = guard<{ user: string }>("second");
+  it("cannot be assigned by a handler", async () => {
+    const write = Route.of(Get("/write", { guards: [signedIn] }), (ctx) => (ctx.user = "other"));
+    await using app = await testApp(
+      Application.create()
+        .provide(Users, Accounts)
+        .routes(new Routes([write])),
+    );
+    expect((await app.get("/write", { headers: { authorization: "ada" } })).status).to.equal(500);
+  });
+
+  it("refuses the request with 500 where an earlier guard, of the table too, has added a value of the name", async () => {
+    const first = guard<{ user: { id: string } }>("first");
+    const second = guard<{ user: { name: string } }>("second");
     class Both {
       @Guards(first) one() {
-        return { user: "one" };
+        return { user: { id: "1" } };
       }
       @Guards(second) two() {
-        return { user: "two" };
+        return { user: { name: "ada" } };
       }
     }
-    const read = Route.of(Get("/read", { guards: [first, second] }), ({ user }) => user);
-    const write = Route.of(Get("/write", { guards: [first] }), (ctx) => (ctx.user = "other"));
+    let hasRun = false;
+    const both = Route.of(Get("/both", { guards: [first, second] }), () => (hasRun = true));
+    const table = routes("table", "/table", { show: Get("/", { guards: [second] }) }, { guards: [first] });
     await using app = await testApp(
       Application.create()
         .provide(Both)
-        .routes(new Routes([read, write])),
+        .routes(new Routes([both, RouteGroup.of(table, { show: () => (hasRun = true) })])),
     );
-    expect(await (await app.get("/read")).text()).to.equal("two");
-    expect((await app.get("/write")).status).to.equal(500);
+
+    const statuses = [(await app.get("/both")).status, (await app.get("/table")).status];
+
+    expect([...statuses, hasRun]).to.deep.equal([500, 500, false]);
+    expect(app.logs.lines().join("\n")).to.include(
+      "Both.two, the guard second, adds user, which an earlier guard has added: choose another name, or name that guard in after and read its value",
+    );
+  });
+
+  it("replaces that of the same guard, which stands on the route before with other arguments", async () => {
+    const role = guard<{ role: string }, [name: string]>("role");
+    class Roles {
+      @Guards(role) check(_ctx: Context, wanted: string) {
+        return { role: wanted };
+      }
+    }
+    const show = Route.of(Get("/role", { guards: [role("reader"), role("writer")] }), (ctx) => ctx.role);
+    await using app = await testApp(
+      Application.create()
+        .provide(Roles)
+        .routes(new Routes([show])),
+    );
+    expect(await (await app.get("/role")).text()).to.equal("writer");
   });
 
   it("that never comes is ended by the timeout of the application", async () => {
