@@ -16,6 +16,7 @@ function convert(schema: JsonSchema, value: unknown): unknown {
 const integer = { type: "integer" };
 const number = { type: "number" };
 const boolean = { type: "boolean" };
+const auto = { type: "string", const: "auto" };
 
 const ROWS: readonly (readonly [JsonSchema, unknown, unknown])[] = [
   [integer, "0", 0],
@@ -27,7 +28,11 @@ const ROWS: readonly (readonly [JsonSchema, unknown, unknown])[] = [
   [number, "1.0", 1],
   [number, "1.5e3", 1500],
   [number, "0.000123456789012345", 0.000123456789012345],
-  ...["", "NaN", "1e400", "0x10", "+1", "01", ".5", "1.", "0.1234567890123456", "9007199254740993", "1,5"].map(
+  [number, "1.500000000000000000", 1.5],
+  [number, "0.1234567890123456", 0.1234567890123456],
+  [number, "0.12345678901234566", 0.12345678901234566],
+  [number, "0.123456789012345678", REFUSED],
+  ...["", "NaN", "1e400", "0x10", "+1", "01", ".5", "1.", "9007199254740993", "1,5", "1e-400"].map(
     (text) => [number, text, REFUSED] as const,
   ),
   [boolean, "true", true],
@@ -35,6 +40,11 @@ const ROWS: readonly (readonly [JsonSchema, unknown, unknown])[] = [
   ...["", "1", "0", "yes", "True", "on"].map((text) => [boolean, text, REFUSED] as const),
   [{ type: "string" }, "1", "1"],
   [{ anyOf: [{ type: "string" }, integer] }, "1", "1"],
+  [{ anyOf: [auto, integer] }, "auto", "auto"],
+  [{ anyOf: [auto, integer] }, "5", 5],
+  [{ anyOf: [auto, integer] }, "other", REFUSED],
+  [{ anyOf: [{ type: "string", enum: ["5", "all"] }, integer] }, "5", "5"],
+  [{ anyOf: [auto, { type: "array", items: integer }] }, "5", [5]],
   [{ anyOf: [integer, boolean] }, "true", true],
   [{ anyOf: [integer, { type: "null" }] }, "x", REFUSED],
   [{ enum: [1, 2] }, "2", 2],
@@ -42,12 +52,49 @@ const ROWS: readonly (readonly [JsonSchema, unknown, unknown])[] = [
   [{ type: "array", items: integer }, "1", [1]],
   [{ type: "array", items: integer }, ["1", "2"], [1, 2]],
   [{ type: "array", items: integer }, ["1", ""], REFUSED],
+  [{ type: "array", prefixItems: [integer, boolean] }, ["1", "true", "2"], [1, true, "2"]],
+  [{ type: "array", prefixItems: [{ type: "string" }], items: integer }, ["1", "2", "3"], ["1", 2, 3]],
+];
+
+const toFields = (members: object): object => Object.assign(Object.create(null), members) as object;
+const toObject = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema => ({ type: "object", properties });
+
+const kinds: JsonSchema = {
+  oneOf: [
+    toObject({ k: { type: "string", const: "a" }, v: integer }),
+    toObject({ k: { type: "string", enum: ["b", "c"] }, v: { type: "string" } }),
+    { allOf: [toObject({ k: { anyOf: [{ const: "d" }, { const: "e" }] } }), toObject({ v: boolean })] },
+    toObject({ k: { type: "number", const: 1 }, v: { type: "array", items: integer } }),
+  ],
+};
+const unmarked: JsonSchema = {
+  anyOf: [toObject({ v: integer, w: integer }), toObject({ v: boolean, w: { type: "string" } })],
+};
+
+const MEMBERS: readonly (readonly [JsonSchema, object, unknown])[] = [
+  [kinds, { k: "a", v: "1" }, { k: "a", v: 1 }],
+  [kinds, { k: "a", v: "x" }, REFUSED],
+  [kinds, { k: "b", v: "1" }, { k: "b", v: "1" }],
+  [kinds, { k: "c", v: "1" }, { k: "c", v: "1" }],
+  [kinds, { k: "e", v: "true" }, { k: "e", v: true }],
+  [kinds, { k: "1", v: "1" }, { k: 1, v: [1] }],
+  [kinds, { k: "z", v: "1" }, { k: "z", v: "1" }],
+  [{ anyOf: [{ type: "null" }, kinds] }, { k: "a", v: "1" }, { k: "a", v: 1 }],
+  [unmarked, { v: "1", w: "2" }, { v: 1, w: "2" }],
+  [unmarked, { v: "true" }, { v: true }],
+  [unmarked, { v: "x" }, REFUSED],
 ];
 
 describe("the wire form of a value", () => {
   for (const [schema, given, expected] of ROWS)
     it(`is ${JSON.stringify(given)} for ${JSON.stringify(schema)}: ${String(expected)}`, () => {
       expect(convert(schema, given)).to.deep.equal(expected);
+    });
+
+  for (const [schema, given, expected] of MEMBERS)
+    it(`is that of the alternative which the constants of ${JSON.stringify(given)} choose`, () => {
+      const converted = convert(schema, toFields(given));
+      expect(converted === REFUSED ? REFUSED : { ...Object(converted) }).to.deep.equal(expected);
     });
 
   it("follows a schema that contains itself", () => {
@@ -60,6 +107,15 @@ describe("the wire form of a value", () => {
 
   it("keeps every safe integer exactly", () => {
     fc.assert(fc.property(fc.maxSafeInteger(), (value) => Object.is(convert(integer, String(value)), value || 0)));
+  });
+
+  it("keeps every number that JavaScript writes", () => {
+    const numbers = fc.double({ noNaN: true, noDefaultInfinity: true });
+    fc.assert(
+      fc.property(numbers, (value) =>
+        [String(value), value.toExponential()].every((text) => convert(number, text) === value),
+      ),
+    );
   });
 
   it("keeps every decimal of at most 15 digits exactly", () => {
