@@ -1,7 +1,7 @@
 /**
- * A policy: what a user may do with a resource. Each method of the class is an ability. It returns `true` to allow, and anything else denies.
- * A guard decides before the handler runs, and knows no resource. A policy is asked in the handler, when the resource has been found. It is
- * a provider, so that its abilities may ask other providers.
+ * A policy: what a user may do with a resource. Each method of the class is an ability, and so is a field that is a function. It returns
+ * `true` to allow, and anything else denies. A guard decides before the handler runs, and knows no resource. A policy is asked in the
+ * handler, when the resource has been found. It is a provider, so that its abilities may ask other providers.
  *
  * @example
  * class LinkPolicy extends Policy<User, Link> {
@@ -99,7 +99,8 @@ function decide(
 }
 
 function requireAbility(policy: Policy<never, never>, name: string): void {
-  let holder: unknown = Object.getPrototypeOf(policy);
+  // An ability may be a field, which the instance itself has.
+  let holder: unknown = policy;
   for (; holder !== Policy.prototype; holder = Object.getPrototypeOf(holder)) {
     const method: unknown = Object.getOwnPropertyDescriptor(holder, name)?.value;
     if (typeof method === "function" && name !== "constructor") return;

@@ -130,6 +130,18 @@ describe("a policy", () => {
         });
     });
 
+  it("has the abilities of fields, and refuses a field that is no function", () => {
+    class Fields extends Policy<User, Link> {
+      readonly limit: unknown = 7;
+      readonly update = (user: User, { owner }: Link) => owner === user.id;
+    }
+    const fields = new Fields();
+
+    expect([fields.allows(ada).update(link), fields.allows(eve).update(link)]).to.deep.equal([true, false]);
+    expect(errorOf(() => fields.can(eve).update(link))).to.be.instanceOf(ForbiddenError);
+    expect(errorOf(() => Reflect.get(fields.can(ada), "limit"))).to.include({ code: "E_POLICY_ABILITY" });
+  });
+
   it("is not taken for a promise where its abilities are awaited or returned", async () => {
     const abilities = await Promise.resolve(policy.can(ada));
     expect(abilities.update(link)).to.equal(undefined);
