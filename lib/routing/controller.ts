@@ -54,8 +54,9 @@ export function Controller(
   return (target, ...rest: readonly unknown[]) => {
     requireClassOnce("Controller(…)", target, rest);
     markInjectable(target, rest);
-    if (typeof source === "string") mountAll(target, source);
-    sources.set(target, toControllerSource(source, others));
+    const own = toControllerSource(source, others);
+    mountAll(target, own);
+    sources.set(target, own);
     recordDecorated(target, "@Controller");
   };
 }
@@ -115,10 +116,14 @@ function describeGiven(given: unknown): string {
   return typeof given === "object" ? `{ ${Object.keys(Object(given)).join(", ")} }` : valueText(given);
 }
 
-/** Gives the endpoints the URLs of their routes. */
-function mountAll(target: AnyClass, prefix: string): void {
+/** Gives the endpoints the URLs of their routes. Those of a table have one too: a group may have the same endpoint below its prefix. */
+function mountAll(target: AnyClass, source: ControllerSource): void {
+  if ("tables" in source)
+    for (const endpoint of source.tables.flatMap(({ entries }) => [...entries.values()]))
+      mount(endpoint, joinPaths("", endpoint.path));
+  if (!("prefix" in source)) return;
   for (const { endpoint } of getDecoratedMethods(target)) {
-    if (findTableOfEntry(endpoint) === undefined) mount(endpoint, joinPaths(prefix, endpoint.path));
+    if (findTableOfEntry(endpoint) === undefined) mount(endpoint, joinPaths(source.prefix, endpoint.path));
   }
 }
 

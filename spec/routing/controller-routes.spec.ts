@@ -368,6 +368,23 @@ describe("ControllerPlan", () => {
       expect(findSharedEndpoints([OfA, OfB])).to.deep.equal([]);
     });
 
+    it("has no URL where a controller has its table, and a group of another application has it below a prefix", () => {
+      const table = routes("shared", "/shared", { show: Get("/{id}") });
+      @Controller(table)
+      class Shared {
+        @table.show show() {}
+      }
+      expect([table.show.url(1), ...described(ControllerPlan.of(Shared))]).to.deep.equal([
+        "/shared/1",
+        "GET /shared/{id} Shared.show shared.show",
+      ]);
+
+      const other = new Routes([new RouteGroup("/api", [Route.of(table.show, () => "")])]);
+
+      expect(other.descriptors().map(({ path }) => path)).to.deep.equal(["/api/shared/{id}"]);
+      expect(errorOf(() => table.show.url(1))).to.include({ code: "E_ENDPOINT_SHARED" });
+    });
+
     it("is a diagnostic where each controller decorates a method of its own with the endpoint", () => {
       const show = Get("/{id}");
       @Controller("/a")
