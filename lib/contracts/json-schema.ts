@@ -47,8 +47,13 @@ const LENIENT = {
   errorMode: "ignore",
 };
 
-/** Returns the JSON Schema, or the reason why there is none. A part without one, such as a date, is a reason. */
-export function readJsonSchema(schema: Schema, side: SchemaSide, libraryOptions?: object): JsonSchema | NoJsonSchema {
+/** Returns the JSON Schema, or the reason why there is none. A part without one, such as a date whose `meta` states none, is a reason. */
+export function readJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | NoJsonSchema {
+  const whole = convert(schema, side);
+  return whole instanceof NoJsonSchema ? readStatedParts(schema, side, whole) : whole;
+}
+
+function convert(schema: Schema, side: SchemaSide, libraryOptions?: object): JsonSchema | NoJsonSchema {
   // Libraries without the interface lack the member.
   const { jsonSchema } = schema["~standard"] as { readonly jsonSchema?: Converter };
   if (typeof jsonSchema?.[side] !== "function")
@@ -61,11 +66,36 @@ export function readJsonSchema(schema: Schema, side: SchemaSide, libraryOptions?
   }
 }
 
+interface ZodPart {
+  readonly path: readonly PropertyKey[];
+}
+
+/**
+ * zod asks what each part without a JSON Schema is. The `meta` of the part, or of a schema around it at the same place, may state it.
+ * An earlier zod does not ask.
+ */
+function readStatedParts(schema: Schema, side: SchemaSide, whole: NoJsonSchema): JsonSchema | NoJsonSchema {
+  const reasons = new Map<string, string | undefined>();
+  const stated = convert(schema, side, {
+    unrepresentable: ({ path, message }: ZodPart & { readonly message: string }) => {
+      const name = path.at(-1);
+      reasons.set(path.join("/"), name === undefined ? message : `${String(name)}: ${message}`);
+      return "any";
+    },
+    override: ({ path, jsonSchema }: ZodPart & { readonly jsonSchema: JsonSchema }) => {
+      if (!takesAnyValue(jsonSchema)) reasons.set(path.join("/"), undefined);
+    },
+  });
+  if (stated instanceof NoJsonSchema || reasons.size === 0) return whole;
+  const reason = [...reasons.values()].find((each) => each !== undefined);
+  return reason === undefined ? stated : new NoJsonSchema(reason);
+}
+
 /** Returns the JSON Schema with the parts that have one. The others take any value; where that is the whole value, there is no JSON Schema. */
 export function readKnownParts(schema: Schema, side: SchemaSide): JsonSchema | NoJsonSchema {
   const whole = readJsonSchema(schema, side);
   if (!(whole instanceof NoJsonSchema)) return whole;
-  const known = readJsonSchema(schema, side, LENIENT);
+  const known = convert(schema, side, LENIENT);
   return known instanceof NoJsonSchema || takesAnyValue(known) ? whole : known;
 }
 

@@ -31,7 +31,7 @@ export function isSchema(value: unknown): value is Schema {
 
 /**
  * States the JSON Schema of a schema whose library gives none, such as one of a date. The conversion of texts and API documents read it;
- * the checks stay those of the schema.
+ * the checks stay those of the schema. As a member of an object of zod it keeps what it states.
  *
  * @param jsonSchema of draft 2020-12, for the input of the schema
  * @example
@@ -43,5 +43,8 @@ export function withJsonSchema<S extends Schema>(
 ): Schema<InferInput<S>, InferOutput<S>> {
   const give = (): object => jsonSchema;
   const standard = { ...schema["~standard"], jsonSchema: { input: give, output: give } };
-  return { "~standard": standard };
+  // An object of zod needs a schema of zod, and reads what its `meta` states; `meta` returns a copy.
+  const { meta } = schema as { readonly meta?: unknown };
+  const copy: unknown = typeof meta === "function" ? Reflect.apply(meta, schema, [jsonSchema]) : {};
+  return Object.defineProperty(Object(copy), "~standard", { value: standard });
 }

@@ -4,7 +4,7 @@ import { type } from "arktype";
 import { expect } from "chai";
 import * as v from "valibot";
 import { z } from "zod";
-import { Application, Get, Route, Routes, type Schema } from "@stagecraft/framework";
+import { Application, Get, Route, Routes, type Schema, withJsonSchema } from "@stagecraft/framework";
 import { testApp } from "@stagecraft/framework/testing";
 import { findFormChange, NoJsonSchema, readJsonSchema, readKnownParts } from "../../lib/contracts/json-schema.js";
 
@@ -27,6 +27,37 @@ const routes = new Routes([
     return [row];
   }),
 ]);
+
+describe("the JSON Schema of a member that withJsonSchema or meta states", () => {
+  const stated = { type: "string", format: "date-time" } as const;
+  const rows: readonly (readonly [title: string, schema: Schema])[] = [
+    ["by withJsonSchema", z.object({ at: withJsonSchema(z.date(), stated) })],
+    ["by withJsonSchema around an optional one", z.object({ at: withJsonSchema(z.date().optional(), stated) })],
+    ["by meta", z.object({ at: z.date().meta(stated) })],
+    ["by meta around an optional one", z.object({ at: z.date().optional().meta(stated) })],
+  ];
+  for (const [title, schema] of rows)
+    it(`is that of the object, ${title}, and the check stays`, async () => {
+      expect(readJsonSchema(schema, "input")).to.have.deep.property("properties", { at: stated });
+      expect(await schema["~standard"].validate({ at: new Date(0) })).to.deep.equal({ value: { at: new Date(0) } });
+      expect(await schema["~standard"].validate({ at: "today" })).to.have.property("issues");
+    });
+
+  it("does not state that of its neighbours: the reason names the member", () => {
+    const schema = z.object({ at: z.date().meta(stated), inner: z.object({ born: z.date() }) });
+
+    expect(readJsonSchema(schema, "input"))
+      .to.be.instanceOf(NoJsonSchema)
+      .with.property("reason", "born: Date cannot be represented in JSON Schema");
+  });
+
+  it("leaves the schema as it was", () => {
+    const date = z.date();
+    withJsonSchema(date, stated);
+
+    expect(readJsonSchema(date, "input")).to.be.instanceOf(NoJsonSchema);
+  });
+});
 
 describe("a schema with a member that has no JSON Schema", () => {
   it("converts the other texts of a query by their types, and guesses nothing", async () => {

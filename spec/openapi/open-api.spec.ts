@@ -284,7 +284,7 @@ describe("the schemas of an OpenAPI document", () => {
       fix: "wrap it: toStandardJsonSchema(schema) of @valibot/to-json-schema, or state it: withJsonSchema(schema, { type: … })",
     });
     expect(error.message).to.include(
-      "query of GET /dates has no JSON Schema for the API document: Date cannot be represented",
+      "query of GET /dates has no JSON Schema for the API document: at: Date cannot be represented",
     );
   });
 
