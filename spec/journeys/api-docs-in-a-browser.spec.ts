@@ -5,6 +5,7 @@ import { z } from "zod";
 import { Application } from "../../lib/app/application.js";
 import { Guards } from "../../lib/contracts/guards.js";
 import { Module } from "../../lib/di/module.js";
+import { provide } from "../../lib/di/provide.js";
 import { content } from "../../lib/endpoints/content.js";
 import { Get, Post } from "../../lib/endpoints/endpoint.js";
 import { routes } from "../../lib/endpoints/endpoint-table.js";
@@ -14,6 +15,7 @@ import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
 import { SecurityHeaders } from "../../lib/stages/security-headers/security-headers.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
+import { Uploads } from "../../lib/uploads/uploads.js";
 import { launchBrowser } from "../support/browser.js";
 import { needs } from "../support/machine.js";
 
@@ -35,7 +37,7 @@ class Accounts {
   @Guards(signedIn) check() {}
 }
 
-@Module({ providers: [Accounts] })
+@Module({ providers: [Accounts, provide(Uploads).useFactory(() => new Uploads())] })
 class Root {}
 
 const DESK = { width: 1280, height: 900 };
