@@ -40,7 +40,8 @@ class Walker {
       if (isLeftOut(member)) continue;
       const ofMember = this.findMember(schema, name);
       if (ofMember === undefined || ofMember === false) report(`${path}.${name}`.slice(1));
-      else declared[name] = isLeaf(member) ? member : this.walkMember(ofMember, member, `${path}.${name}`, report);
+      else
+        define(declared, name, isLeaf(member) ? member : this.walkMember(ofMember, member, `${path}.${name}`, report));
     }
     return declared;
   }
@@ -160,6 +161,12 @@ export function isLeaf(value: unknown): value is string | number | boolean | big
 /** Whether JSON has no member for the value. */
 function isLeftOut(value: unknown): boolean {
   return value === undefined || typeof value === "function" || typeof value === "symbol";
+}
+
+/** An assignment would drop a member named `__proto__`. */
+function define(target: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== "__proto__") target[name] = value;
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function mergeParts(parts: readonly JsonSchema[]): JsonSchema {

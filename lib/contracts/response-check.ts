@@ -14,12 +14,14 @@ import { runSchema } from "../http/body/run-schema.js";
 import { listKeys, shorten } from "../http/body/validate.js";
 import { isPromise } from "../http/middleware.js";
 import type { Context } from "../http/request/context.js";
+import { JSON_TYPE } from "../http/response/media-type.js";
 import { Reply } from "../http/response/reply.js";
+import { inferType } from "../http/response/response-state.js";
 import { Deferred } from "../http/response/returned-value.js";
 import { isResponse } from "../http/response/web-values.js";
 import type { SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
 import { type DeclaredMembers, isLeaf, toJsonForm } from "./declared-members.js";
-import { convertStream, hasContent, isContent, toReply } from "./response-content.js";
+import { convertStream, findWrittenReply, hasContent, isContent, isWritten, toReply } from "./response-content.js";
 
 /** One declared status. */
 export interface ResponsePlan {
@@ -50,19 +52,53 @@ export function createResponseCheck(
   const hasStreams = plans.some(({ content }) => isContent(content, "events", "json-lines"));
   if (mode === "send" && wrapped === undefined && empty === undefined && !hasStreams) return undefined;
   const converters = new Map(plans.map((plan) => [plan, createConverter(plan, mode, route)]));
+  const convert = (plan: ResponsePlan, value: unknown): unknown => converters.get(plan)?.(value);
   return (ctx, value) => {
-    // The handler has written the response to the context itself.
-    if (value === undefined && ctx.hasResponse) return value;
+    if (isWritten(ctx, value)) {
+      const reply = mode === "send" ? undefined : findWrittenReply(ctx);
+      if (reply === undefined) return value;
+      const written = findPlan(plans, plain, ctx, reply);
+      if (written !== undefined) return convertWritten(ctx, { plan: written, reply, mode, route, convert });
+      if (mode === "strip") return value;
+      throw createStatusError(ctx, reply, route);
+    }
     if (!(value instanceof Reply || value instanceof Deferred)) refuseForeignCopy(value);
     const decided =
       value === undefined && ctx.givenStatus === undefined ? empty : isPlain(ctx, value) ? wrapped : undefined;
     const given = decided === undefined ? value : toReply(decided, value);
     const plan = findPlan(plans, plain, ctx, given);
-    if (plan !== undefined) return converters.get(plan)?.(given);
+    if (mode === "check" && given === undefined) refuseNothing(plan, route);
+    if (plan !== undefined) return convert(plan, given);
     if (mode !== "check") return given;
     if (success.length > 1 && isPlain(ctx, given)) throw createError(route, describePlain(success));
-    throw createError(route, `${describeStatus(given, ctx)}, which "responses" does not declare`);
+    throw createStatusError(ctx, given, route);
   };
+}
+
+interface WrittenResponse {
+  readonly plan: ResponsePlan;
+  readonly reply: Reply;
+  readonly mode: ResponseMode;
+  readonly route: string;
+  readonly convert: (plan: ResponsePlan, value: unknown) => unknown;
+}
+
+/** @returns `undefined`, which leaves the response on the context */
+function convertWritten(ctx: Context, { plan, reply, mode, route, convert }: WrittenResponse): unknown {
+  if (isContent(plan.content, "redirect") && ctx.raw.hasHeader("Location")) return undefined;
+  if (mode === "check" && isContent(plan.content, "events", "json-lines", "page"))
+    throw createError(route, `nothing, and wrote the response ${plan.status} to the context: return it`);
+  const converted = convert(plan, reply);
+  if (isPromise(converted)) return Promise.resolve(converted).then(() => undefined);
+  if (mode === "strip" && converted instanceof Reply && converted.isJson) ctx.setBody(converted.value);
+  return undefined;
+}
+
+/** Without a value the framework sends a 204. */
+function refuseNothing(plan: ResponsePlan | undefined, route: string): void {
+  if (plan === undefined || isContent(plan.content, "none")) return;
+  const cure = `return a value, such as null, or declare 204: content.none()`;
+  throw createError(route, `nothing, for which 204 is sent and not the declared ${plan.status}: ${cure}`);
 }
 
 /** Whether the contract decides the status and the media type of a value. */
@@ -110,12 +146,16 @@ function createConverter(plan: ResponsePlan, mode: ResponseMode, route: string):
     return (value) => (hasContent(content, value) ? value : refuseContent(plan, mode, route, value));
   return (value) => {
     // A problem is sent whole: its members are those that the application has chosen.
-    if (mode === "strip" && getValue(value) instanceof Problem) return value;
+    if (mode === "strip" && (!isSentAsJson(value) || getValue(value) instanceof Problem)) return value;
+    if (mode === "check" && !isSentAsJson(value))
+      throw createError(
+        route,
+        `a value for ${plan.status} that is not sent as JSON: return the value of its schema, or Reply.json(value, ${plan.status})`,
+      );
     const converted = convert?.(getValue(value));
     if (isPromise(converted)) return Promise.resolve(converted).then(() => value);
     if (mode !== "strip") return value;
-    if (!(value instanceof Reply)) return converted;
-    return value.isJson ? value.withValue(converted) : value;
+    return value instanceof Reply ? value.withValue(converted) : converted;
   };
 }
 
@@ -152,6 +192,12 @@ function refuseContent({ content, status }: ResponsePlan, mode: ResponseMode, ro
   );
 }
 
+/** A text, bytes, a stream and a `Response` of the web are not. */
+function isSentAsJson(value: unknown): boolean {
+  if (value instanceof Reply) return value.isJson;
+  return value === undefined || value === null || inferType(value) === JSON_TYPE;
+}
+
 function getValue(value: unknown): unknown {
   return value instanceof Reply ? value.value : value;
 }
@@ -176,6 +222,10 @@ function describeStatus(value: unknown, ctx: Context): string {
   }
   const status = value instanceof Reply ? value.statusCode : (ctx.givenStatus ?? (value === undefined ? 204 : 200));
   return `the status ${status}`;
+}
+
+function createStatusError(ctx: Context, given: unknown, route: string): FrameworkError {
+  return createError(route, `${describeStatus(given, ctx)}, which "responses" does not declare`);
 }
 
 function describePlain(success: readonly ResponsePlan[]): string {

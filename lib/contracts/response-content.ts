@@ -1,6 +1,6 @@
 /**
  * The contents of responses that are not JSON: how a plain value of a handler becomes a reply of its status and media type, whether a value
- * is of a content, and the events and lines of a stream, one by one.
+ * is of a content, the reply that a handler has written to the context, and the events and lines of a stream, one by one.
  */
 import { Content, type ContentKind } from "../endpoints/content.js";
 import type { ContentDeclaration } from "../endpoints/contract.js";
@@ -8,7 +8,10 @@ import { getMediaType } from "../http/body/body-reader.js";
 import { EventBody, type EventIterable, type ServerSentEvent } from "../http/response/event-stream.js";
 import { isAsyncIterable } from "../http/response/iterable-stream.js";
 import { toJsonText } from "../http/response/json-text.js";
-import { Reply } from "../http/response/reply.js";
+import { JSON_TYPE } from "../http/response/media-type.js";
+import { type Payload, Reply } from "../http/response/reply.js";
+import { findRefusal } from "../http/failures/refuse.js";
+import type { Context } from "../http/request/context.js";
 import { Deferred } from "../http/response/returned-value.js";
 import { isPromise } from "../http/middleware.js";
 
@@ -53,6 +56,25 @@ export function hasContent({ kind, type }: Content, value: unknown): boolean {
 function hasType(declared = "", value: unknown): boolean {
   if (!(value instanceof Reply) || value.type === undefined || declared.includes("*")) return true;
   return getMediaType(value.type) === getMediaType(declared);
+}
+
+/** Whether a handler that returned this value leaves the response as it was written. */
+export function isWritten(ctx: Context, value: unknown): value is null | undefined {
+  return (value === undefined || value === null) && (ctx.hasResponse || ctx.isWrittenByHand);
+}
+
+/**
+ * Returns what a handler has written to the context, as Koa has it, as the reply that it could have returned instead. What middleware
+ * writes later is not seen. `undefined` for a response that has no value: one on Node's response, one that an outer stage completes, and a refusal.
+ */
+export function findWrittenReply(ctx: Context): Reply | undefined {
+  if (ctx.headIsSent || ctx.isWrittenByHand || ctx.deferred !== undefined || findRefusal(ctx) !== undefined)
+    return undefined;
+  const { payload, inferredType, raw, givenStatus: status = 200 } = ctx;
+  if (payload === undefined || payload === null) return Reply.empty(status);
+  if (inferredType === JSON_TYPE && typeof payload !== "string") return Reply.json(payload, status);
+  // Koa's body that is not JSON is text, bytes or a stream.
+  return Reply.of(payload as Payload, String(raw.getHeader("Content-Type") ?? inferredType), status);
 }
 
 /** Returns the reply with its events or lines converted; `undefined` for a value that is no stream of them. */

@@ -163,7 +163,12 @@ const wrong: readonly (readonly [
     { a: 1 },
     "a plain value, while several statuses of success are declared, 200 and 201: return Reply.json(value, 200)",
   ],
-  ["nothing where only an error has no body", { 200: A, 404: asContent(content.none()) }, undefined, "a value for 200"],
+  [
+    "nothing where only an error has no body",
+    { 200: A, 404: asContent(content.none()) },
+    undefined,
+    "nothing, for which 204 is sent",
+  ],
 ];
 
 const taken: readonly (readonly [

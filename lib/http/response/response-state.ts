@@ -254,7 +254,8 @@ export function getBodyLength(payload: unknown): number | undefined {
   return isBlob(payload) ? payload.size : undefined;
 }
 
-function inferType(value: unknown): string | undefined {
+/** The media type of a body that has none; `undefined` without a body. @internal */
+export function inferType(value: unknown): string | undefined {
   if (typeof value === "string") return TEXT;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "object" && !isPlainData(value)) {
