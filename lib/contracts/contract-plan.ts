@@ -17,6 +17,7 @@ import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
 import { describeMissingProvider, type IdempotencyProvider } from "./idempotency-provider.js";
 import { findFormChange, isObjectOrList, NoJsonSchema, readJsonSchema, readKnownParts } from "./json-schema.js";
+import { toOptionalReader } from "./left-out.js";
 import { type BodyContent, createBodyContent } from "./request-body.js";
 import { createInputReader, type InputParts, type InputReader, type TextSchema } from "./request-input.js";
 import { createResponseCheck, type ResponseCheck, type ResponsePlan } from "./response-check.js";
@@ -231,7 +232,7 @@ export class ContractPlan {
           "its content is neither a schema nor one that a request of its media type has",
           "give a schema for JSON, or content.form, content.multipart, content.text or content.bytes",
         );
-      return content ?? [];
+      return content === undefined ? [] : { ...content, read: toOptionalReader(content.schema, content.read) };
     });
   }
 

@@ -18,7 +18,7 @@ export function createFormSchema(texts: Schema, convert: WireConverter, rules: F
     "~standard": {
       version: 1,
       vendor: "stagecraft",
-      validate: (value) => new FormCheck(rules, value as UploadFields).run(texts, convert),
+      validate: (value) => new FormCheck(rules, Object(value) as UploadFields).run(texts, convert),
     },
   };
 }

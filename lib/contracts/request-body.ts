@@ -15,6 +15,7 @@ import { createUnsupportedTypeError } from "../http/body/unsupported-type.js";
 import type { Context } from "../http/request/context.js";
 import { Content } from "../endpoints/content.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
+import { hasNoBody } from "./left-out.js";
 import { createFormSchema, toUploadLimits } from "./multipart-body.js";
 import { keepTexts, type WireConverter } from "./wire-value.js";
 
@@ -71,6 +72,7 @@ export function chooseContent(contents: readonly BodyContent[], ctx: Context): B
   const header = ctx.incoming.headers["content-type"];
   const found = header === undefined ? undefined : contents.find(({ type }) => type === getMediaType(header));
   if (found !== undefined) return found;
+  if (hasNoBody(ctx) && first?.schema !== undefined) return first;
   const expected = contents.map(({ type }) => type).join(" or ");
   throw createUnsupportedTypeError(header, expected, `Expected ${expected}.`);
 }

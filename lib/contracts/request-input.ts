@@ -18,6 +18,7 @@ import { getQuery } from "../http/request/request-target.js";
 import { markHandled } from "../runtime/mark-handled.js";
 import type { Schema, SchemaIssue, SchemaResult } from "../runtime/standard-schema.js";
 import { listPropertyNames } from "./json-schema.js";
+import { createEmptyQuerySchema } from "./left-out.js";
 import { type BodyContent, chooseContent } from "./request-body.js";
 import { keepTexts, type WireConverter } from "./wire-value.js";
 
@@ -119,7 +120,11 @@ function listTextChecks({ params, query, headers }: InputParts): PartCheck[] {
   const checks: PartCheck[] = [...params].map(([name, part]) => createParamCheck(name, part));
   if (query !== undefined) {
     const part: InputPart = { ...query, place: "query" };
-    checks.push((ctx, reading) => reading.check(part, readSearch(getQuery(ctx.url).slice(1))));
+    const empty: InputPart = { ...part, schema: createEmptyQuerySchema(query.schema) };
+    checks.push((ctx, reading) => {
+      const search = getQuery(ctx.url).slice(1);
+      return reading.check(search === "" ? empty : part, readSearch(search));
+    });
   }
   if (headers !== undefined) {
     const part: InputPart = { ...headers, place: "headers" };

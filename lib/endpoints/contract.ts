@@ -105,7 +105,7 @@ type PlainValue<D> = D extends Content<"none"> ? void : InputOf<D>;
 /** Whether a type has exactly one member. */
 type IsOne<T, All = T> = [T] extends [never] ? false : T extends unknown ? ([All] extends [T] ? true : false) : never;
 
-/** The values that a client gives to a call. A part with optional members only may be left out. */
+/** The values that a client gives to a call. A part that is optional, or that has optional members only, may be left out. */
 export type RequestOf<P extends string, O> = {
   readonly [K in Exclude<keyof O & Part, OptionalPart<O>>]: InputOf<O[K]>;
 } & { readonly [K in OptionalPart<O>]?: InputOf<O[K]> } & ([Names<P>] extends [never]
@@ -115,7 +115,7 @@ export type RequestOf<P extends string, O> = {
       : { readonly params: RequestParams<P, O> });
 
 type OptionalPart<O> = {
-  [K in keyof O & Part]: object extends InputOf<O[K]> ? K : never;
+  [K in keyof O & Part]: undefined extends InputOf<O[K]> ? K : object extends InputOf<O[K]> ? K : never;
 }[keyof O & Part];
 
 type RequestParams<P extends string, O> = {
