@@ -3,7 +3,7 @@
  * plain data, which `createManifest` writes.
  */
 import type { Content, ContentKind } from "../endpoints/content.js";
-import type { ContentDeclaration, ContractOptions } from "../endpoints/contract.js";
+import type { ContentDeclaration, Contract, ContractOptions } from "../endpoints/contract.js";
 import type { Method } from "../endpoints/method.js";
 import type { PathParameter } from "../endpoints/path.js";
 import type { Schema } from "../runtime/standard-schema.js";
@@ -29,7 +29,7 @@ export type RoutesManifest = Readonly<Record<string, ManifestEntry>>;
 export interface CalledEndpoint {
   readonly method: Method;
   readonly path: string;
-  readonly contract: Pick<ContractOptions, "body" | "responses" | "idempotent"> | undefined;
+  readonly contract: (Pick<Contract, "responses"> & Pick<ContractOptions, "body" | "idempotent">) | undefined;
   readonly url: (...values: readonly PathParameter[]) => string;
 }
 

@@ -42,6 +42,17 @@ export function findResponseFault(status: string, declared: unknown): ContentFau
   return undefined;
 }
 
+/** The entries of a record of contents. One schema in the place of the record has none, and is a fault. @param example how to write it */
+export function listContents<T>(
+  given: Readonly<Record<string, T>> | undefined,
+  example: string,
+  refuse: (what: string, fix: string) => void,
+): readonly (readonly [name: string, content: T])[] {
+  if (!isSchema(given) && !(given instanceof Content)) return Object.entries(given ?? {});
+  refuse("it is one schema, where a record of schemas stands", `write ${example}`);
+  return [];
+}
+
 export function findBodyFault(method: string, body: unknown): ContentFault | undefined {
   if (isGetOrHead(method))
     return { what: `a request of ${method} has no body`, fix: "use query, or another method, such as POST or QUERY" };

@@ -11,7 +11,7 @@ import { Path } from "../endpoints/path.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { profile } from "../runtime/profile.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
-import { findBodyFault, findResponseFault } from "./content-faults.js";
+import { findBodyFault, findResponseFault, listContents } from "./content-faults.js";
 import { compileDeclaredMembers } from "./declared-members.js";
 import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
@@ -184,7 +184,9 @@ export class ContractPlan {
     const path = Path.read(this.route.path);
     const names = path instanceof Path ? path.names : [];
     const compiled = new Map<string, TextSchema>();
-    for (const [name, schema] of Object.entries(this.contract.params ?? {})) {
+    const example = `params: { ${names[0] ?? "id"}: schema }`;
+    const refuse = this.refuse.bind(this, "params");
+    for (const [name, schema] of listContents(this.contract.params, example, refuse)) {
       if (!names.includes(name))
         this.refuse(
           `params.${name}`,
@@ -237,7 +239,8 @@ export class ContractPlan {
   }
 
   private compileResponses(): readonly ResponsePlan[] {
-    return Object.entries(this.contract.responses ?? {}).flatMap(([status, content]) => {
+    const refuse = this.refuse.bind(this, "responses");
+    return listContents(this.contract.responses, "responses: { 200: schema }", refuse).flatMap(([status, content]) => {
       const fault = findResponseFault(status, content);
       if (fault === undefined) return [this.compileResponse(Number(status), content)];
       this.refuse(`responses.${status}`, fault.what, fault.fix);

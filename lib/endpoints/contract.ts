@@ -4,16 +4,23 @@
  */
 import type { Schema } from "../runtime/standard-schema.js";
 import type { Content } from "./content.js";
-import type { GuardUse, UsedGuard } from "./guard.js";
+import type { GuardList, UsedGuard } from "./guard.js";
 import type { Idempotent, IdempotentOptions } from "./idempotent.js";
 import type { Names, PathParameter } from "./path.js";
 
 /** The content of a body: JSON by a schema, or another content. */
 export type ContentDeclaration = Schema | Content;
 
+/** No schema is one. The compiler ends its message with the text. */
+interface RecordOf<Text extends string> {
+  /** In types only. */
+  readonly "~standard"?: Text;
+}
+
 export interface ContractOptions {
   /** A schema for the text of a capture, by the name of the capture; also of a capture in the prefix of the table. */
-  readonly params?: Readonly<Record<string, Schema>>;
+  readonly params?: RecordOf<"params takes a schema for each capture: { id: schema }"> &
+    Readonly<Record<string, Schema>>;
   /** The schema of the query. */
   readonly query?: Schema;
   /** The schema of the headers, by their names in lower case. */
@@ -21,9 +28,10 @@ export interface ContractOptions {
   /** The content of the body; several contents by their media type. */
   readonly body?: ContentDeclaration | Readonly<Record<string, ContentDeclaration>>;
   /** The content of the responses by their status. */
-  readonly responses?: Readonly<Record<number, ContentDeclaration>>;
+  readonly responses?: RecordOf<"responses takes a content for each status: { 200: schema }"> &
+    Readonly<Record<number, ContentDeclaration>>;
   /** The guards, the first of which runs first. They run before all middleware of the route. */
-  readonly guards?: readonly GuardUse[];
+  readonly guards?: GuardList;
   /**
    * Members of a response that its schema does not declare are left out, in a release build; a debug build refuses them. It replaces the
    * setting of the application.
@@ -34,7 +42,9 @@ export interface ContractOptions {
 }
 
 /** The contract of an endpoint as the server and the client read it. */
-export interface Contract extends Omit<ContractOptions, "guards" | "idempotent"> {
+export interface Contract extends Omit<ContractOptions, "params" | "responses" | "guards" | "idempotent"> {
+  readonly params?: Readonly<Record<string, Schema>>;
+  readonly responses?: Readonly<Record<number, ContentDeclaration>>;
   readonly guards: readonly UsedGuard[];
   readonly idempotent?: Idempotent;
 }

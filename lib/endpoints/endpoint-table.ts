@@ -14,7 +14,7 @@ import { checkOptionNames } from "../errors/option-names.js";
 import type { AddsOf, Contract } from "./contract.js";
 import { createEndpoint, createRoutesError, isEndpoint, type Endpoint, type AnyEndpoint } from "./endpoint.js";
 import { joinPaths } from "./filled-path.js";
-import { toUsedGuards, type GuardUse, type UsedGuard } from "./guard.js";
+import { toUsedGuards, type GuardList, type UsedGuard } from "./guard.js";
 import { requirePathText, type Join } from "./path.js";
 import { pickRouteOptions } from "./route-options.js";
 
@@ -34,7 +34,7 @@ export type EndpointTable<Prefix extends string, T extends TableEntries, A = unk
 /** Options for all entries of a table. */
 export interface TableOptions {
   /** They run before the guards of an entry. */
-  readonly guards?: readonly GuardUse[];
+  readonly guards?: GuardList;
 }
 
 /** A table as its controller reads it. */

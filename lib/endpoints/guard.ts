@@ -56,6 +56,9 @@ export interface AnyGuard {
   readonly name: string;
 }
 
+/** The guards of an endpoint. One guard is no list, and the compiler ends its message with the text. */
+export type GuardList = { readonly "~use"?: "guards takes a list: [signedIn]" } & readonly GuardUse[];
+
 /** It is no `GuardUse`, and the compiler ends its message with the text. */
 export interface UncalledGuard {
   /** In types only. */

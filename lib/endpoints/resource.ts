@@ -11,7 +11,7 @@ import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { createEndpoint, type Endpoint } from "./endpoint.js";
 import type { AddsOf } from "./contract.js";
 import { registerTable, withGuards } from "./endpoint-table.js";
-import { toUsedGuards, type GuardUse } from "./guard.js";
+import { toUsedGuards, type GuardList } from "./guard.js";
 import type { ResourceMark } from "./handler.js";
 import { joinPaths } from "./filled-path.js";
 import { requirePathText, type Join } from "./path.js";
@@ -32,7 +32,7 @@ export type ResourceAction = keyof Actions;
 export interface ResourceOptions<
   Only extends ResourceAction,
   Except extends ResourceAction,
-  G extends readonly GuardUse[] = readonly GuardUse[],
+  G extends GuardList = GuardList,
 > extends RouteOptions {
   readonly only?: readonly Only[];
   readonly except?: readonly Except[];
@@ -49,7 +49,7 @@ export function resource<
   const P extends string,
   const Only extends ResourceAction = ResourceAction,
   const Except extends ResourceAction = never,
-  const G extends readonly GuardUse[] = readonly [],
+  const G extends GuardList = readonly [],
 >(
   name: string,
   path: P,

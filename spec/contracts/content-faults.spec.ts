@@ -25,6 +25,7 @@ const A = z.object({ a: z.int() });
 
 /** What the compiler refuses. */
 const asContent = (given: unknown) => given as typeof A;
+const asRecord = (given: unknown) => given as Readonly<Record<string, typeof A>>;
 
 /** Rules that are built before the call, so that the compiler does not compare their names. */
 const MISSPELT: object = { types: ["image/*"], maxBytes: 10 };
@@ -79,6 +80,16 @@ const refused: readonly (readonly [route: Route, what: string, fix: string])[] =
     Route.of(Post("/x", { body: { "multipart/form-data": content.multipart(A, {}, SHORT_LIMITS) } }), () => ""),
     'body of POST /x: content.multipart has the unknown option "bites"',
     "the options are bytes, fileBytes, fieldBytes, parts, timeoutMs, idleMs",
+  ],
+  [
+    Route.of(Get("/x/{slug}", { params: asRecord(A) }), () => ""),
+    "params of GET /x/{slug}: it is one schema, where a record of schemas stands",
+    "write params: { slug: schema }",
+  ],
+  [
+    Route.of(Get("/x", { responses: asRecord(A) }), () => undefined as never),
+    "responses of GET /x: it is one schema, where a record of schemas stands",
+    "write responses: { 200: schema }",
   ],
 ];
 

@@ -27,6 +27,7 @@ const links = routes("links", "/teams/{team}/links", {
   plain: Get("/plain"),
 });
 const two = routes("two", "/two", { plain: Get("/"), store: Post("/", { body: NewLink, responses: { 201: Link } }) });
+declare const schema: { readonly "~standard": { readonly version: 1; readonly vendor: string; validate(value: unknown): { readonly value: string } } };
 const link: z.output<typeof Link> = { id: "", url: "", tags: [] };
 `;
 
@@ -34,6 +35,7 @@ const CONTEXT = 'its schemas and its guards do not give"';
 const RETURNS = "a status that the responses of /teams/{team}/links";
 const ADDS = '"the method does not return the values that this guard adds to the context"';
 const ANY = '"this method returns any: give its result a type"';
+const LIST = '"guards takes a list: [signedIn]"';
 const ARGUMENTS =
   '"the method asks for arguments that this guard does not take, or for values of guards that it does not name in after"';
 
@@ -87,6 +89,11 @@ const STATEMENTS: Readonly<Record<string, string>> = {
   "RouteGroup.of(two, { plain: () => 3, store: () => link, more: () => 1 });":
     '"the table has no endpoint of this name"',
   "RouteGroup.of(two, { plain: () => 4 });": "readonly store: unknown;",
+  "Get('/', { guards: signedIn });": LIST,
+  "routes('t', '/t', {}, { guards: signedIn });": LIST,
+  "resource('r', '/r', { guards: signedIn });": LIST,
+  "Get('/{id}', { params: schema });": '"params takes a schema for each capture: { id: schema }"',
+  "Get('/', { responses: schema });": '"responses takes a content for each status: { 200: schema }"',
   "Get('/', { guards: [signedIn, role] });": '"this guard takes arguments: call it with them"',
   "content.multipart(z.object({}), { photo: { types: ['image/*'], maxBytes: 10 } });":
     '"a rule for files has the options types, bytes, optional and several"',
