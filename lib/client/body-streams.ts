@@ -24,7 +24,7 @@ export async function* readEvents(source: StreamSource): AsyncGenerator<Received
     const [, name, value = ""] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (name === "data") data = append(data, `\n${value}`, source);
     else if (name === "event") event = value;
-    else if (name === "id") id = value;
+    else if (name === "id" && !value.includes("\0")) id = value;
     if (line !== "") continue;
     if (data !== "") yield { event: event || "message", data: parseData(data.slice(1), source), id };
     data = event = "";

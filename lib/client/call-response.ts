@@ -21,12 +21,14 @@ export async function readResponse(
 ): Promise<CallResponse | UnexpectedResponse> {
   const { headers } = response;
   const status = getStatus(response, entry.responses);
-  const kind = findKind(status, getMediaType(headers), entry.responses);
+  const type = getMediaType(headers);
+  const kind = findKind(status, type, entry.responses);
   if (entry.method === "HEAD" && kind !== undefined) return { status, body: undefined, headers };
   if (kind !== "json" && kind !== undefined) return { status, body: await readBody(kind, entry, response), headers };
   const bytes = await readBytes(response, kind === "json" ? Infinity : MAX_UNEXPECTED_BYTES);
   const body = kind && parseJson(bytes);
-  if (body !== undefined) return { status, body, headers };
+  // A problem document is an object.
+  if (type === PROBLEM_TYPE ? Object(body) === body : body !== undefined) return { status, body, headers };
   return { status: "unexpected", response: { status, headers, bytes: bytes.slice(0, MAX_UNEXPECTED_BYTES) } };
 }
 

@@ -10,6 +10,7 @@ import { refuseForeignCopy } from "../errors/copy.js";
 import { markKind } from "../errors/copy-mark.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import { createSetupError } from "../errors/setup-error.js";
 import { checkOptionNames } from "../errors/option-names.js";
 import type { AddsOf, Contract } from "./contract.js";
 import { createEndpoint, createRoutesError, isEndpoint, type Endpoint, type AnyEndpoint } from "./endpoint.js";
@@ -103,6 +104,12 @@ function joinEntry({ name: table, start, guards }: TableStart, key: string, entr
   refuseForeignCopy(entry);
   if (!isEndpoint(entry))
     throw createRoutesError(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
+  // The client of the table has a call of this name, and a promise would wait for it.
+  if (key === "then")
+    throw createSetupError(
+      "E_ROUTES_INVALID",
+      `the table "${table}" has an entry "then", for which \`await\` takes its client for a promise: use another name`,
+    );
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
   return copyEntry(entry, joinPaths(start, entry.path), name, withGuards(entry.contract, guards));
 }

@@ -88,6 +88,7 @@ describe("the typed client of a server that breaks its contract", () => {
     ["not UTF-8", Uint8Array.of(0x7b, 0xff), "application/json", 200],
     ["two values", "{}{}", "application/json", 200],
     ["a problem that is cut", '{"title":', "application/problem+json", 404],
+    ["a problem that is null", "null", "application/problem+json", 404],
   ] as const) {
     it(`gives a body of JSON that is ${what} as unexpected, with its bytes`, async () => {
       respond = send(body, type, status);
@@ -201,6 +202,21 @@ describe("the typed client of a server that breaks its contract", () => {
       { event: "message", data: { id: 2 }, id: undefined },
       { event: "message", data: { id: 3 }, id: undefined },
     ]);
+  });
+
+  it("gives a problem that is a text as unexpected, without members", async () => {
+    respond = send('"title"', "application/problem+json", 404);
+
+    expect((await connect().show.result()).status).to.equal("unexpected");
+    expect((await problemOf(connect().show())).problem.title).to.equal(undefined);
+  });
+
+  it("ignores an id of an event that contains NUL", async () => {
+    respond = send("id: 1\ndata: {}\n\nid: 2\0\ndata: {}\n\n", "text/event-stream");
+
+    const events = await readAll(connect().events());
+
+    expect(events).to.deep.equal(["1", "1"].map((id) => ({ event: "message", data: {}, id })));
   });
 
   it("ends with its signal in the middle of a stream, and closes the connection", async () => {

@@ -121,6 +121,11 @@ const written: readonly (readonly [what: string, code: string, write: () => unkn
   ["an endpoint without a path", "E_ROUTE_PATH", () => Get(untyped(undefined))],
   ["a table without a prefix", "E_ROUTE_PATH", () => routes("links", untyped(undefined), {})],
   ["a resource without a path", "E_ROUTE_PATH", () => resource("links", untyped(undefined))],
+  [
+    "an entry of a table that is named then",
+    "E_ROUTES_INVALID",
+    () => routes("links", "/", Object.fromEntries(["then"].map((key) => [key, Get("/")]))),
+  ],
   ["an entry of a table that is none", "E_ROUTES_INVALID", () => routes("links", "/", { index: untyped(undefined) })],
   ["a group without a prefix", "E_ROUTE_PATH", () => new RouteGroup(untyped(undefined), [])],
   ["a group of nothing", "E_ROUTES_INVALID", () => new RouteGroup("/x", untyped(undefined))],
