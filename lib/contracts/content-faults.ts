@@ -53,13 +53,38 @@ export function listContents<T>(
   return [];
 }
 
+export function hasNoContent(given: unknown): boolean {
+  return given !== undefined && !isSchema(given) && Object.keys(Object(given)).length === 0;
+}
+
 export function findBodyFault(method: string, body: unknown): ContentFault | undefined {
   if (isGetOrHead(method))
     return { what: `a request of ${method} has no body`, fix: "use query, or another method, such as POST or QUERY" };
-  const contents: readonly unknown[] = body instanceof Content || isSchema(body) ? [body] : Object.values(Object(body));
-  return [body, ...contents]
+  if (isSchema(body)) return undefined;
+  const contents: readonly (readonly [type: string | undefined, declared: unknown])[] =
+    body instanceof Content ? [[body.type, body]] : Object.entries(Object(body));
+  const fault = [body, ...contents.map(([, declared]) => declared)]
     .map((each) => findUncalled(each) ?? findFormFault(each))
     .find((each) => each !== undefined);
+  if (fault !== undefined) return fault;
+  if (contents.length === 0)
+    return { what: "it has no content", fix: "give a schema or a content, or leave out the body" };
+  return contents.map(([type = ""]) => findTypeFault(type)).find((each) => each !== undefined);
+}
+
+/** A request is compared with a media type in lower case, without parameters. */
+function findTypeFault(type: string): ContentFault | undefined {
+  const what = `${JSON.stringify(type)} is no media type of a request`;
+  if (!type.includes("/"))
+    return {
+      what,
+      fix: "write z.object({ … }) around members; the keys of several contents are such as application/json",
+    };
+  if (type.includes("*")) return { what, fix: 'name each media type: { "image/png": content.bytes("image/png"), … }' };
+  const [plain = ""] = type.toLowerCase().split(";");
+  return plain === type
+    ? undefined
+    : { what, fix: `write ${JSON.stringify(plain.trim())}; parameters and case are not compared` };
 }
 
 /** The fault of a function of `content` without parentheses. */

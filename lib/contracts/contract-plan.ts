@@ -11,7 +11,7 @@ import { Path } from "../endpoints/path.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
 import { profile } from "../runtime/profile.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
-import { findBodyFault, findResponseFault, listContents } from "./content-faults.js";
+import { findBodyFault, findResponseFault, hasNoContent, listContents } from "./content-faults.js";
 import { compileDeclaredMembers } from "./declared-members.js";
 import type { ReadyGuard } from "./guarded-run.js";
 import type { GuardProviders } from "./guards.js";
@@ -227,7 +227,7 @@ export class ContractPlan {
     }
     const declared = isSchema(body) || body instanceof Content ? [[undefined, body] as const] : Object.entries(body);
     return declared.flatMap(([type, each]) => {
-      const content = createBodyContent(each, (schema) => this.compileWire(schema, "body"), type?.toLowerCase());
+      const content = createBodyContent(each, (schema) => this.compileWire(schema, "body"), type);
       if (content === undefined)
         this.refuse(
           "body",
@@ -240,6 +240,7 @@ export class ContractPlan {
 
   private compileResponses(): readonly ResponsePlan[] {
     const refuse = this.refuse.bind(this, "responses");
+    if (hasNoContent(this.contract.responses)) refuse("it has no status", "give one, or leave out the responses");
     return listContents(this.contract.responses, "responses: { 200: schema }", refuse).flatMap(([status, content]) => {
       const fault = findResponseFault(status, content);
       if (fault === undefined) return [this.compileResponse(Number(status), content)];

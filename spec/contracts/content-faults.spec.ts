@@ -91,6 +91,32 @@ const refused: readonly (readonly [route: Route, what: string, fix: string])[] =
     "responses of GET /x: it is one schema, where a record of schemas stands",
     "write responses: { 200: schema }",
   ],
+  ...(
+    [
+      [{}, "it has no content", "leave out the body"],
+      [{ title: z.string() }, '"title" is no media type of a request', "write z.object({ … })"],
+      [{ "Application/JSON": A }, '"Application/JSON" is no media type of a request', 'write "application/json"'],
+      [
+        { "application/json; charset=utf-8": A },
+        '"application/json; charset=utf-8" is no media type of a request',
+        'write "application/json"',
+      ],
+      [
+        content.text("text/plain; charset=utf-8"),
+        '"text/plain; charset=utf-8" is no media type of a request',
+        'write "text/plain"',
+      ],
+      [content.bytes("image/*"), '"image/*" is no media type of a request', "name each media type"],
+    ] as const
+  ).map(
+    ([body, what, fix]) =>
+      [Route.of(Post("/x", { body: asContent(body) }), () => ""), `body of POST /x: ${what}`, fix] as const,
+  ),
+  [
+    Route.of(Get("/x", { responses: {} }), () => "" as never),
+    "responses of GET /x: it has no status",
+    "leave out the responses",
+  ],
 ];
 
 describe("build() refuses a content without sense:", () => {

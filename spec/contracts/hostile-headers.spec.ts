@@ -15,7 +15,7 @@ const routes = new Routes([
   Route.of(
     Post("/several", {
       body: {
-        "Application/JSON": Name,
+        "application/json": Name,
         "application/x-www-form-urlencoded": content.form(Name),
         "text/csv": content.text("text/csv"),
       },
