@@ -50,7 +50,7 @@ export function watchThrown(handler: Handler, { title, contract, mapsErrors }: W
     if (!known.has(status)) warn(status, UNDECLARED);
     else if (content !== undefined)
       // A release build sends no detail of a fault of the server.
-      isOf(content, error === undefined ? new Problem(status) : Problem.from(error, status < 500)).then(
+      fitsContent(content, error === undefined ? new Problem(status) : Problem.from(error, status < 500)).then(
         (fits) => {
           if (!fits && declared.has(status)) warn(status, UNFIT);
         },
@@ -70,7 +70,7 @@ export function watchThrown(handler: Handler, { title, contract, mapsErrors }: W
 }
 
 /** Whether the document of a problem is of the content. */
-async function isOf(content: ContentDeclaration, problem: Problem): Promise<boolean> {
+async function fitsContent(content: ContentDeclaration, problem: Problem): Promise<boolean> {
   if (content instanceof Content) return false;
   const { issues } = await runSchema(content, problem.toJSON(), "a problem");
   return issues === undefined;

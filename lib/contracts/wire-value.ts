@@ -1,7 +1,7 @@
 /**
  * The texts of a URL, of headers and of forms as the values that their schema takes. A text has one form: a number is decimal, a boolean is
  * `true` or `false`, a list is a repeated name. The JSON Schema of the part says which is meant; nothing is guessed. A schema that takes a
- * text gets the text; constants take their own texts alone, and choose between alternatives. A number that JavaScript would round is refused,
+ * text gets the text; constants take their texts alone, and choose between alternatives. A number that JavaScript would round is refused,
  * and so is an empty text.
  *
  * The conversion is compiled once, when the application is built.
@@ -147,7 +147,7 @@ function convertFields(shape: WireShape, value: WireFields, path: WirePath, faul
   const shapes = listFitting(shape, value) ?? [];
   const converted = Object.create(null) as Record<string, unknown>;
   for (const [name, field] of Object.entries(value)) {
-    const members = shapes.flatMap(({ members: own, rest }) => own.get(name) ?? rest ?? []);
+    const members = shapes.flatMap(({ members: byName, rest }) => byName.get(name) ?? rest ?? []);
     converted[name] = convertByOne(members, field, [...path, name], faults);
   }
   return converted;
@@ -193,7 +193,7 @@ function takesAnyText(schema: JsonSchema): boolean {
   return listTypes(schema).includes("string") && listOwnConstants(schema).length === 0;
 }
 
-/** @param convertOther converts a text where no type has a form of its own */
+/** @param convertOther converts a text where no type has another form */
 function createTextConverter(alternatives: readonly JsonSchema[], convertOther: WireConverter): WireConverter {
   if (alternatives.some(takesAnyText)) return keepTexts;
   const texts = new Set(alternatives.flatMap(listOwnConstants).filter((value) => typeof value === "string"));
@@ -239,8 +239,8 @@ function readNumber(text: string): number | undefined {
   const value = DECIMAL.test(text) ? Number(text) : NaN;
   if (!Number.isFinite(value)) return undefined;
   const digits = getDigits(text);
-  const shortest = getDigits(value.toExponential());
-  return digits.startsWith(shortest) && /^0*$/.test(digits.slice(shortest.length)) ? value : undefined;
+  const minimum = getDigits(value.toExponential());
+  return digits.startsWith(minimum) && /^0*$/.test(digits.slice(minimum.length)) ? value : undefined;
 }
 
 /** The digits from the first that is not zero, without the exponent. */

@@ -12,7 +12,7 @@ import type { Names, PathParameter } from "./path.js";
 export type ContentDeclaration = Schema | Content;
 
 /** No schema is one. The compiler ends its message with the text. */
-interface RecordOf<Text extends string> {
+export interface RecordOf<Text extends string> {
   /** In types only. */
   readonly "~standard"?: Text;
 }

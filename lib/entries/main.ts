@@ -122,6 +122,7 @@ export type {
   InputOf,
   OutputOf,
   ParamsOf,
+  RecordOf,
   RequestOf,
   ReturnsOf,
 } from "../endpoints/contract.js";
@@ -139,6 +140,7 @@ export {
   type AnyGuard,
   type Guard,
   type GuardDefinition,
+  type GuardList,
   type GuardOptions,
   type GuardUse,
   type UncalledGuard,

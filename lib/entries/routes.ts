@@ -45,6 +45,7 @@ export type {
   InputOf,
   OutputOf,
   ParamsOf,
+  RecordOf,
   RequestOf,
   ReturnsOf,
 } from "../endpoints/contract.js";
@@ -53,6 +54,7 @@ export {
   type AnyGuard,
   type Guard,
   type GuardDefinition,
+  type GuardList,
   type GuardOptions,
   type GuardUse,
   type UncalledGuard,
