@@ -25,7 +25,7 @@ export type SubsystemKind = (typeof SUBSYSTEM_KINDS)[number];
 /** The kind of process that works: one that also serves requests, or one that only works. */
 export type WorkingProcess = "web" | "worker";
 
-/** The methods of a provider that a subsystem calls: `Sweeper.sweep on links.sweep`. @internal */
+/** The methods of a provider that a subsystem calls: `Sweeper.sweep on links.sweep`. */
 export interface ProviderWork {
   readonly jobs: readonly string[];
   readonly schedules: readonly string[];
