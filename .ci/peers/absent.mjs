@@ -33,6 +33,12 @@ const USES = {
   mysql2: () => import(`${name}/db/mysql`),
   nodemailer: () => import(`${name}/mail/smtp`),
   pg: () => import(`${name}/db/postgres`),
+  "swagger-ui-dist": async () => {
+    const { Application } = await import(name);
+    return Application.create()
+      .apiDocs({ info: { title: "Peers", version: "1.0.0" } })
+      .build();
+  },
 };
 /** Since 22.16 Node has the engine. */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -74,7 +80,8 @@ function failureOf(each) {
 async function print(use) {
   const failure = await use().then(
     () => ({}),
-    ({ code, message }) => ({ code, message }),
+    // An application reports all its faults in one error.
+    ({ code, message, diagnostics = [] }) => ({ code: diagnostics[0]?.code ?? code, message }),
   );
   process.stdout.write(JSON.stringify(failure), () => process.exit());
 }
