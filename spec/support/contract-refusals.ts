@@ -7,7 +7,7 @@ import { Consumer } from "./consumer.js";
 
 const HEAD = `
 import {
-  content, Controller, Get, guard, Guards, Post, Redirect, Reply, resource, Route, RouteGroup, routes, type Context, type ContextOf,
+  content, Controller, Get, guard, Guards, Post, Problem, Redirect, Reply, resource, Route, RouteGroup, routes, type Context, type ContextOf,
 } from "@stagecraft/framework";
 import { z } from "zod";
 
@@ -57,6 +57,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
   "@links.store a() { return { id: '' }; }": RETURNS,
   "@links.store async a({ input }: ContextOf<typeof links.store>) { return Promise.resolve(input.body); }": RETURNS,
   "@links.show a() { return 'text'; }": RETURNS,
+  "@links.show a() { return new Problem(404); }": RETURNS,
   "@links.index a() { return link; }": RETURNS,
   "@links.gone a() { return Reply.json(link, 204); }": RETURNS,
   "@links.gone a() { return link; }": RETURNS,
