@@ -9,7 +9,9 @@
  * variable.origin().list(); // Variable<readonly string[]>
  * variable.rule("a hex colour", (text) => (/^#[0-9a-f]{6}$/.test(text) ? text : undefined), "write #rrggbb");
  */
+import type { KeyObject } from "node:crypto";
 import type { Diagnostic } from "../errors/diagnostic.js";
+import { findSecretKey, KEY_COMMAND } from "../errors/secret-keys.js";
 import { AddressBlocks, BLOCK_FIX } from "../http/request/address-blocks.js";
 import { parsePort } from "./config.js";
 
@@ -125,6 +127,13 @@ export const variable = {
       "write scheme, host and port as browsers send them, in lower case and without a path: https://app.example",
     ),
 
+  /**
+   * Secret keys of 64 bytes each, as 128 hexadecimal characters: one, or several between commas, the current one first. The report never
+   * shows them, and nor does an inspection of the values, which are key objects of Node.
+   */
+  keys: () =>
+    byRule("one or more keys of 128 hexadecimal characters", readKeys, `make a key with ${KEY_COMMAND}`).secret(),
+
   /** Addresses and CIDR blocks, separated by commas or whitespace. */
   addresses: () => Variable.of(readBlocks, BLOCK_RULE),
 
@@ -176,6 +185,11 @@ function readBlocks(text: string): Parsed<AddressBlocks> {
   return {
     faults: invalid.map((entry) => ({ text: entry, rule: BLOCK_RULE, fix: BLOCK_FIX })),
   };
+}
+
+function readKeys(text: string): readonly KeyObject[] | undefined {
+  const keys = text.split(",").map((each) => findSecretKey(each.trim()));
+  return keys.every((key) => key !== undefined) ? keys : undefined;
 }
 
 function readInteger(text: string, min: number, max: number): number | undefined {

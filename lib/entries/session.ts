@@ -2,7 +2,7 @@
 export { Session } from "../stages/session/session.js";
 export { SessionConfig, type SessionOptions } from "../stages/session/session-config.js";
 export { sessionKey, type SessionKey } from "../stages/session/session-value.js";
-export type { SessionKeyMaterial } from "../stages/session/session-keys.js";
+export type { SecretKey, SecretKeyMaterial, SecretKeyMaterial as SessionKeyMaterial } from "../errors/secret-keys.js";
 export { Flash } from "../stages/session/flash.js";
 export type { FieldMessages, FlashContent, FlashLevel, FlashMessage } from "../stages/session/flash-port.js";
 export { MemorySessionStore, type MemorySessionStoreOptions } from "../stages/session/stores/memory-session-store.js";

@@ -1,13 +1,13 @@
 /**
- * URLs of stored files that the application itself serves: those of public files, and signed ones for a limited time. A signature is an
- * HMAC-SHA256 over the method, the origin, the path and all parameters in any order, so a URL of one application, file or method is not
- * valid for another. The deadline is one of the parameters.
+ * URLs of stored files that the application itself serves: those of public files, and signed ones for a limited time. The signature is that
+ * of all signed URLs, `TargetSigner`, so a URL of one application, file or method is not valid for another.
  *
  * The origin comes from the setting and not from a request, because a client chooses its `Host`.
  *
  * Not for storages whose server creates and serves the URLs, such as S3.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { TargetSigner } from "../crypto/signed-target.js";
 import { ForbiddenError, type FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
 import type { ServedUrls, SignedDownload, SignedTerms, SignedUpload, SignedUploadTerms } from "./storage-files.js";
@@ -26,13 +26,12 @@ const PURPOSE = "stagecraft storage url 1";
 
 export class StorageUrls implements ServedUrls {
   private readonly base: URL;
-  // Not `private`: printing the object would show it.
-  readonly #key: Uint8Array;
+  private readonly signer: TargetSigner;
 
   /** @throws FrameworkError `E_STORAGE_URLS` */
   constructor({ base, key }: StorageUrlOptions) {
     this.base = readBase(base);
-    this.#key = readKey(key);
+    this.signer = new TargetSigner([readKey(key)], PURPOSE, this.base.origin);
   }
 
   publicUrl(key: string): string {
@@ -40,11 +39,11 @@ export class StorageUrls implements ServedUrls {
   }
 
   download(key: string, { expires, disposition }: SignedDownload): string {
-    return this.createSignedUrl("GET", key, { disposition, expires: String(expires.getTime()) });
+    return this.createSignedUrl("GET", key, expires, { disposition });
   }
 
   upload(key: string, { expires, type, size }: SignedUploadTerms): SignedUpload {
-    const url = this.createSignedUrl("PUT", key, { expires: String(expires.getTime()), size: String(size), type });
+    const url = this.createSignedUrl("PUT", key, expires, { size: String(size), type });
     return { method: "PUT", url, headers: { "Content-Type": type, "Content-Length": String(size) } };
   }
 
@@ -54,17 +53,9 @@ export class StorageUrls implements ServedUrls {
    * @throws ForbiddenError `E_STORAGE_SIGNATURE` if it is wrong, or the deadline has passed
    */
   verify(method: string, target: string, now: number): SignedTerms | undefined {
-    const queryStart = target.indexOf("?");
-    if (queryStart === -1) return undefined;
-    const path = target.slice(0, queryStart);
-    const pairs = target.slice(queryStart + 1).split("&");
-    const given = pairs.filter((pair) => pair.startsWith("signature=")).map((pair) => pair.slice("signature=".length));
-    const others = pairs.filter((pair) => !pair.startsWith("signature="));
-    const signature = this.computeSignature(method === "HEAD" ? "GET" : method, path, others);
-    if (given.length !== 1 || !isEqual(given[0] ?? "", signature)) throw wrongSignature();
-    // The signature covers the parameters, so they were not changed.
-    const parameters = new URLSearchParams(others.join("&"));
-    if (now > Number(parameters.get("expires"))) throw wrongSignature();
+    if (!target.includes("?")) return undefined;
+    const parameters = this.signer.verify(method, target, now);
+    if (parameters === undefined) throw wrongSignature();
     const size = parameters.get("size");
     return {
       disposition: parameters.get("disposition") ?? undefined,
@@ -73,26 +64,19 @@ export class StorageUrls implements ServedUrls {
     };
   }
 
-  private createSignedUrl(method: string, key: string, parameters: Readonly<Record<string, string>>): string {
+  private createSignedUrl(
+    method: string,
+    key: string,
+    expires: Date,
+    parameters: Readonly<Record<string, string>>,
+  ): string {
     const pairs = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
-    const path = this.toPath(key);
-    return `${this.base.origin}${path}?${pairs.join("&")}&signature=${this.computeSignature(method, path, pairs)}`;
-  }
-
-  private computeSignature(method: string, path: string, pairs: readonly string[]): string {
-    const signed = [PURPOSE, method, this.base.origin, path, ...pairs.toSorted()].join("\n");
-    return createHmac("sha256", this.#key).update(signed).digest("base64url");
+    return this.base.origin + this.signer.sign(method, `${this.toPath(key)}?${pairs.join("&")}`, expires);
   }
 
   private toPath(key: string): string {
     return `${this.base.pathname}${key.split("/").map(encodeURIComponent).join("/")}`;
   }
-}
-
-/** Compares texts, so that no other spelling of the same bytes is valid. */
-function isEqual(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function wrongSignature(): ForbiddenError {
@@ -113,10 +97,10 @@ function readBase(base: string): URL {
   return url;
 }
 
-function readKey(key: string | Uint8Array): Uint8Array {
+function readKey(key: string | Uint8Array): KeyObject {
   const isHex = typeof key === "string" && /^(?:[0-9a-f]{2})+$/i.test(key);
   const bytes = isHex ? Buffer.from(key, "hex") : key;
-  if (bytes instanceof Uint8Array && bytes.byteLength >= MIN_KEY_BYTES) return Uint8Array.from(bytes);
+  if (bytes instanceof Uint8Array && bytes.byteLength >= MIN_KEY_BYTES) return createSecretKey(bytes);
   throw wrongUrls("the key of its signatures has 32 bytes or more, or their hexadecimal digits");
 }
 

@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { AddressBlocks, environment, variable } from "../../lib/entries/main.js";
@@ -5,6 +6,8 @@ import { startupErrorOf } from "../support/startup-error-of.js";
 
 const read = <T>(one: ReturnType<typeof variable.rule<T>>, VALUE?: string) =>
   environment({ VALUE: one }, { VALUE }).VALUE;
+
+const KEY = "0123456789abcdef".repeat(8);
 
 describe("environment", () => {
   const valid: readonly (readonly [what: string, () => unknown, unknown])[] = [
@@ -44,6 +47,13 @@ describe("environment", () => {
     });
   }
 
+  it("reads secret keys as key objects, which print none", () => {
+    const keys = read(variable.keys(), `${KEY},${KEY}`);
+
+    expect(keys.map((key) => key.export().toString("hex"))).to.deep.equal([KEY, KEY]);
+    expect(inspect(keys, { showHidden: true }) + JSON.stringify(keys)).not.to.include(KEY.slice(0, 8));
+  });
+
   it("reads addresses and blocks of addresses", () => {
     const inside = read(variable.addresses(), "10.0.0.0/8 fd00::/8,192.0.2.1");
 
@@ -72,6 +82,9 @@ describe("environment", () => {
     [() => read(variable.serverUrl("redis:", "rediss:"), "a:1"), '"a:1" is not a URL with redis: or rediss:'],
     [() => read(variable.origin(), "https://a.example/"), '"https://a.example/" is not an origin'],
     [() => read(variable.origin(), "HTTPS://a.example"), '"HTTPS://a.example" is not an origin'],
+    [() => read(variable.keys()), "VALUE is not set"],
+    [() => read(variable.keys(), KEY.slice(1)), "the value (withheld) is not one or more keys of 128 hexadecimal"],
+    [() => read(variable.keys(), `${KEY}, ${KEY}0`), "the value (withheld) is not one or more keys of 128 hexadecimal"],
     [() => read(variable.addresses(), "10.0.0.0/33"), '"10.0.0.0/33" is not an address or a block'],
     [
       () =>

@@ -81,7 +81,9 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   // Of http only the interface of schemas.
   cache: ["runtime", "errors", "tracing", "http", "lifecycle"],
   "cache/redis": ["runtime", "errors", "tracing", "cache"],
-  storage: ["runtime", "errors", "http", "lifecycle"],
+  crypto: ["runtime", "errors"],
+  // Of crypto the signature of a URL.
+  storage: ["runtime", "errors", "http", "lifecycle", "crypto"],
   "storage/fs": ["runtime", "errors", "tracing", "storage"],
   "storage/s3": ["runtime", "errors", "tracing", "storage"],
   db: ["runtime", "errors", "tracing", "lifecycle"],

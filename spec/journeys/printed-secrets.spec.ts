@@ -3,8 +3,9 @@
  * of them may show the secret.
  */
 import { format, inspect } from "node:util";
-import { Application, type Context, Route, Routes } from "@stagecraft/framework";
+import { Application, type Context, environment, Route, Routes, variable } from "@stagecraft/framework";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
+import { Encrypter, UrlSigner } from "@stagecraft/framework/crypto";
 import { Database, sql } from "@stagecraft/framework/db";
 import { mysql } from "@stagecraft/framework/db/mysql";
 import { postgres } from "@stagecraft/framework/db/postgres";
@@ -47,6 +48,9 @@ const HOLDERS: Readonly<Record<string, () => unknown>> = {
   SmtpMailer: () => new SmtpMailer({ from: "a@b.example", host: "127.0.0.1", port: 1, user: "u", password: CANARY }),
   S3Storage: s3,
   StorageUrls: urls,
+  UrlSigner: () => new UrlSigner(KEY, "http://localhost"),
+  Encrypter: () => new Encrypter([KEY, KEY]),
+  "keys of the environment": () => environment({ APP_KEY: variable.keys() }, { APP_KEY: KEY.toString("hex") }),
   FsStorage: () => new FsStorage({ root: "/nowhere", urls: { base: "http://localhost/files", key: KEY } }),
   MemoryStorage: () => new MemoryStorage({ urls: { base: "http://localhost/files", key: KEY } }),
   "postgres of a URL": () => postgres(`postgres://user:${CANARY}@127.0.0.1:1/db`),
@@ -111,6 +115,8 @@ describe("a printed value that was given a secret", () => {
   }
 });
 
+const TERMS = { expiresAt: new Date(0) };
+
 /** Secrets in options that cannot work. */
 const REFUSED: Readonly<Record<string, () => unknown>> = {
   RedisCache: () => new RedisCache({ url: `http://user:${CANARY}@127.0.0.1:1` }),
@@ -126,6 +132,11 @@ const REFUSED: Readonly<Record<string, () => unknown>> = {
   "postgres of no URL": () => postgres(CANARY),
   mysql: () => mysql(`http://user:${CANARY}@127.0.0.1:1/db`),
   SessionConfig: () => SessionConfig.pages(CANARY.slice(0, 16)),
+  UrlSigner: () => new UrlSigner(CANARY.slice(0, 16), "http://localhost"),
+  "UrlSigner of a path": () => new UrlSigner(KEY, "http://localhost").sign("GET", `/ä?token=${CANARY}`, TERMS),
+  Encrypter: () => new Encrypter(CANARY.slice(0, 16)),
+  "Encrypter of a text": () => new Encrypter(KEY).encrypt(`${CANARY}\uD800`),
+  "keys of the environment": () => environment({ APP_KEY: variable.keys() }, { APP_KEY: CANARY }),
 };
 
 describe("the error about options with a secret", () => {

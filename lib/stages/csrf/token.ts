@@ -7,7 +7,8 @@
  * the size of a compressed page reveals nothing about the token (BREACH).
  */
 import { randomBytes } from "node:crypto";
-import { isSame, type SessionKeys } from "../session/session-keys.js";
+import { isSame } from "../../runtime/same-text.js";
+import type { SessionKeys } from "../session/session-keys.js";
 
 const TOKEN_BYTES = 32;
 const HALF_LENGTH = TOKEN_BYTES;

@@ -12,13 +12,14 @@
  * builder.session(profile === "release" ? SessionConfig.pages(key) : SessionConfig.pages(key).dev(), store);
  */
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
+import type { SecretKeyMaterial } from "../../errors/secret-keys.js";
 import { checkWholeNumber } from "../../errors/whole-number.js";
 import { describeToken } from "../../di/token.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
 import type { Layer } from "../../http/middleware.js";
 import { MemorySessionStore } from "./stores/memory-session-store.js";
 import { SessionCookie } from "./session-cookie.js";
-import { SessionKeys, type SessionKeyMaterial } from "./session-keys.js";
+import { SessionKeys } from "./session-keys.js";
 import { SessionLayer } from "./session-layer.js";
 import { SessionStore } from "./stores/session-store.js";
 
@@ -70,7 +71,7 @@ export class SessionConfig {
    * @throws FrameworkError `E_SESSION_KEY`; `E_SESSION_COOKIE` for attributes that browsers refuse; `E_SESSION_TIME` unless both times
    * are whole numbers of milliseconds from 1000 on
    */
-  constructor(key: SessionKeyMaterial | SessionKeys, options: SessionOptions = {}) {
+  constructor(key: SecretKeyMaterial | SessionKeys, options: SessionOptions = {}) {
     checkOptionNames(options, NAMES, "new SessionConfig");
     const { name = RELEASE_NAME, secure = true, sameSite = "Strict", path = "/", domain } = options;
     this.keys = key instanceof SessionKeys ? key : new SessionKeys(key);
@@ -80,12 +81,12 @@ export class SessionConfig {
   }
 
   /** `SameSite=Strict` for plain HTTP on the machine of a developer. */
-  static dev(key: SessionKeyMaterial, options: SessionOptions = {}): SessionConfig {
+  static dev(key: SecretKeyMaterial, options: SessionOptions = {}): SessionConfig {
     return new SessionConfig(key, { name: DEV_NAME, secure: false, ...options });
   }
 
   /** `SameSite=Lax`, for pages. */
-  static pages(key: SessionKeyMaterial, options: SessionOptions = {}): SessionConfig {
+  static pages(key: SecretKeyMaterial, options: SessionOptions = {}): SessionConfig {
     return new SessionConfig(key, { sameSite: "Lax", ...options });
   }
 

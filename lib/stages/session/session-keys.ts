@@ -2,16 +2,12 @@
  * The secret keys of the sessions: they sign the ids in cookies and bind CSRF tokens to ids. The first key signs, all of them verify, so a
  * key can be replaced without signing visitors out: put the new key in front and remove the old one after the absolute lifetime.
  */
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
-import type { FrameworkError } from "../../errors/framework-error.js";
-import { createSetupError } from "../../errors/setup-error.js";
+import { createHmac, type KeyObject } from "node:crypto";
+import { parseSecretKeys, type SecretKeyMaterial } from "../../errors/secret-keys.js";
+import { isSame } from "../../runtime/same-text.js";
 
-/** 64 bytes, or their 128 hexadecimal characters; or several of these, the current one first. */
-export type SessionKeyMaterial = string | Uint8Array | readonly (string | Uint8Array)[];
-
-const KEY_BYTES = 64;
 const TAG_LENGTH = 32;
-const HEX = /^[\da-f]{128}$/i;
+const NAMES = { code: "E_SESSION_KEY", name: "a session key", variable: "SESSION_KEY" };
 
 export class SessionKeys {
   // Key objects of Node, whose bytes no inspection prints.
@@ -19,12 +15,10 @@ export class SessionKeys {
   private readonly first: KeyObject;
 
   /** @throws FrameworkError `E_SESSION_KEY`, without the key */
-  constructor(material: SessionKeyMaterial) {
-    const list = typeof material === "string" || material instanceof Uint8Array ? [material] : material;
-    this.keys = Array.isArray(list) ? list.map(parseKey) : [parseKey(list)];
-    const [first] = this.keys;
-    if (first === undefined) throw keyError("an empty list");
-    this.first = first;
+  constructor(material: SecretKeyMaterial) {
+    const keys = parseSecretKeys(material, NAMES);
+    this.keys = keys;
+    [this.first] = keys;
   }
 
   /** The MAC of a text under the current key: HMAC-SHA256 in base64url, 43 characters. */
@@ -55,36 +49,4 @@ function computeMac(key: KeyObject, text: string): string {
 
 function computeTag(key: KeyObject, text: string): string {
   return createHmac("sha256", key).update(text).digest("hex").slice(0, TAG_LENGTH);
-}
-
-/**
- * Compares texts, not bytes: the last character of base64url has spare bits, and only one spelling is accepted. The second comparison is
- * for characters beyond Latin-1, and runs only if the first one found no difference.
- */
-export function isSame(expected: string, given: string): boolean {
-  if (expected.length !== given.length) return false;
-  return timingSafeEqual(Buffer.from(expected, "latin1"), Buffer.from(given, "latin1")) && expected === given;
-}
-
-function parseKey(material: unknown): KeyObject {
-  if (typeof material === "string" && HEX.test(material)) return createSecretKey(Buffer.from(material, "hex"));
-  if (material instanceof Uint8Array && material.length === KEY_BYTES) return createSecretKey(material);
-  throw keyError(describe(material));
-}
-
-/** Describes the given value, and never shows the key. */
-function describe(material: unknown): string {
-  if (material instanceof Uint8Array) return `${material.length} bytes`;
-  if (typeof material !== "string") return material === null ? "null" : `a value of type ${typeof material}`;
-  return /^[\da-f]*$/i.test(material)
-    ? `${material.length} characters`
-    : `${material.length} characters, of which some are not hexadecimal`;
-}
-
-function keyError(given: string): FrameworkError {
-  return createSetupError(
-    "E_SESSION_KEY",
-    `a session key is ${KEY_BYTES} random bytes or their ${KEY_BYTES * 2} hexadecimal characters, and not ${given}: ` +
-      `make one with node -p 'crypto.randomBytes(${KEY_BYTES}).toString("hex")', and set it as SESSION_KEY`,
-  );
 }
