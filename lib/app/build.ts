@@ -31,6 +31,7 @@ import { findIdempotencyProviders } from "../contracts/idempotency-provider.js";
 import { AppConfig } from "./config.js";
 import type { ServerAttachment } from "../server/listener.js";
 import { describeGraph, type ApplicationGraph } from "./graph/graph.js";
+import { readModules } from "./graph/graph-modules.js";
 import type { Plan } from "./plan.js";
 import { listPageWarnings, listProcessWarnings, listWarnings } from "./warnings.js";
 
@@ -118,15 +119,16 @@ interface PipelineInput {
 
 function createPipelineParts(
   plan: Plan,
-  { checked, container, config, log, subsystems, events }: PipelineInput,
+  input: PipelineInput,
 ): Pick<ApplicationParts, "pipeline" | "booting" | "graph" | "csrfExempt" | "warnings" | "processWarnings"> {
+  const { checked, container, config, log, subsystems, events } = input;
   const { routeCollection } = checked;
   const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
   const stages = buildAllStages(checked, container);
   const booting = new BootingLayer();
   const pipeline = fillPipeline(plan, { stages, container, routeCollection, site, booting });
-  const graph = prepareGraph({ checked, container, events, pipeline, subsystems });
+  const graph = prepareGraph(plan, pipeline, input);
   if (pipeline.isEnabled("uagEndpoint"))
     for (const { layer } of stages) if (layer instanceof UagEndpointLayer) layer.setGraph(graph());
   const composer = createComposer(pipeline, {
@@ -148,17 +150,14 @@ function createPipelineParts(
   };
 }
 
-interface GraphSources extends Omit<PipelineInput, "config" | "log"> {
-  readonly pipeline: Pipeline;
-}
-
 /** Only the container is read now, because it may be disposed of when the graph is asked for. */
-function prepareGraph({ checked, container, events, pipeline, subsystems }: GraphSources): () => ApplicationGraph {
+function prepareGraph(
+  { bindings, pageContracts }: Plan,
+  pipeline: Pipeline,
+  { checked, container, events, subsystems }: PipelineInput,
+): () => ApplicationGraph {
   const injections = container.injections();
-  const modules = checked.inspected.modules.map((description) => {
-    const scope = container.in(description.module);
-    return { description, instances: description.providers.map((token) => scope.get(token)) };
-  });
+  const modules = readModules(checked.inspected.modules, bindings, container);
   let graph: ApplicationGraph | undefined;
   return () =>
     (graph ??= describeGraph({
@@ -168,6 +167,7 @@ function prepareGraph({ checked, container, events, pipeline, subsystems }: Grap
       events: events.listEvents(),
       injections,
       subsystems: subsystems.members.map(({ subsystem }) => subsystem),
+      pageContracts,
     }));
 }
 

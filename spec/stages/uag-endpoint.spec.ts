@@ -70,7 +70,7 @@ describe("the endpoint of the graph", () => {
       format: "framework.uag.v1",
       schema_version: 2,
       events: [{ name: "link.added", modules: ["LinksModule"], listeners: ["Announcer.announce"] }],
-      pages: ["links/show"],
+      pages: [{ name: "links/show" }],
     });
   });
 

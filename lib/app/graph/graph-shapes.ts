@@ -67,8 +67,19 @@ function describeContent(declared: ContentDeclaration, given?: string): GraphCon
     ...(mediaType !== undefined && { type: mediaType }),
     ...(schema !== undefined && { schema: describeSchema(schema) }),
     ...(files !== undefined && { files }),
-    ...(isPage && { pages: (type ?? "").split(",") }),
+    ...(isPage && { pages: splitComponents(declared) }),
   };
+}
+
+/** The pages that the responses of a contract may be. */
+export function listContractPages({ responses = {} }: Contract): readonly string[] {
+  return Object.values(responses).flatMap((each) =>
+    each instanceof Content && each.kind === "page" ? splitComponents(each) : [],
+  );
+}
+
+function splitComponents({ type = "" }: Content): readonly string[] {
+  return type.split(",");
 }
 
 /** A part without a JSON Schema, such as a date, takes any value. */

@@ -2,40 +2,20 @@
  * The application as data: modules, routes with their shapes, and stages. It is equal for equal applications: it has no time and no absolute
  * path, and its keys are sorted and its lists have a fixed order. Tools and the graph endpoint read it.
  */
-import { Policy } from "../../contracts/policy.js";
 import type { Injection } from "../../di/container.js";
 import type { ModuleDescription } from "../../di/inspection.js";
-import { type InjectionToken, describeToken } from "../../di/token.js";
 import type { KnownEvent } from "../../events/events.js";
-import { getListenerMethods } from "../../events/on.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
 import type { StageRow } from "../../pipeline/pipeline.js";
 import { getMiddlewareName } from "../../http/middleware.js";
 import { pickRouteOptions } from "../../endpoints/route-options.js";
 import { formatGuard } from "../../endpoints/guard.js";
-import { isClass } from "../../runtime/class.js";
 import { isObject, sortMembers } from "../../openapi/document.js";
 import type { Route, RouteDescriptor } from "../../routing/route.js";
-import { describeShapes, type GraphShapes } from "./graph-shapes.js";
-
-export interface GraphModule {
-  readonly name: string;
-  readonly imports: readonly string[];
-  readonly exports: readonly string[];
-  readonly controllers: readonly string[];
-  readonly providers: readonly string[];
-  readonly middleware: readonly string[];
-  /** The policies among the providers. */
-  readonly policies: readonly string[];
-  /** The pages of its routes, sorted by name. */
-  readonly pages: readonly string[];
-  /** `Announcer.announce on link.created`, for each listener among the providers. */
-  readonly listeners: readonly string[];
-  /** `WelcomeMails.send on mail.welcome`, for each method of a provider that handles a job. */
-  readonly jobs: readonly string[];
-  /** `Sweeper.sweep on links.sweep`, for each method of a provider that a schedule calls. */
-  readonly schedules: readonly string[];
-}
+import type { PageContractRegistry } from "../../stages/pages/contract-registry.js";
+import { describeModule, type GraphedModule, type GraphModule } from "./graph-modules.js";
+import { describePages, type GraphPage } from "./graph-pages.js";
+import { describeShapes, listContractPages, type GraphShapes } from "./graph-shapes.js";
 
 export interface GraphEvent {
   readonly name: string;
@@ -69,14 +49,9 @@ export interface ApplicationGraph {
   readonly events: readonly GraphEvent[];
   /** What the constructors of the modules got, in the order of construction. */
   readonly injections: readonly Injection[];
-  readonly pages: readonly string[];
+  /** The pages of the routes and those with a registered contract, sorted by name. */
+  readonly pages: readonly GraphPage[];
   readonly pipeline: readonly { readonly number: number; readonly slot: string; readonly on: boolean }[];
-}
-
-/** A module, and its providers as objects. */
-export interface GraphedModule {
-  readonly description: ModuleDescription;
-  readonly instances: readonly unknown[];
 }
 
 export interface GraphInput {
@@ -86,20 +61,24 @@ export interface GraphInput {
   readonly events: readonly KnownEvent[];
   readonly injections: readonly Injection[];
   readonly subsystems: readonly Subsystem[];
+  readonly pageContracts: PageContractRegistry | undefined;
 }
 
 type DescribedRoute = Omit<GraphRoute, "policies">;
 
 export function describeGraph({ routes, stages, events, injections, ...input }: GraphInput): ApplicationGraph {
   const descriptions = input.modules.map(({ description }) => description);
-  const modules = input.modules.map((each) => describeModule(each, input.subsystems, routes));
+  const modules = input.modules.map((each) => {
+    const ofModule = routes.filter(({ module }) => module === each.description.name);
+    return { ...describeModule(each, input.subsystems), pages: listPages(ofModule) };
+  });
   const policies = new Set(modules.flatMap((module) => module.policies));
   const graph: ApplicationGraph = {
     events: events.map((each) => describeEvent(each, descriptions)).toSorted((a, b) => compareText(a.name, b.name)),
     format: "framework.uag.v1",
     injections,
     modules,
-    pages: listPages(routes),
+    pages: describePages(listPages(routes), input.pageContracts),
     pipeline: stages.map(({ number, slot, on }) => ({ number, on, slot })),
     routes: routes
       .map((route) => ({ ...route, policies: findTokens(route, injections).filter((each) => policies.has(each)) }))
@@ -136,48 +115,18 @@ export function describeRoute(module: string, route: Route): DescribedRoute {
     middleware: route.around.map(getMiddlewareName),
     module,
     name,
-    pages,
+    pages: [...new Set([...pages, ...(contract === undefined ? [] : listContractPages(contract))])],
     params: route.path.names,
     path,
   };
 }
 
-function describeEvent({ name, listeners }: KnownEvent, modules: readonly ModuleDescription[]): GraphEvent {
+function describeEvent(
+  { name, listeners }: KnownEvent,
+  modules: readonly Pick<ModuleDescription, "events" | "name">[],
+): GraphEvent {
   const listing = modules.filter(({ events }) => events.some((event) => event.name === name));
   return { listeners: listeners.map((listener) => listener.name), modules: listing.map((module) => module.name), name };
-}
-
-function describeModule(
-  { description, instances }: GraphedModule,
-  subsystems: readonly Subsystem[],
-  routes: readonly DescribedRoute[],
-): GraphModule {
-  const { name, imports, exports, controllers, providers, middleware } = description;
-  const objects = instances.filter((each) => typeof each === "object" && each !== null);
-  const work = objects.flatMap((each) => subsystems.flatMap((subsystem) => subsystem.describeProvider?.(each) ?? []));
-  return {
-    controllers: controllers.map(describeToken),
-    exports: exports.map(describeToken),
-    imports: imports.map(describeToken),
-    jobs: [...new Set(work.flatMap(({ jobs }) => jobs))],
-    listeners: objects.flatMap(describeListeners),
-    middleware: middleware.map(describeToken),
-    name,
-    pages: listPages(routes.filter(({ module }) => module === name)),
-    policies: providers.filter((token, at) => isPolicy(token, instances[at])).map(describeToken),
-    providers: providers.map(describeToken),
-    schedules: [...new Set(work.flatMap(({ schedules }) => schedules))],
-  };
-}
-
-/** A test may bind an object that is no policy in the place of one. */
-function isPolicy(token: InjectionToken, instance: unknown): boolean {
-  return instance instanceof Policy || (isClass(token) && token.prototype instanceof Policy);
-}
-
-function describeListeners(instance: object): readonly string[] {
-  const { name } = instance.constructor;
-  return getListenerMethods(instance).map(({ event, key }) => `${name}.${String(key)} on ${event.name}`);
 }
 
 function compareRoutes(left: GraphRoute, right: GraphRoute): number {

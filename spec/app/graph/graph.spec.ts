@@ -1,4 +1,5 @@
 /** The graph of an application: the shapes of its contracts as data. */
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import * as v from "valibot";
 import { z } from "zod";
@@ -19,6 +20,7 @@ import {
   routes,
   type Schema,
 } from "@stagecraft/framework";
+import { contract, page, PageContracts, Pages, shape } from "@stagecraft/framework/pages";
 import { Every, Handles, job, Jobs, MemoryJobs, schedule } from "@stagecraft/framework/jobs";
 import { testApp } from "@stagecraft/framework/testing";
 import { Uploads } from "@stagecraft/framework/uploads";
@@ -197,6 +199,86 @@ describe("the graph of an application", () => {
   });
 });
 
+describe("the pages of a graph", () => {
+  const shown = contract("links/show", {
+    link: shape.object({ slug: shape.string, tags: shape.array(shape.string), note: shape.nullable(shape.string) }),
+    clicks: shape.optional(shape.array(shape.number)),
+    next: shape.optional(shape.nullable(shape.object({}))),
+    isOwn: shape.boolean,
+  });
+  const listed = contract("links/index", {});
+
+  const show = Get("/links/{id}", { name: "links.show", page: "links/show" });
+  const store = Post("/links", {
+    pages: ["links/new"],
+    responses: { 200: content.page("links/new", "links/wrong"), 303: content.redirect() },
+  });
+  const all = new Routes([Route.of(show, () => ""), Route.of(store, () => page("links/new", {}))]);
+
+  const describePages = () =>
+    Application.create().routes(all).pages(new Pages()).pageContracts(new PageContracts().register(shown, listed));
+
+  it("have the props that their handlers give, as JSON Schema, where a contract is registered", () => {
+    const { pages } = describePages().build().graph();
+
+    expect(pages).to.deep.equal([
+      { name: "links/index", props: { type: "object", properties: {} } },
+      { name: "links/new" },
+      {
+        name: "links/show",
+        props: {
+          type: "object",
+          properties: {
+            clicks: { type: "array", items: { type: "number" } },
+            isOwn: { type: "boolean" },
+            link: {
+              type: "object",
+              properties: {
+                note: { anyOf: [{ type: "string" }, { type: "null" }] },
+                slug: { type: "string" },
+                tags: { type: "array", items: { type: "string" } },
+              },
+              required: ["note", "slug", "tags"],
+            },
+            next: { anyOf: [{ type: "object", properties: {} }, { type: "null" }] },
+          },
+          required: ["isOwn", "link"],
+        },
+      },
+      { name: "links/wrong" },
+    ]);
+  });
+
+  it("have JSON Schemas that take the props of the contract, and refuse others", () => {
+    const props = describePages()
+      .build()
+      .graph()
+      .pages.find(({ name }) => name === "links/show")?.props;
+    const isValid = new Ajv2020({ strict: true }).compile(props ?? false);
+    const link = { slug: "a", tags: ["b"], note: null };
+
+    expect(isValid({ link, isOwn: true, errors: {} })).to.equal(true);
+    expect(isValid({ link, isOwn: true, clicks: [1], next: null })).to.equal(true);
+    expect(isValid({ link: { ...link, note: 7 }, isOwn: true })).to.equal(false);
+    expect(isValid({ link })).to.equal(false);
+  });
+
+  it("are those of the option and those of the responses of an endpoint", () => {
+    const { routes: described } = describePages().build().graph();
+
+    expect(described.map(({ method, pages }) => [method, pages])).to.deep.equal([
+      ["POST", ["links/new", "links/wrong"]],
+      ["GET", ["links/show"]],
+    ]);
+  });
+
+  it("have no props in an application without registered contracts", () => {
+    const { pages } = Application.create().routes(all).build().graph();
+
+    expect(pages).to.deep.equal([{ name: "links/new" }, { name: "links/show" }, { name: "links/wrong" }]);
+  });
+});
+
 describe("the graph of modules", () => {
   const added = event("link.added");
   const nightly = schedule("links.sweep", "30 3 * * *");
@@ -266,6 +348,61 @@ describe("the graph of modules", () => {
       jobs: [],
       schedules: [],
     });
+  });
+
+  it("lists the work of controllers too", () => {
+    @Controller("/sweeps")
+    class SweepController {
+      @Every(nightly)
+      sweep() {}
+
+      @Handles(welcome)
+      send() {}
+
+      @On(added)
+      announce() {}
+    }
+
+    @Module({ controllers: [SweepController] })
+    class SweepModule {}
+
+    const { modules } = Application.create(SweepModule).provide(jobs).build().graph();
+
+    expect(modules[0]).to.deep.include({
+      listeners: ["SweepController.announce on link.added"],
+      jobs: ["SweepController.send on mail.welcome"],
+      schedules: ["SweepController.sweep on links.sweep"],
+    });
+  });
+
+  it("has the providers of the builder, which no module lists, as a module without a name", () => {
+    const bound = [provide(Work).useClass(Work), provide(LinkPolicy).useClass(LinkPolicy)];
+
+    const { modules } = Application.create(PlainModule)
+      .provide(jobs, ...bound)
+      .build()
+      .graph();
+
+    expect(modules.map(({ name }) => name)).to.deep.equal(["PlainModule", ""]);
+    expect(modules[1]).to.deep.include({
+      providers: ["Jobs", "Work", "LinkPolicy"],
+      policies: ["LinkPolicy"],
+      listeners: ["Work.announce on link.added"],
+      jobs: ["Work.send on mail.welcome"],
+      schedules: ["Work.sweep on links.sweep"],
+    });
+  });
+
+  it("has a provider of a module in the module, where the builder binds it again", () => {
+    const bound = provide(Work).useClass(Work);
+
+    const { modules } = Application.create(NotesModule).provide(jobs, bound).build().graph();
+
+    expect(modules.map(({ name, providers }) => [name, providers])).to.deep.equal([
+      ["NotesModule", ["LinkPolicy", "Work"]],
+      ["PlainModule", []],
+      ["", ["Jobs"]],
+    ]);
   });
 
   it("names the policies that the controller of a route injects", () => {
