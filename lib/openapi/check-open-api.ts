@@ -5,33 +5,39 @@
  * const before = JSON.parse(readFileSync("openapi.json", "utf8"));
  * const breaking = checkOpenApi(before, createOpenApi(application)).filter(({ isBreaking }) => isBreaking);
  */
+import { ContentComparison } from "./content-changes.js";
 import { isObject, type JsonObject } from "./document.js";
+import { getMember, ReferenceReader, toObject } from "./reference-reader.js";
 import {
   type ApiChange,
   type ChangeKind,
   type Direction,
-  type FollowReference,
+  type DocumentReaders,
   SchemaComparison,
 } from "./schema-changes.js";
+import { findSecurityChange } from "./security-changes.js";
 
-/** The members of a path item that are operations. */
+/** The members of a path item that are operations. Version 3.1 has QUERY as an extension. */
 const METHODS = ["delete", "get", "head", "options", "patch", "post", "put", "query", "trace", "x-query"];
 
 /** @returns the changes in the order of the paths; none for equal documents */
 export function checkOpenApi(before: object, after: object): readonly ApiChange[] {
-  return new DocumentComparison(createReader(before), createReader(after)).run(before, after);
+  return new DocumentComparison(before, after).run();
 }
 
 class DocumentComparison {
   private readonly changes: ApiChange[] = [];
+  private readonly readers: DocumentReaders;
 
   constructor(
-    private readonly before: FollowReference,
-    private readonly after: FollowReference,
-  ) {}
+    private readonly before: object,
+    private readonly after: object,
+  ) {
+    this.readers = { before: new ReferenceReader(before), after: new ReferenceReader(after) };
+  }
 
-  run(before: object, after: object): readonly ApiChange[] {
-    const [earlier, later] = [listOperations(before), listOperations(after)];
+  run(): readonly ApiChange[] {
+    const [earlier, later] = [listOperations(this.before), listOperations(this.after)];
     for (const [key, [title, operation]] of earlier) {
       const [, opposite] = later.get(key) ?? [];
       if (opposite === undefined) this.add("operation-removed", true, title, "the operation is missing");
@@ -48,92 +54,95 @@ class DocumentComparison {
       this.add("operation-renamed", true, title, `${String(operationId)} became ${String(after["operationId"])}`);
     if (before["deprecated"] !== true && after["deprecated"] === true)
       this.add("operation-deprecated", false, title, "the operation is deprecated");
-    this.compareSecurity(title, before["security"], after["security"]);
+    const sunset = after["x-sunset"];
+    if (typeof sunset === "string" && sunset !== before["x-sunset"])
+      this.add("operation-deprecated", false, title, `the operation may be missing from ${sunset} on`);
+    this.compareSecurity(title, before, after);
     this.compareParameters(title, before, after);
-    this.compareBodies(title, this.before(before["requestBody"]), this.after(after["requestBody"]));
+    this.compareBodies(`${title}, body`, this.locate(before["requestBody"], after["requestBody"]));
     this.compareResponses(title, toObject(before["responses"]), toObject(after["responses"]));
   }
 
-  private compareSecurity(title: string, before: unknown = [], after: unknown = []): void {
-    if (JSON.stringify(before) === JSON.stringify(after)) return;
-    const isPublic = Array.isArray(after) && after.length === 0;
-    this.add("security-changed", !isPublic, title, `${JSON.stringify(before)} became ${JSON.stringify(after)}`);
+  private compareSecurity(title: string, before: JsonObject, after: JsonObject): void {
+    const change = findSecurityChange(
+      { document: this.before, operation: before },
+      { document: this.after, operation: after },
+    );
+    if (change !== undefined) this.add("security-changed", change.isBreaking, title, change.what);
   }
 
   private compareParameters(title: string, before: JsonObject, after: JsonObject): void {
-    const earlier = listParameters(before, this.before);
-    const later = listParameters(after, this.after);
+    const earlier = listParameters(before, this.readers.before);
+    const later = listParameters(after, this.readers.after);
     for (const [key, parameter] of earlier) {
       const opposite = later.get(key);
       const where = `${title}, ${key}`;
-      if (opposite === undefined) {
-        this.add("parameter-removed", true, where, "the parameter is missing");
-        continue;
-      }
-      if (parameter["required"] !== true && opposite["required"] === true)
-        this.add("parameter-required", true, where, "the parameter became required");
-      this.compareSchemas("request", parameter["schema"], opposite["schema"], where);
+      if (opposite === undefined) this.add("parameter-removed", true, where, "the parameter is missing");
+      else this.compareParameter(where, parameter, opposite);
     }
     for (const [key, parameter] of later) {
+      if (earlier.has(key)) continue;
       const isRequired = parameter["required"] === true;
-      if (!earlier.has(key))
-        this.add(
-          "parameter-added",
-          isRequired,
-          `${title}, ${key}`,
-          isRequired ? "it is new and required" : "it is new",
-        );
+      const what = isRequired ? "it is new and required" : "it is new";
+      this.add("parameter-added", isRequired, `${title}, ${key}`, what);
     }
   }
 
-  private compareBodies(title: string, before: JsonObject, after: JsonObject): void {
-    const [earlier, later] = [toObject(before["content"]), toObject(after["content"])];
-    const where = `${title}, body`;
-    if (Object.keys(earlier).length === 0 && Object.keys(later).length > 0)
-      return this.add("request-body-changed", after["required"] === true, where, "the request has a body now");
-    this.compareContents("request", earlier, later, where);
+  private compareParameter(where: string, before: JsonObject, after: JsonObject): void {
+    if (before["required"] !== true && after["required"] === true)
+      this.add("parameter-required", true, where, "the parameter became required");
+    const [earlier, later] = [before, after].map(({ style, explode }) => `${String(style)}, ${String(explode)}`);
+    if (earlier !== later) this.add("parameter-changed", true, where, "its style in the URL changed");
+    const comparison = new SchemaComparison("request", this.readers);
+    comparison.compare(before["schema"], after["schema"], where);
+    this.changes.push(...comparison.changes);
+  }
+
+  private compareBodies(where: string, [before, after]: readonly [JsonObject, JsonObject]): void {
+    const [hadBody, isRequired] = ["content" in before, after["required"] === true];
+    if (!hadBody && "content" in after)
+      return this.add("request-body-changed", isRequired, where, "the request has a body now");
+    if (hadBody && before["required"] !== true && isRequired)
+      this.add("request-body-changed", true, where, "the body became required");
+    this.compareContents("request", before["content"], after["content"], where);
   }
 
   private compareResponses(title: string, before: JsonObject, after: JsonObject): void {
     for (const [status, response] of Object.entries(before)) {
       const where = `${title}, ${status}`;
-      if (!(status in after)) this.add("response-removed", status < "400", where, "the response is missing");
+      if (!Object.hasOwn(after, status)) this.add("response-removed", status < "400", where, "the response is missing");
       else {
-        const [earlier, later] = [this.before(response), this.after(after[status])];
-        this.compareContents("response", toObject(earlier["content"]), toObject(later["content"]), where);
+        const [earlier, later] = this.locate(response, after[status]);
+        this.compareHeaders(toObject(earlier["headers"]), toObject(later["headers"]), where);
+        this.compareContents("response", earlier["content"], later["content"], where);
       }
     }
-    for (const status of Object.keys(after).filter((each) => !(each in before)))
+    for (const status of Object.keys(after).filter((each) => !Object.hasOwn(before, each)))
       this.add("response-added", status < "400", `${title}, ${status}`, "the response is new");
   }
 
-  private compareContents(direction: Direction, before: JsonObject, after: JsonObject, where: string): void {
-    const kind = direction === "request" ? "request-body-changed" : "response-removed";
-    for (const [type, media] of Object.entries(before)) {
-      const [earlier, later] = [toObject(media), after[type]];
-      if (!isObject(later)) this.add(kind, true, where, `the media type ${type} is missing`);
-      else
-        for (const part of ["schema", "itemSchema", "x-item-schema"])
-          this.compareSchemas(direction, earlier[part], later[part], where);
+  /** A client may rely on a header that each response has. */
+  private compareHeaders(before: JsonObject, after: JsonObject, where: string): void {
+    for (const [name, header] of Object.entries(before)) {
+      const [earlier, later] = this.locate(header, after[name]);
+      if (earlier["required"] === true && later["required"] !== true)
+        this.add("response-removed", true, where, `the header ${name} is not in each response any more`);
     }
-    const added = Object.keys(after).filter((type) => !(type in before));
-    const addedKind = direction === "request" ? "request-body-changed" : "response-added";
-    for (const type of added) this.add(addedKind, false, where, `the media type ${type} is new`);
   }
 
-  private compareSchemas(direction: Direction, before: unknown, after: unknown, where: string): void {
-    const comparison = new SchemaComparison(direction, { before: this.before, after: this.after });
+  private compareContents(direction: Direction, before: unknown, after: unknown, where: string): void {
+    const comparison = new ContentComparison(direction, this.readers);
     comparison.compare(before, after, where);
     this.changes.push(...comparison.changes);
+  }
+
+  private locate(before: unknown, after: unknown): readonly [JsonObject, JsonObject] {
+    return [this.readers.before.locate(before), this.readers.after.locate(after)];
   }
 
   private add(kind: ChangeKind, isBreaking: boolean, where: string, what: string): void {
     this.changes.push({ kind, isBreaking, where, what });
   }
-}
-
-function toObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 /** The operations by method and path, in which the names of captures do not count. */
@@ -142,38 +151,27 @@ function listOperations(document: object): ReadonlyMap<string, readonly [title: 
   return new Map(
     items.flatMap(([path, item]) =>
       METHODS.flatMap((method) => {
-        const operation = toObject(item)[method];
-        const title = `${method.toUpperCase()} ${path}`;
-        return isObject(operation) ? [[title.replace(/\{[^}]*\}/g, "{}"), [title, operation]] as const] : [];
+        const operation = getMember(item, method);
+        if (!isObject(operation)) return [];
+        const title = `${method.replace("x-", "").toUpperCase()} ${path}`;
+        const parameters = [getMember(item, "parameters") ?? [], operation["parameters"] ?? []].flat();
+        return [[title.replace(/\{[^}]*\}/g, "{}"), [title, { ...operation, parameters }]] as const];
       }),
     ),
   );
 }
 
 /** The parameters by place and name; captures by their order, because a client fills them by it. */
-function listParameters({ parameters }: JsonObject, follow: FollowReference): ReadonlyMap<string, JsonObject> {
+function listParameters({ parameters }: JsonObject, reader: ReferenceReader): ReadonlyMap<string, JsonObject> {
   const given: readonly unknown[] = Array.isArray(parameters) ? parameters : [];
   let captures = 0;
   return new Map(
     given.map((each) => {
-      const parameter = follow(each);
-      const place = String(parameter["in"]);
-      return [place === "path" ? `path ${++captures}` : `${place} ${String(parameter["name"])}`, parameter];
+      const parameter = reader.locate(each);
+      const [place, name] = [String(parameter["in"]), String(parameter["name"])];
+      if (place === "path") return [`path ${++captures}`, parameter];
+      // The names of headers have no case.
+      return [`${place} ${place === "header" ? name.toLowerCase() : name}`, parameter];
     }),
   );
-}
-
-const MAX_REFERENCES = 16;
-
-/** Follows local references of a document. */
-function createReader(document: object): FollowReference {
-  return (schema) => {
-    let found = toObject(schema);
-    for (let steps = 0; typeof found["$ref"] === "string" && steps < MAX_REFERENCES; steps++) {
-      const parts = found["$ref"].split("/").slice(1);
-      const names = parts.map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
-      found = toObject(names.reduce((value: unknown, name) => toObject(value)[name], document));
-    }
-    return found;
-  };
 }

@@ -3,9 +3,20 @@
  * breaks it. It receives values of a response, so a value that is new, and a member that is missing, break it.
  */
 import { isObject, type JsonObject } from "./document.js";
+import { getMember, type ReferenceReader, toObject } from "./reference-reader.js";
+import {
+  hasAlternatives,
+  listAlternatives,
+  listTypes,
+  listValues,
+  pairAlternatives,
+  takesAnyValue,
+  takesNoValue,
+} from "./schema-alternatives.js";
 
 export type ChangeKind =
   | "alternatives-changed"
+  | "default-changed"
   | "limit-changed"
   | "member-added"
   | "member-optional"
@@ -16,6 +27,7 @@ export type ChangeKind =
   | "operation-removed"
   | "operation-renamed"
   | "parameter-added"
+  | "parameter-changed"
   | "parameter-removed"
   | "parameter-required"
   | "request-body-changed"
@@ -36,46 +48,73 @@ export interface ApiChange {
 
 export type Direction = "request" | "response";
 
-/** Finds the object that a local reference names. */
-export type FollowReference = (schema: unknown) => JsonObject;
-
-/** Schemas may contain themselves. */
-const MAX_DEPTH = 16;
+/** The readers of the two documents. */
+export interface DocumentReaders {
+  readonly before: ReferenceReader;
+  readonly after: ReferenceReader;
+}
 
 const LOWER_LIMITS = ["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"];
 const UPPER_LIMITS = ["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"];
-const FORMS = ["format", "pattern", "contentMediaType", "multipleOf"];
+/** Forms of a text or a file: a client may read the value by them. */
+const FORMATS = ["format", "contentMediaType"];
+const FORMS = [...FORMATS, "pattern", "multipleOf", "uniqueItems"];
+/** Members with one schema, and their place. Without the member any value is allowed. */
+const SUBSCHEMAS = [
+  ["items", ".0"],
+  ["propertyNames", ".*"],
+  ["contentSchema", ""],
+] as const;
+/** Members whose direction is unknown. */
+const CONDITIONS = ["not", "if", "then", "else", "contains", "dependentRequired", "dependentSchemas"];
 
 export class SchemaComparison {
   readonly changes: ApiChange[] = [];
+  /** Schemas may contain themselves. */
+  private readonly known = new Map<JsonObject, Set<JsonObject>>();
 
   constructor(
     private readonly direction: Direction,
-    private readonly follow: { readonly before: FollowReference; readonly after: FollowReference },
+    private readonly readers: DocumentReaders,
   ) {}
 
-  compare(given: unknown, opposite: unknown, where: string, depth = 0): void {
-    const before = this.follow.before(given);
-    const after = this.follow.after(opposite);
-    if (depth > MAX_DEPTH) return;
-    this.compareTypes(before, after, where);
-    this.compareValues(before, after, where);
-    this.compareLimits(before, after, where);
-    this.compareMembers(before, after, where, depth);
-    this.compareAlternatives(before, after, where, depth);
-    for (const part of ["items", "additionalProperties"])
-      if (isObject(before[part]) && isObject(after[part]))
-        this.compare(before[part], after[part], `${where}.${part === "items" ? "0" : "*"}`, depth + 1);
+  compare(given: unknown, opposite: unknown, where: string): void {
+    const { before, after } = this.readers;
+    const [one, other] = [before.locate(given), after.locate(opposite)];
+    const known = this.known.get(one) ?? new Set();
+    if (known.has(other)) return;
+    this.known.set(one, known.add(other));
+    const [earlier, later] = [before.readSchema(one), after.readSchema(other)];
+    if (hasAlternatives(earlier) || hasAlternatives(later)) this.compareAlternatives(earlier, later, where);
+    else if (this.compareTypes(earlier, later, where)) this.compareParts(earlier, later, where);
+    this.compareDefaults(earlier, later, where);
   }
 
-  private compareTypes(before: JsonObject, after: JsonObject, where: string): void {
-    const [earlier, later] = [before, after].map(listTypes);
-    if (earlier === undefined || later === undefined || earlier.join() === later.join()) return;
-    const removed = later.length === 0 ? [] : earlier.filter((type) => !accepts(later, type));
-    const added = earlier.length === 0 ? [] : later.filter((type) => !accepts(earlier, type));
+  private compareParts(before: JsonObject, after: JsonObject, where: string): void {
+    this.compareValues(before, after, where);
+    this.compareLimits(before, after, where);
+    this.compareMembers(before, after, where);
+    for (const [part, place] of SUBSCHEMAS)
+      if (part in before || part in after) this.compare(before[part], after[part], where + place);
+    this.compareAdditional(before["additionalProperties"], after["additionalProperties"], where);
+    this.compareEach("prefixItems", before, after, where);
+    this.compareEach("patternProperties", before, after, where);
+    for (const name of CONDITIONS)
+      if (JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+        this.add("alternatives-changed", true, where, `${name} changed`);
+  }
+
+  /** Returns whether the schemas have a type in common, so that their parts may be compared. */
+  private compareTypes(before: JsonObject, after: JsonObject, where: string): boolean {
+    const none = [before, after].map(takesNoValue);
+    const [earlier, later] = [before, after].map((schema) => (takesNoValue(schema) ? ["none"] : listTypes(schema)));
+    if (earlier === undefined || later === undefined || earlier.join() === later.join()) return !none.includes(true);
+    const removed = later.length === 0 ? [] : earlier.filter((type) => type !== "none" && !accepts(later, type));
+    const added = earlier.length === 0 ? [] : later.filter((type) => type !== "none" && !accepts(earlier, type));
     const isNarrower = removed.length > 0 || earlier.length === 0;
     const isWider = added.length > 0 || later.length === 0;
     this.add("type-changed", this.breaks(isNarrower, isWider), where, `${format(earlier)} became ${format(later)}`);
+    return removed.length < earlier.length && !none.includes(true);
   }
 
   private compareValues(before: JsonObject, after: JsonObject, where: string): void {
@@ -94,30 +133,57 @@ export class SchemaComparison {
       if (earlier === later) continue;
       const isNumber = typeof earlier === "number" && typeof later === "number" && !FORMS.includes(name);
       const isNarrower = isNumber ? later > earlier === LOWER_LIMITS.includes(name) : later !== undefined;
-      const isBreaking = this.direction === "request" && isNarrower;
-      this.add("limit-changed", isBreaking, where, `${name} was ${format(earlier)}, and is ${format(later)}`);
+      const isWider = FORMATS.includes(name) && earlier !== undefined;
+      const what = `${name} was ${format(earlier)}, and is ${format(later)}`;
+      this.add("limit-changed", this.breaks(isNarrower, isWider), where, what);
     }
   }
 
-  private compareMembers(before: JsonObject, after: JsonObject, where: string, depth: number): void {
-    const [earlier, later] = [before, after].map(({ properties }) => (isObject(properties) ? properties : {}));
+  private compareDefaults(before: JsonObject, after: JsonObject, where: string): void {
+    const [earlier, later] = [before["default"], after["default"]].map((value) => JSON.stringify(value) ?? "none");
+    if (earlier !== later) this.add("default-changed", false, where, `the default was ${earlier}, and is ${later}`);
+  }
+
+  /** Further members do not break a client that receives them. */
+  private compareAdditional(before: unknown = true, after: unknown = true, where: string): void {
+    if (isObject(before) && isObject(after)) return this.compare(before, after, `${where}.*`);
+    const [earlier, later] = [before, after].map((each) =>
+      each === false ? "none" : isObject(each) && !takesAnyValue(each) ? "some" : "any",
+    );
+    if (earlier === later) return;
+    const isNarrower = earlier === "any" || later === "none";
+    const what = `further members were ${earlier ?? ""}, and are ${later ?? ""}`;
+    this.add("limit-changed", this.breaks(isNarrower, false), where, what);
+  }
+
+  /** A list or an object of schemas. */
+  private compareEach(part: string, before: JsonObject, after: JsonObject, where: string): void {
+    const [earlier, later] = [before[part] ?? {}, after[part] ?? {}];
+    const names = new Set([...Object.keys(earlier), ...Object.keys(later)]);
+    for (const name of names) this.compare(Reflect.get(earlier, name), Reflect.get(later, name), `${where}.${name}`);
+  }
+
+  private compareMembers(before: JsonObject, after: JsonObject, where: string): void {
+    const [earlier, later] = [before, after].map(({ properties }) => toObject(properties));
     if (earlier === undefined || later === undefined) return;
-    const [required, requires] = [before, after].map((each) => listRequired(each));
-    for (const [name, schema] of Object.entries(earlier)) {
+    const [required, requires] = [listRequired(before), listRequired(after)];
+    for (const name of new Set([...Object.keys(earlier), ...Object.keys(later), ...required, ...requires])) {
       const place = `${where}.${name}`;
-      if (!(name in later)) {
+      const [was, is] = [required.includes(name), requires.includes(name)];
+      if (Object.hasOwn(earlier, name) === Object.hasOwn(later, name)) {
+        this.compareRequired(place, was, is);
+        if (Object.hasOwn(earlier, name)) this.compare(getMember(earlier, name), getMember(later, name), place);
+      } else if (Object.hasOwn(later, name)) this.addMember(place, is);
+      else {
         const isRefused = this.direction === "response" || after["additionalProperties"] === false;
         this.add("member-removed", isRefused, place, "it is missing");
-        continue;
       }
-      this.compareRequired(place, required?.includes(name) === true, requires?.includes(name) === true);
-      this.compare(schema, later[name], place, depth + 1);
     }
-    for (const name of Object.keys(later).filter((each) => !(each in earlier))) {
-      const isRequired = requires?.includes(name) === true;
-      const what = isRequired ? "it is new and required" : "it is new";
-      this.add("member-added", this.direction === "request" && isRequired, `${where}.${name}`, what);
-    }
+  }
+
+  private addMember(where: string, isRequired: boolean): void {
+    const what = isRequired ? "it is new and required" : "it is new";
+    this.add("member-added", this.direction === "request" && isRequired, where, what);
   }
 
   private compareRequired(where: string, was: boolean, is: boolean): void {
@@ -126,21 +192,21 @@ export class SchemaComparison {
     this.add(is ? "member-required" : "member-optional", this.breaks(is, !is), where, what);
   }
 
-  private compareAlternatives(before: JsonObject, after: JsonObject, where: string, depth: number): void {
-    for (const name of ["anyOf", "oneOf", "allOf"]) {
-      const [earlier, later] = [before[name], after[name]].map((each): readonly unknown[] =>
-        Array.isArray(each) ? each : [],
-      );
-      if (earlier === undefined || later === undefined) continue;
-      if (earlier.length === later.length)
-        for (const [at, each] of earlier.entries()) this.compare(each, later[at], where, depth + 1);
-      else {
-        const isMore = later.length > earlier.length;
-        const isWider = name === "allOf" ? !isMore : isMore;
-        const what = `${name} had ${earlier.length} schemas, and has ${later.length}`;
-        this.add("alternatives-changed", this.breaks(!isWider, isWider), where, what);
-      }
-    }
+  private compareAlternatives(before: JsonObject, after: JsonObject, where: string): void {
+    const { before: earlierReader, after: laterReader } = this.readers;
+    const read = {
+      before: earlierReader.readSchema.bind(earlierReader),
+      after: laterReader.readSchema.bind(laterReader),
+    };
+    const earlier = listAlternatives(before).filter((each) => !takesNoValue(read.before(each)));
+    const later = listAlternatives(after).filter((each) => !takesNoValue(read.after(each)));
+    const { pairs, removed, added } = pairAlternatives(earlier, later, read);
+    for (const [one, other] of pairs) this.compare(one, other, where);
+    if (removed.length + added.length === 0) return;
+    const isNarrower = removed.length > 0 && !later.some((each) => takesAnyValue(read.after(each)));
+    const isWider = added.length > 0 && !earlier.some((each) => takesAnyValue(read.before(each)));
+    const what = `of ${earlier.length} alternatives ${removed.length} are missing, and ${added.length} are new`;
+    this.add("alternatives-changed", this.breaks(isNarrower, isWider), where, what);
   }
 
   /** A request must not become narrower, and a response not wider. */
@@ -153,23 +219,12 @@ export class SchemaComparison {
   }
 }
 
-function listTypes({ type }: JsonObject): readonly string[] {
-  const types: readonly unknown[] = [type ?? []].flat();
-  return types.map(String).toSorted();
-}
-
 function accepts(types: readonly string[], type: string): boolean {
   return types.includes(type) || (type === "integer" && types.includes("number"));
 }
 
-/** The values as JSON; `undefined` for a schema that takes any. */
-function listValues({ const: constant, enum: values }: JsonObject): readonly string[] | undefined {
-  if (constant !== undefined) return [JSON.stringify(constant)];
-  return Array.isArray(values) ? values.map((value) => JSON.stringify(value)) : undefined;
-}
-
-function listRequired({ required }: JsonObject): readonly unknown[] {
-  return Array.isArray(required) ? required : [];
+function listRequired({ required }: JsonObject): readonly string[] {
+  return Array.isArray(required) ? required.map(String) : [];
 }
 
 function format(value: unknown): string {
