@@ -14,7 +14,9 @@ import { checkOptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { isKnownFailure, toFrameworkError } from "../http/failures/thrown-error.js";
 import type { Context } from "../http/request/context.js";
+import type { HeadSnapshot } from "../http/response/response-state.js";
 import { respondWithReturned } from "../http/response/returned-value.js";
+import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import type { Subsystem } from "../lifecycle/subsystem.js";
 import { OVERDUE, within } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
@@ -111,10 +113,10 @@ export class Idempotency extends IdempotencyProvider {
   private async run(claim: IdempotencyClaim, attempt: Attempt): Promise<ClaimState> {
     const { id, fingerprint } = claim;
     const running = this.store.run(claim, () => attempt.run());
-    this.running.set(
-      id,
-      markHandled(running.then((state) => (state.kind === "ran" ? attempt.toState(fingerprint) : state))),
-    );
+    // A transaction around the request may still roll back, so other requests ask the store.
+    const isSettled = currentCommitScope() === undefined;
+    const toState = (state: ClaimState): ClaimState => (state.kind === "ran" ? attempt.toState(fingerprint) : state);
+    this.running.set(id, markHandled(running.then((state) => (isSettled ? toState(state) : RAN))));
     try {
       return await running;
     } finally {
@@ -160,7 +162,7 @@ class Attempt {
     try {
       await respondWithReturned(ctx, await this.handler(ctx));
     } catch (error) {
-      return this.refuse(error);
+      return this.refuse(error, before);
     }
     const { statusCode } = ctx.raw;
     // Where a stage has responded in the place of the handler, its value is lost.
@@ -169,10 +171,12 @@ class Attempt {
   }
 
   /** @throws the error, unless it is a response that is stored */
-  private refuse(thrown: unknown): WorkResult {
+  private refuse(thrown: unknown, before: HeadSnapshot): WorkResult {
     const error = toFrameworkError(this.ctx, thrown);
     if (error === undefined || error.status >= 500 || isKnownFailure(this.ctx, thrown)) throw thrown;
     this.thrown = { error: thrown };
-    return REPEATED.has(error.status) ? RELEASED : { outcome: "refused", response: recordError(error) };
+    return REPEATED.has(error.status)
+      ? RELEASED
+      : { outcome: "refused", response: recordError(this.ctx, before, error) };
   }
 }

@@ -47,7 +47,10 @@ export interface RecordedError {
   readonly code: string;
   readonly detail?: string;
   readonly slug?: string;
+  /** Those of the error. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The headers that the handler had set. */
+  readonly set: RecordedHeaders;
   readonly extensions: Readonly<Record<string, unknown>>;
 }
 
@@ -81,8 +84,8 @@ function pickHeaders(headers: Readonly<Record<string, unknown>>, before: HeadSna
   return Object.fromEntries(set.filter(([name]) => !NEVER_STORED.has(name)));
 }
 
-/** `undefined` for an error whose document is above 64 KiB. */
-export function recordError(error: FrameworkError): RecordedError | undefined {
+/** `undefined` for an error whose document is above 64 KiB. @param before the headers before the handler ran */
+export function recordError(ctx: Context, before: HeadSnapshot, error: FrameworkError): RecordedError | undefined {
   const { status, code, detail, slug, headers = {} } = error;
   const document = Problem.from(error).toJSON();
   if (Buffer.byteLength(JSON.stringify(document)) > MAX_BODY_BYTES) return undefined;
@@ -94,19 +97,21 @@ export function recordError(error: FrameworkError): RecordedError | undefined {
     ...(detail !== undefined && { detail }),
     ...(slug !== undefined && { slug }),
     headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !NEVER_STORED.has(name.toLowerCase()))),
+    set: pickHeaders(ctx.raw.getHeaders(), before),
     extensions,
   };
 }
 
 /** Responds as the handler did. @throws FrameworkError for a stored error */
 export function replay(ctx: Context, recorded: RecordedResponse): void {
+  const set = recorded.kind === "error" ? recorded.set : recorded.headers;
+  for (const [name, value] of Object.entries(set)) ctx.raw.setHeader(name, value);
   if (recorded.kind === "error") {
     const { detail, headers, ...options } = recorded;
     throw new FrameworkError(detail, { ...options, headers: { ...headers, [REPLAYED]: "true" } });
   }
-  const { status, headers, type, body } = recorded;
+  const { status, type, body } = recorded;
   ctx.setStatus(status);
-  for (const [name, value] of Object.entries(headers)) ctx.raw.setHeader(name, value);
   ctx.raw.setHeader(REPLAYED, "true");
   if (body !== undefined) ctx.setBody(body, type);
 }

@@ -222,6 +222,20 @@ describe("an idempotent endpoint", () => {
     expect(first.text).to.include('"detail":"taken","at":7,"by":"eve"');
   });
 
+  it("sends the headers again that its handler had set before it threw", async () => {
+    await using app = await startOrders(memory(), (ctx) => {
+      ctx.set({ "X-Left": "7", Link: ["</a>", "</b>"], "Set-Cookie": "a=1", ETag: '"1"' });
+      throw new ConflictError("taken", { headers: { "X-Taken": "1" } });
+    });
+    const names = ["x-left", "x-taken", "link", "etag", "set-cookie"];
+    const [first, second] = [await order(app), await order(app)].map(({ headers }) =>
+      names.map((name) => headers.get(name)),
+    );
+
+    expect(first).to.deep.equal(["7", "1", "</a>, </b>", null, "a=1"]);
+    expect(second).to.deep.equal(["7", "1", "</a>, </b>", null, null]);
+  });
+
   it("runs again after a 429 of its handler, which says that nothing was done", async () => {
     await using app = await startOrders(memory(), () => {
       if (++runs === 1) throw new TooManyRequestsError("slow down");

@@ -87,14 +87,8 @@ export class DatabaseIdempotencyStore<Tables = unknown> extends IdempotencyStore
     }
   }
 
-  private async insert({ id, fingerprint, ttlMs, clock }: IdempotencyClaim): Promise<boolean> {
-    try {
-      return await this.table.insert({ id, fingerprint, expiresAt: clock.now() + ttlMs });
-    } catch (error) {
-      if (hasKind(error, "busy")) throw new TransactionRolledBack(RUNNING);
-      if (hasKind(error, "deadlock", "serialization")) throw new TransactionRolledBack(undefined);
-      throw error;
-    }
+  private insert({ id, fingerprint, ttlMs, clock }: IdempotencyClaim): Promise<boolean> {
+    return rollBackConflict(this.table.insert({ id, fingerprint, expiresAt: clock.now() + ttlMs }));
   }
 
   private async runInside({ id }: IdempotencyClaim, work: IdempotentWork): Promise<ClaimState> {
@@ -125,8 +119,19 @@ export class DatabaseIdempotencyStore<Tables = unknown> extends IdempotencyStore
       const { fingerprint, response } = row;
       return { kind: "recorded", fingerprint, response: response === null ? undefined : parseResponse(response) };
     }
-    await this.table.deleteExpired(id, clock.now());
+    await rollBackConflict(this.table.deleteExpired(id, clock.now()));
     return undefined;
+  }
+}
+
+/** For a statement before the work, which another transaction with the key prevents. @throws TransactionRolledBack */
+async function rollBackConflict<T>(statement: Promise<T>): Promise<T> {
+  try {
+    return await statement;
+  } catch (error) {
+    if (hasKind(error, "busy")) throw new TransactionRolledBack(RUNNING);
+    if (hasKind(error, "deadlock", "serialization")) throw new TransactionRolledBack(undefined);
+    throw error;
   }
 }
 

@@ -97,7 +97,8 @@ const REFUSAL: RecordedResponse = {
   status: 409,
   code: "E_CONFLICT",
   detail: "vergeben",
-  headers: {},
+  headers: { "Retry-After": "7" },
+  set: { link: ["</a>", "</b>"] },
   extensions: { by: [7] },
 };
 const DONE: WorkResult = { outcome: "done", response: TEXT };

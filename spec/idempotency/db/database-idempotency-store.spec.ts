@@ -1,9 +1,22 @@
 /** Idempotency keys in a database: key, effect and response are one transaction, on each engine. */
-import { ConflictError, Reply, TooManyRequestsError } from "@stagecraft/framework";
+import {
+  Application,
+  ConflictError,
+  type Context,
+  type Middleware,
+  type Next,
+  Post,
+  provide,
+  Reply,
+  Route,
+  Routes,
+  TooManyRequestsError,
+} from "@stagecraft/framework";
 import { UniqueViolationError } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
+import { Idempotency } from "@stagecraft/framework/idempotency";
 import { DatabaseIdempotencyStore, idempotencyMigrations } from "@stagecraft/framework/idempotency/db";
-import { expectProblem, FakeClock, type TestApp } from "@stagecraft/framework/testing";
+import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { obeysIdempotencyStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { CamelCasePlugin } from "kysely";
@@ -279,6 +292,59 @@ for (const { name, program, start } of ENGINES) {
       await order(shop.app, { key: "k-3" });
       await until(async () => (await shop.db.keys()) === 1);
       expect(await shop.db.articles()).to.have.lengthOf(4);
+    });
+
+    it("are one effect of requests to several processes after they have expired", async () => {
+      const clock = new FakeClock();
+      const openAt = () => open(server.url, place, { clock, options: { ttlMs: 60_000 } });
+      await using one = await openAt();
+      await using two = await openAt();
+      await using three = await openAt();
+      await order(one.app);
+      clock.advance(60_000);
+      const all = [one, two, three, one, two, three].map(({ app }) => see(order(app)));
+      const responses = await Promise.all(all);
+
+      expect(responses.map(({ status }) => status)).to.deep.equal(all.map(() => 201));
+      expect(responses.filter(({ isReplayed }) => isReplayed)).to.have.lengthOf(5);
+      expect(await one.db.articles()).to.have.lengthOf(2);
+    });
+
+    it("are those of a transaction around the request: where it rolls back, no other request gets the response", async () => {
+      const db = OrderDatabase.on(openDriver(server.url));
+      const [entered, gate] = [new Gate(), new Gate()];
+      let runs = 0;
+      class InTransaction implements Middleware {
+        handle(_ctx: Context, next: Next) {
+          return db.transaction(async () => {
+            await next();
+            entered.open();
+            if (runs > 1) return;
+            await gate.passed;
+            throw new Error("rolled back");
+          });
+        }
+      }
+      const add = Post("/", { idempotent: true });
+      const route = Route.of(add, async () => {
+        await db.add("tea", "ada");
+        return { run: ++runs };
+      }).middleware(new InTransaction());
+      const keys = new Idempotency(new DatabaseIdempotencyStore(db), { principal: () => "all" });
+      await using app = await testApp(
+        Application.create()
+          .provide(provide(Idempotency).useValue(keys))
+          .routes(new Routes([route])),
+      );
+      const post = () => see(app.post("/", { headers: { "idempotency-key": "k" } }));
+      const first = post();
+      await entered.passed;
+      const second = post();
+      gate.open();
+
+      expect(await first).to.include({ status: 500 });
+      expect(await second).to.deep.equal({ status: 200, text: '{"run":2}', isReplayed: false });
+      expect(await db.articles()).to.deep.equal(["tea"]);
     });
 
     if (program !== undefined)
