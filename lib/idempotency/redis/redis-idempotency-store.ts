@@ -19,7 +19,7 @@ import { checkOptionNames } from "../../errors/option-names.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { checkWholeNumber } from "../../errors/whole-number.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
-import { sleep } from "../../runtime/clock.js";
+import { type Clock, sleep } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import {
   type ClaimState,
@@ -77,8 +77,12 @@ export interface RedisIdempotencyStoreOptions {
 const DEFAULT_LEASE_MS = 60_000;
 const MAX_LEASE_MS = 86_400_000;
 const POLL_EVERY_MS = 50;
+/** Where the connection is lost, further attempts to record a key are 250, 750, 1500 and 2500 ms later. */
+const SETTLE_AGAIN_MS = 250;
+const LATER_ATTEMPTS = 4;
 
 const FAILED: WorkResult = { outcome: "failed", response: undefined };
+const RELEASED: WorkResult = { outcome: "released", response: undefined };
 
 export class RedisIdempotencyStore extends IdempotencyStore {
   private readonly script: CacheScript;
@@ -118,23 +122,51 @@ export class RedisIdempotencyStore extends IdempotencyStore {
     const { clock } = claim;
     const deadline = clock.monotonic() + MAX_WAIT_MS;
     for (;;) {
-      const state = readState(await this.call(claim, "claim", token, this.leaseMs));
+      const state = readState(await this.claim(claim, token));
       if (state !== RUNNING || clock.monotonic() >= deadline) return state;
       await sleep(clock, POLL_EVERY_MS);
     }
   }
 
-  /** Never rejects: the effects stand, and the client gets its response. The lease runs out, and the outcome is unknown. */
+  /** Redis may have made a claim whose reply was lost, and no handler runs for it. */
+  private async claim(claim: IdempotencyClaim, token: string): Promise<readonly unknown[]> {
+    try {
+      return await this.call(claim, "claim", token, this.leaseMs);
+    } catch (error) {
+      void this.settle(claim, token, RELEASED);
+      throw error;
+    }
+  }
+
+  /** Never rejects: the effects stand, and the client gets its response. It waits for the first attempt alone. */
   private async settle(claim: IdempotencyClaim, token: string, { outcome, response }: WorkResult): Promise<void> {
     const isRecorded = outcome === "done" || outcome === "refused";
     const recorded = response === undefined ? "unstored" : "recorded";
     const unrecorded = outcome === "released" ? "" : "unknown";
     const text = response === undefined ? "" : serializeResponse(response);
+    const call = (): Promise<unknown> => this.trySettle(claim, token, isRecorded ? recorded : unrecorded, text);
+    const error = await call();
+    if (error !== undefined) void this.settleLater(claim.clock, call, error);
+  }
+
+  private async settleLater(clock: Clock, call: () => Promise<unknown>, first: unknown): Promise<void> {
+    let error = first;
+    for (let attempt = 1; attempt <= LATER_ATTEMPTS && error !== undefined; attempt++) {
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, SETTLE_AGAIN_MS * attempt, { background: true }));
+      error = await call();
+    }
+    if (error !== undefined) log.warn("an idempotency key was not recorded", describeThrown(error));
+  }
+
+  /** Resolves with the error of the call. */
+  private async trySettle(claim: IdempotencyClaim, token: string, state: string, text: string): Promise<unknown> {
     try {
-      const reply = await this.call(claim, "settle", token, isRecorded ? recorded : unrecorded, text);
-      if (reply[0] !== "settled") log.warn("an idempotency key expired before its handler ended");
+      const [reply] = await this.call(claim, "settle", token, state, text);
+      // Another request has the key of a claim that Redis never made.
+      if (reply !== "settled" && state !== "") log.warn("an idempotency key expired before its handler ended");
+      return undefined;
     } catch (error) {
-      log.warn("an idempotency key was not recorded", describeThrown(error));
+      return error;
     }
   }
 

@@ -10,8 +10,9 @@ import { Child } from "../../support/child.js";
 import { errorOf } from "../../support/error-of.js";
 import { Gate } from "../../support/gate.js";
 import { needRedis, RedisServer } from "../../support/redis-server.js";
+import { TcpProxy } from "../../support/tcp-proxy.js";
 import { until } from "../../support/until.js";
-import { order, type OrderHandler, type OrderSettings, see, startOrders } from "../orders.js";
+import { order, type OrderHandler, type OrderSettings, see, type Seen, startOrders } from "../orders.js";
 
 /** A busy machine may need longer than the default for a command. */
 const PATIENT = { commandTimeoutMs: 15_000, client: { connectTimeout: 15_000 } };
@@ -180,6 +181,44 @@ describe("idempotency keys in Redis", function () {
     await expectProblem(await order(app), { status: 503 });
     expect((await order(app, { key: "" })).status).to.equal(201);
     expect(runs).to.equal(1);
+  });
+
+  it("are free where the reply to a claim was lost, because no handler ran", async () => {
+    await using proxy = await TcpProxy.start(server.url);
+    await using app = await startOrders(
+      new RedisIdempotencyStore(new RedisCache({ url: proxy.url, ...PATIENT })),
+      count,
+    );
+    await order(app, { key: "first" });
+    proxy.cutsAt = (bytes, from) => from === "client" && bytes.includes("claim");
+
+    await expectProblem(await order(app), { status: 503 });
+    let again: Seen | undefined;
+    await until(async () => (again = await see(order(app))).status === 201);
+    expect(again).to.deep.equal({ status: 201, text: '{"run":2}', isReplayed: false });
+    expect(proxy.cuts).to.equal(1);
+  });
+
+  it("are recorded although the connection was lost when the handler ended", async () => {
+    await using proxy = await TcpProxy.start(server.url);
+    const [entered, gate] = [new Gate(), new Gate()];
+    const cache = new RedisCache({ url: proxy.url, namespace: "shop", ...PATIENT });
+    await using app = await startOrders(new RedisIdempotencyStore(cache), async () => {
+      entered.open();
+      await gate.passed;
+      return count();
+    });
+    await using other = await start();
+    const first = see(order(app));
+    await entered.passed;
+    proxy.become({ isDown: true });
+    gate.open();
+
+    expect(await first).to.deep.equal({ status: 201, text: '{"run":1}', isReplayed: false });
+    proxy.become({});
+    let again: Seen | undefined;
+    await until(async () => (again = await see(order(other))).status === 201);
+    expect(again).to.deep.equal({ status: 201, text: '{"run":1}', isReplayed: true });
   });
 
   it("need a cache with scripts, and a lease of at least a second", () => {
