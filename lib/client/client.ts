@@ -94,7 +94,8 @@ async function send(
     const added = typeof headers === "function" ? await headers() : headers;
     const init = toInit(entry, parts, { "idempotency-key": key }, added);
     const response = await exchange(url, init);
-    const waitMs = attempt < MAX_ATTEMPTS ? getWaitMs(init, response, key) : undefined;
+    const waitMs =
+      attempt < MAX_ATTEMPTS ? getWaitMs(init, response, key && init.headers.get("idempotency-key")) : undefined;
     if (waitMs === undefined) return readResponse(entry, response);
     await response.body?.cancel();
     await pause(waitMs, parts.signal);
@@ -108,13 +109,13 @@ const MAX_WAIT_MS = 5000;
 function getWaitMs(
   { method, duplex }: CallInit,
   { status, headers }: Response,
-  key: string | undefined,
+  key: string | null | undefined,
 ): number | undefined {
   const after = headers.get("retry-after") ?? "";
   // With a key, a 409 with Retry-After says that the first attempt still runs.
-  const isBusy = status === 429 || status === 503 || (status === 409 && key !== undefined);
+  const isBusy = status === 429 || status === 503 || (status === 409 && key);
   // A body that is a stream has been read.
-  if (!isBusy || (key === undefined && !isIdempotentMethod(method)) || duplex !== undefined) return undefined;
+  if (!isBusy || !(key || isIdempotentMethod(method)) || duplex !== undefined) return undefined;
   // Engines read a number below zero as a date.
   const ms = /^\d+$/.test(after)
     ? Number(after) * 1000

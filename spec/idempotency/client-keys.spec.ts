@@ -106,6 +106,14 @@ describe("the typed client of an idempotent endpoint", () => {
     expect(proxy.keys).to.deep.equal(["k-1", "k-1"]);
   });
 
+  it("repeats no POST whose caller has removed the key", async () => {
+    const proxy = new LossyProxy(1);
+    const headers = { "idempotency-key": undefined };
+
+    expect((await connect(proxy).create.result({ body, headers })).status).to.equal("unexpected");
+    expect([proxy.keys, effects]).to.deep.equal([[null], 1]);
+  });
+
   it("throws the problem of a key that another request has", async () => {
     const api = connect(new LossyProxy(0));
     const headers = { "Idempotency-Key": "k-2" };
