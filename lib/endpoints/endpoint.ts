@@ -73,7 +73,7 @@ export interface Endpoint<P extends string = string, O = unknown, A = unknown> e
     { readonly [K in keyof O & ("body" | "headers" | "query")]: OutputOf<O[K]> }
   > &
     AddsOf<O> &
-    A;
+    NoInfer<A>;
   readonly "~returns": ReturnsOf<O>;
   readonly "~request": RequestOf<P, O>;
   readonly "~success": SuccessOf<O>;

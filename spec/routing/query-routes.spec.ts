@@ -218,11 +218,13 @@ describe("an endpoint of QUERY", () => {
 
   it("is also a Route", async () => {
     const query = Route.query("/found", async (ctx) => ctx.json()).name("found");
-    await using app = await testApp(Application.create().routes(new Routes([query])));
+    const declared = Route.of(Query("/found/{at}", { body: Filter }), ({ input, params }) => [input.body, params.at]);
+    await using app = await testApp(Application.create().routes(new Routes([query, declared])));
 
     const response = await app.query("/found", { json: { word: "tea" } });
 
     expect(await response.json()).to.deep.equal({ word: "tea" });
+    expect(await (await app.query("/found/1", { json: { word: "tea" } })).json()).to.deep.equal([{ word: "tea" }, "1"]);
     expect((await app.query("/found", { body: Buffer.from("{}") })).status).to.equal(400);
   });
 });
