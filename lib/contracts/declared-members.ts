@@ -6,7 +6,7 @@
  * const leaveOut = compileDeclaredMembers(schema);
  * leaveOut({ id: 1, passwordHash: "…" }, (path) => report(path)); // { id: 1 }, after report("passwordHash")
  */
-import { type JsonSchema, resolve } from "./json-schema.js";
+import { type JsonSchema, listAllParts, resolve, toExpression } from "./json-schema.js";
 
 /** Returns the value without the undeclared members, and calls `report` with the path of each. */
 export type DeclaredMembers = (value: unknown, report: (path: string) => void) => unknown;
@@ -17,7 +17,7 @@ export function compileDeclaredMembers(root: JsonSchema): DeclaredMembers {
 }
 
 class Walker {
-  private readonly expressions = new Map<string, RegExp>();
+  private readonly expressions = new Map<string, RegExp | undefined>();
 
   /** Alternatives inside a value whose undeclared members are counted are compared by their own members: each count more is another walk. */
   private isCounting = false;
@@ -77,12 +77,12 @@ class Walker {
     name: string,
   ): JsonSchema | boolean | undefined {
     if (patternProperties === undefined) return additionalProperties;
-    const found = Object.entries(patternProperties).find(([pattern]) => this.toExpression(pattern).test(name));
+    const found = Object.entries(patternProperties).find(([pattern]) => this.findExpression(pattern)?.test(name));
     return found === undefined ? additionalProperties : found[1];
   }
 
-  private toExpression(pattern: string): RegExp {
-    const known = this.expressions.get(pattern) ?? new RegExp(pattern, "u");
+  private findExpression(pattern: string): RegExp | undefined {
+    const known = this.expressions.get(pattern) ?? toExpression(pattern);
     this.expressions.set(pattern, known);
     return known;
   }
@@ -90,9 +90,9 @@ class Walker {
   /** The schema that describes the value: of alternatives the best that fits, of parts their members together. */
   private choose(given: JsonSchema, value: object, depth = 0): JsonSchema {
     const schema = resolve(given, this.root);
-    if (schema.anyOf === undefined && schema.oneOf === undefined && schema.allOf === undefined) return schema;
-    const { anyOf = [], oneOf = [], allOf = [] } = schema;
-    if (depth === MAX_NESTING) return schema;
+    const { anyOf = [], oneOf = [] } = schema;
+    const allOf = listAllParts(schema);
+    if (depth === MAX_NESTING || anyOf.length + oneOf.length + allOf.length === 0) return schema;
     const alternatives = [...anyOf, ...oneOf].map((each) => this.choose(each, value, depth + 1));
     const fitting =
       this.pickBest(

@@ -120,20 +120,74 @@ export function listPropertyNames(schema: Schema): readonly string[] {
   return names;
 }
 
-/** Finds the schema that a reference of this document names, through references to references. */
-export function resolve(schema: JsonSchema, root: JsonSchema): JsonSchema {
+/**
+ * Finds the schema that a reference of this document names, through references to references. A reference to an anchor, or to another
+ * document, is a schema that takes anything. A reference with other keywords beside it stays: see `listAllParts`.
+ */
+export function resolve(schema: JsonSchema | boolean, root: JsonSchema): JsonSchema {
+  if (typeof schema === "boolean") return schema ? ANYTHING : NOTHING;
   let found = schema;
-  for (let steps = 0; found.$ref !== undefined && steps < MAX_REFERENCES; steps++) found = find(found.$ref, root);
+  for (let steps = 0; found.$ref !== undefined && !hasKeywordsBeside(found); steps++) {
+    if (steps === MAX_REFERENCES) return ANYTHING;
+    found = find(found.$ref, root);
+  }
   return found;
 }
 
 const MAX_REFERENCES = 64;
 
+const ANYTHING: JsonSchema = {};
+const NOTHING: JsonSchema = { enum: [] };
+
+/** The schemas of which a value has to fit each: also that of a reference with keywords beside it. */
+export function listAllParts(schema: JsonSchema): readonly JsonSchema[] {
+  const { $ref, allOf = [] } = schema;
+  return $ref === undefined || !hasKeywordsBeside(schema) ? allOf : [{ $ref }, ...allOf];
+}
+
+/** Whether one of the keywords that the framework reads stands beside the reference. */
+function hasKeywordsBeside(schema: JsonSchema): boolean {
+  return KEYWORDS.some((keyword) => schema[keyword] !== undefined);
+}
+
+const KEYWORDS: readonly (keyof JsonSchema)[] = [
+  ...(["type", "const", "enum", "properties", "required", "patternProperties", "additionalProperties"] as const),
+  ...(["items", "prefixItems", "anyOf", "oneOf", "allOf"] as const),
+];
+
 function find(reference: string, root: JsonSchema): JsonSchema {
+  const [start, ...names] = reference.split("/");
+  if (start !== "#") return ANYTHING;
   let found: unknown = root;
-  for (const part of reference.split("/").slice(1))
-    found = Object(found)[decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~")];
-  return typeof found === "object" && found !== null ? found : {};
+  for (const name of names) {
+    const key = decode(name).replaceAll("~1", "/").replaceAll("~0", "~");
+    found = Object.hasOwn(Object(found), key) ? Object(found)[key] : undefined;
+  }
+  if (typeof found === "boolean") return resolve(found, root);
+  return typeof found === "object" && found !== null ? found : ANYTHING;
+}
+
+/** A text with a percent sign that encodes nothing stays. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The values of a schema that has constants. */
+export function listConstants({ const: constant, enum: values }: JsonSchema): readonly unknown[] | undefined {
+  return constant === undefined ? values : [constant];
+}
+
+/** The expression of a pattern, which ECMA-262 reads with Unicode; `undefined` for one that is none. */
+export function toExpression(pattern: string): RegExp | undefined {
+  try {
+    return new RegExp(pattern, "u");
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether every value of the schema is an object or a list, which a handler may return as it is. */

@@ -11,7 +11,8 @@
  * convert({ page: "2" }, [], faults); // { page: 2 }
  */
 import type { SchemaIssue } from "../runtime/standard-schema.js";
-import { type JsonSchema, resolve } from "./json-schema.js";
+import { type JsonSchema, listAllParts, resolve, toExpression } from "./json-schema.js";
+import { listConstantSchemas, takesEveryType, TextFormReader, type TextForms } from "./text-forms.js";
 
 export type WirePath = readonly string[];
 
@@ -22,34 +23,47 @@ export type WireConverter = (value: unknown, path: WirePath, faults: SchemaIssue
 export const keepTexts: WireConverter = (value) => value;
 
 export function compileWireValue(schema: JsonSchema): WireConverter {
-  return new Compiler(schema).compile(schema);
+  return new Compiler(schema).run();
 }
 
+/** Schemas may contain themselves: as a member, and as an alternative or a part, where they add nothing. */
 class Compiler {
-  /** Schemas may contain themselves. */
-  private readonly compiled = new Map<JsonSchema, WireConverter>();
+  private readonly fields = new Map<JsonSchema, WireConverter>();
+  private readonly items = new Map<JsonSchema, WireConverter>();
+  private readonly pending: (() => void)[] = [];
+  private readonly shapes = new Map<JsonSchema, WireShape>();
+  private readonly openShapes = new Set<JsonSchema>();
+  private readonly forms: TextFormReader;
 
-  constructor(private readonly root: JsonSchema) {}
-
-  compile(given: JsonSchema): WireConverter {
-    const schema = resolve(given, this.root);
-    const known = this.compiled.get(schema);
-    if (known !== undefined) return known;
-    let convert = keepTexts;
-    this.compiled.set(schema, (value, path, faults) => convert(value, path, faults));
-    convert = this.create(schema);
-    return convert;
+  constructor(private readonly root: JsonSchema) {
+    this.forms = new TextFormReader(root);
   }
 
-  private create(schema: JsonSchema): WireConverter {
-    const alternatives = this.listAlternatives(schema);
-    const convertItem = this.compileItems(alternatives);
-    const isList = alternatives.some((each) => listTypes(each).includes("array"));
-    const convertText = createTextConverter(
-      alternatives,
-      isList ? (value, path, faults) => [convertItem(0, value, path, faults)] : keepTexts,
-    );
-    const shape = this.createShape(schema);
+  run(): WireConverter {
+    const converter = this.compile(this.root);
+    for (const create of this.pending) create();
+    return converter;
+  }
+
+  /** @param isItem a text among the items of a list is no list of one text, which stands for the whole field */
+  private compile(given: JsonSchema | boolean, isItem = false): WireConverter {
+    const schema = resolve(given, this.root);
+    const compiled = isItem ? this.items : this.fields;
+    const known = compiled.get(schema);
+    if (known !== undefined) return known;
+    let convert = keepTexts;
+    this.pending.push(() => (convert = this.create(schema, isItem)));
+    const converter: WireConverter = (value, path, faults) => convert(value, path, faults);
+    compiled.set(schema, converter);
+    return converter;
+  }
+
+  private create(schema: JsonSchema, isItem: boolean): WireConverter {
+    const forms = this.forms.read(schema);
+    const convertItem = this.compileItems(this.listParts(schema));
+    const convertList: WireConverter = (value, path, faults) => [convertItem(0, value, path, faults)];
+    const convertText = createTextConverter(forms, forms.has("array") && !isItem ? convertList : undefined);
+    const shape = this.findShape(schema);
     return (value, path, faults) => {
       if (typeof value === "string") return convertText(value, path, faults);
       if (Array.isArray(value)) return value.map((item, at) => convertItem(at, item, path, faults));
@@ -57,18 +71,21 @@ class Compiler {
     };
   }
 
-  /** The schemas of which a value has to fit one, or with `allOf` each. */
-  private listAlternatives(schema: JsonSchema, depth = 0): readonly JsonSchema[] {
-    const { anyOf = [], oneOf = [], allOf = [] } = schema;
-    const nested = depth < MAX_NESTING ? [...anyOf, ...oneOf, ...allOf] : [];
-    const resolved = nested.flatMap((each) => this.listAlternatives(resolve(each, this.root), depth + 1));
-    return [schema, ...resolved];
+  /** The schema and those of which a value has to fit one, or with `allOf` each. */
+  private listParts(schema: JsonSchema): ReadonlySet<JsonSchema> {
+    const parts = new Set([schema]);
+    for (const part of parts) {
+      const { anyOf = [], oneOf = [] } = part;
+      for (const each of [...anyOf, ...oneOf, ...listAllParts(part)]) parts.add(resolve(each, this.root));
+      for (const each of listConstantSchemas(part)) parts.add(each);
+    }
+    return parts;
   }
 
-  private compileItems(alternatives: readonly JsonSchema[]): ItemConverter {
-    const lists = alternatives.map(({ prefixItems = [], items }) => ({
-      first: prefixItems.map((each) => this.compileMember(each)),
-      rest: this.compileRest(items),
+  private compileItems(parts: ReadonlySet<JsonSchema>): ItemConverter {
+    const lists = [...parts].map(({ prefixItems = [], items }) => ({
+      first: prefixItems.map((each) => this.compileMember(each, true)),
+      rest: this.compileRest(items, true),
     }));
     return (at, item, path, faults) => {
       const members = lists.flatMap(({ first, rest }) => first[at] ?? rest ?? []);
@@ -76,58 +93,65 @@ class Compiler {
     };
   }
 
-  private createShape(schema: JsonSchema, depth = 0): WireShape {
-    const { properties = {}, additionalProperties, anyOf, oneOf, allOf } = schema;
+  private createShape(schema: JsonSchema): WireShape {
+    const { properties = {}, patternProperties = {}, additionalProperties, anyOf, oneOf } = schema;
     const members = Object.entries(properties);
-    const createEach = (schemas: readonly JsonSchema[] = []): readonly WireShape[] =>
-      depth < MAX_NESTING ? schemas.map((each) => this.createShape(resolve(each, this.root), depth + 1)) : [];
     return {
       members: new Map(members.map(([name, member]) => [name, this.compileMember(member)])),
+      patterns: Object.entries(patternProperties).flatMap(([pattern, member]) => {
+        const expression = toExpression(pattern);
+        return expression === undefined ? [] : [{ expression, member: this.compileMember(member) }];
+      }),
       rest: this.compileRest(additionalProperties),
       constants: members.flatMap(([name, member]) => {
-        const constants = this.listConstants(member);
-        return constants === undefined ? [] : [[name, new Set(constants.map(String))]];
+        const texts = listConstantTexts(this.forms.read(member));
+        return texts === undefined ? [] : [[name, texts]];
       }),
-      all: createEach(allOf),
-      choices: [createEach(anyOf), createEach(oneOf)].filter(({ length }) => length > 0),
+      all: this.listShapes(listAllParts(schema)),
+      choices: [anyOf, oneOf, listConstantSchemas(schema)]
+        .map((schemas = []) => this.listShapes(schemas))
+        .filter(({ length }) => length > 0),
     };
   }
 
-  private compileRest(schema: JsonSchema | boolean | undefined): WireMember | undefined {
-    return typeof schema === "object" ? this.compileMember(schema) : undefined;
+  private listShapes(schemas: readonly JsonSchema[]): readonly WireShape[] {
+    const resolved = schemas.map((each) => resolve(each, this.root)).filter((each) => !this.openShapes.has(each));
+    return resolved.map((each) => this.findShape(each));
   }
 
-  private compileMember(schema: JsonSchema): WireMember {
-    const takesText = this.listAlternatives(resolve(schema, this.root)).some(takesAnyText);
-    return { convert: this.compile(schema), takesText };
+  private findShape(schema: JsonSchema): WireShape {
+    const known = this.shapes.get(schema);
+    if (known !== undefined) return known;
+    this.openShapes.add(schema);
+    const shape = this.createShape(schema);
+    this.openShapes.delete(schema);
+    this.shapes.set(schema, shape);
+    return shape;
   }
 
-  /** All values of a schema; `undefined` where it takes others than its constants. */
-  private listConstants(given: JsonSchema, depth = 0): readonly unknown[] | undefined {
-    const schema = resolve(given, this.root);
-    const constants = listOwnConstants(schema);
-    const { anyOf = [], oneOf = [] } = schema;
-    const alternatives = [...anyOf, ...oneOf];
-    if (constants.length > 0) return constants;
-    if (alternatives.length === 0 || depth > MAX_NESTING) return undefined;
-    const found = alternatives.map((each) => this.listConstants(each, depth + 1));
-    return found.every((each) => each !== undefined) ? found.flat() : undefined;
+  private compileRest(schema: JsonSchema | boolean | undefined, isItem = false): WireMember | undefined {
+    return typeof schema === "object" ? this.compileMember(schema, isItem) : undefined;
+  }
+
+  private compileMember(schema: JsonSchema, isItem = false): WireMember {
+    const forms = this.forms.read(schema);
+    const takesText = forms.get("string") === "any";
+    return { convert: this.compile(schema, isItem), rank: takesEveryType(forms) ? 2 : takesText ? 0 : 1 };
   }
 }
-
-/** The limit for alternatives inside alternatives, which may contain themselves. */
-const MAX_NESTING = 8;
 
 type ItemConverter = (at: number, item: unknown, path: WirePath, faults: SchemaIssue[]) => unknown;
 
 interface WireMember {
   readonly convert: WireConverter;
-  readonly takesText: boolean;
+  /** Of several members, one that takes any text converts first, and one of any type last. */
+  readonly rank: number;
 }
 
 /** The members of one schema, and the schemas inside it. */
 interface WireShape {
   readonly members: ReadonlyMap<string, WireMember>;
+  readonly patterns: readonly { readonly expression: RegExp; readonly member: WireMember }[];
   readonly rest: WireMember | undefined;
   /** The texts of members that have no other value. */
   readonly constants: readonly (readonly [name: string, texts: ReadonlySet<string>])[];
@@ -147,10 +171,17 @@ function convertFields(shape: WireShape, value: WireFields, path: WirePath, faul
   const shapes = listFitting(shape, value) ?? [];
   const converted = Object.create(null) as Record<string, unknown>;
   for (const [name, field] of Object.entries(value)) {
-    const members = shapes.flatMap(({ members: byName, rest }) => byName.get(name) ?? rest ?? []);
+    const members = shapes.flatMap((each) => findMembers(each, name));
     converted[name] = convertByOne(members, field, [...path, name], faults);
   }
   return converted;
+}
+
+function findMembers({ members, patterns, rest }: WireShape, name: string): WireMember | readonly WireMember[] {
+  const named = members.get(name);
+  if (patterns.length === 0) return named ?? rest ?? [];
+  const matching = patterns.filter(({ expression }) => expression.test(name)).map(({ member }) => member);
+  return named === undefined && matching.length === 0 ? (rest ?? []) : [named ?? [], matching].flat();
 }
 
 /** The schemas that the constants in the value choose; `undefined` where they refuse it. */
@@ -166,11 +197,11 @@ function listFitting(shape: WireShape, value: WireFields): readonly WireShape[] 
   return [shape, ...all.flatMap((each) => each ?? []), ...chosen.flat()];
 }
 
-/** Converts by the member that takes any text, or by the first that has no fault. */
+/** Converts by the first member, in the order of their ranks, that has no fault. */
 function convertByOne(members: readonly WireMember[], value: unknown, path: WirePath, faults: SchemaIssue[]): unknown {
   if (members.length < 2) return members[0] === undefined ? value : members[0].convert(value, path, faults);
   const missed: SchemaIssue[][] = [];
-  for (const { convert } of members.toSorted((one, other) => Number(other.takesText) - Number(one.takesText))) {
+  for (const { convert } of members.toSorted((one, other) => one.rank - other.rank)) {
     const found: SchemaIssue[] = [];
     const converted = convert(value, path, found);
     if (found.length === 0) return converted;
@@ -180,51 +211,46 @@ function convertByOne(members: readonly WireMember[], value: unknown, path: Wire
   return value;
 }
 
-function listOwnConstants({ const: constant, enum: values = [] }: JsonSchema): readonly unknown[] {
-  return constant === undefined ? values : [constant];
+/** The texts of a schema that takes its constants alone; `undefined` where it takes others, and where a constant has members. */
+function listConstantTexts(forms: TextForms): ReadonlySet<string> | undefined {
+  const values = [...forms.values()];
+  if (values.includes("any") || forms.has("array") || forms.has("object")) return undefined;
+  return new Set(values.flat().map(String));
 }
 
-/** The types that a schema names, directly or by its values. */
-function listTypes(schema: JsonSchema): readonly string[] {
-  return [schema.type ?? listOwnConstants(schema).map((value) => typeof value)].flat();
-}
-
-function takesAnyText(schema: JsonSchema): boolean {
-  return listTypes(schema).includes("string") && listOwnConstants(schema).length === 0;
-}
-
-/** @param convertOther converts a text where no type has another form */
-function createTextConverter(alternatives: readonly JsonSchema[], convertOther: WireConverter): WireConverter {
-  if (alternatives.some(takesAnyText)) return keepTexts;
-  const texts = new Set(alternatives.flatMap(listOwnConstants).filter((value) => typeof value === "string"));
-  const types = new Set(alternatives.flatMap(listTypes));
-  const readers = [...types].flatMap((type) => TEXT_READERS.get(type) ?? []);
+/** @param convertList converts a text as a list of one, where the schema takes a list */
+function createTextConverter(forms: TextForms, convertList: WireConverter | undefined): WireConverter {
+  const strings = forms.get("string") ?? [];
+  if (strings === "any") return keepTexts;
+  const texts = new Set(strings);
+  const readers = TEXT_READERS.filter(({ type }) => forms.has(type) && !(type === "integer" && forms.has("number")));
   const expected = [...[...texts].map((text) => JSON.stringify(text)), ...readers.map((each) => each.expected)];
   const message = `Expected ${expected.join(" or ")}.`;
   return (value, path, faults) => {
     const text = value as string;
     if (texts.has(text)) return text;
-    if (readers.length === 0) return convertOther(text, path, faults);
     for (const { read } of readers) {
       const converted = read(text);
       if (converted !== undefined) return converted;
     }
-    faults.push({ message, path });
+    if (convertList !== undefined) return convertList(text, path, faults);
+    if (readers.length > 0) faults.push({ message, path });
     return text;
   };
 }
 
 interface TextReader {
+  readonly type: string;
   readonly expected: string;
   /** Returns `undefined` for a text that has not the form. */
   readonly read: (text: string) => number | boolean | undefined;
 }
 
-const TEXT_READERS: ReadonlyMap<string, TextReader> = new Map([
-  ["integer", { expected: "a whole number", read: readWhole }],
-  ["number", { expected: "a number", read: readNumber }],
-  ["boolean", { expected: "true or false", read: readBoolean }],
-]);
+const TEXT_READERS: readonly TextReader[] = [
+  { type: "integer", expected: "a whole number", read: readWhole },
+  { type: "number", expected: "a number", read: readNumber },
+  { type: "boolean", expected: "true or false", read: readBoolean },
+];
 
 const WHOLE = /^-?(?:0|[1-9]\d*)$/;
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;

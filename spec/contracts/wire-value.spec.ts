@@ -54,6 +54,41 @@ const ROWS: readonly (readonly [JsonSchema, unknown, unknown])[] = [
   [{ type: "array", items: integer }, ["1", ""], REFUSED],
   [{ type: "array", prefixItems: [integer, boolean] }, ["1", "true", "2"], [1, true, "2"]],
   [{ type: "array", prefixItems: [{ type: "string" }], items: integer }, ["1", "2", "3"], ["1", 2, 3]],
+  [{ anyOf: [integer, { type: "array", items: { type: "string" } }] }, "x", ["x"]],
+  [{ type: "array", items: { type: "array", items: integer } }, "1", ["1"]],
+  [{ anyOf: [integer, {}] }, "x", "x"],
+  [{ anyOf: [integer, { minimum: 2 } as JsonSchema] }, "x", "x"],
+  [{ type: ["string", "integer"], allOf: [integer] }, "5", 5],
+  [{ allOf: [{ enum: ["5", 5, 6] }, { type: "number" }] }, "5", 5],
+  [{ const: [false] }, ["false"], [false]],
+  [{ enum: [[0], [true]] }, "true", [true]],
+];
+
+const self: JsonSchema = { $ref: "#" };
+const many = Object.fromEntries(
+  Array.from({ length: 20 }, (_, at) => [
+    `part${at}`,
+    { anyOf: Array.from({ length: 20 }, (_other, index) => ({ $ref: `#/$defs/part${index}` })) },
+  ]),
+);
+
+/** References, of which each row has its own name in a title. */
+const REFERENCES: readonly (readonly [name: string, JsonSchema, unknown, unknown])[] = [
+  ["with another keyword beside it", { $ref: "#/$defs/n", type: ["string", "integer"], $defs: { n: integer } }, "5", 5],
+  ["with a percent sign that encodes nothing", { $ref: "#/$defs/100%", $defs: { "100%": integer } }, "5", 5],
+  [
+    "to a boolean",
+    { $ref: "#/$defs/any", $defs: JSON.parse('{ "any": true }') as JsonSchema["$defs"] & object },
+    "5",
+    "5",
+  ],
+  ["to an anchor", { type: "array", items: { $ref: "#item" } }, ["5"], ["5"]],
+  ["to another document", { type: "array", items: { $ref: "https://example.org/#/items" } }, ["5"], ["5"]],
+  ["to a member that every object inherits", { $ref: "#/constructor" }, "5", "5"],
+  ["to itself", self, "5", "5"],
+  ["to itself among alternatives", { anyOf: [self, integer] }, "5", 5],
+  ["to itself among parts", { allOf: [self, integer] }, "5", 5],
+  ["to many schemas that contain each other", { $ref: "#/$defs/part0", $defs: many }, "5", "5"],
 ];
 
 const toFields = (members: object): object => Object.assign(Object.create(null), members) as object;
@@ -80,6 +115,15 @@ const MEMBERS: readonly (readonly [JsonSchema, object, unknown])[] = [
   [kinds, { k: "1", v: "1" }, { k: 1, v: [1] }],
   [kinds, { k: "z", v: "1" }, { k: "z", v: "1" }],
   [{ anyOf: [{ type: "null" }, kinds] }, { k: "a", v: "1" }, { k: "a", v: 1 }],
+  [{ patternProperties: { "^n": integer } }, { n1: "1", m: "1" }, { n1: 1, m: "1" }],
+  [{ patternProperties: { "[": integer }, additionalProperties: integer }, { n: "1" }, { n: 1 }],
+  [{ const: { a: 1, b: { c: [true] } } }, toFields({ a: "1", b: toFields({ c: "true" }) }), { a: 1, b: { c: [true] } }],
+  [{ enum: [{ a: 1 }, { a: true, b: 2 }] }, { a: "true", b: "2" }, { a: true, b: 2 }],
+  [
+    toObject(JSON.parse('{ "__proto__": { "type": "integer" }, "toString": true }') as Record<string, JsonSchema>),
+    { toString: "1" },
+    { toString: "1" },
+  ],
   [unmarked, { v: "1", w: "2" }, { v: 1, w: "2" }],
   [unmarked, { v: "true" }, { v: true }],
   [unmarked, { v: "x" }, REFUSED],
@@ -94,8 +138,21 @@ describe("the wire form of a value", () => {
   for (const [schema, given, expected] of MEMBERS)
     it(`is that of the alternative which the constants of ${JSON.stringify(given)} choose`, () => {
       const converted = convert(schema, toFields(given));
-      expect(converted === REFUSED ? REFUSED : { ...Object(converted) }).to.deep.equal(expected);
+      expect(converted === REFUSED ? REFUSED : (JSON.parse(JSON.stringify(converted)) as unknown)).to.deep.equal(
+        expected,
+      );
     });
+
+  for (const [name, schema, given, expected] of REFERENCES)
+    it(`follows or ignores a reference ${name}`, () => {
+      expect(convert(schema, given)).to.deep.equal(expected);
+    });
+
+  it("follows a schema that contains itself as an alternative of a member", () => {
+    const node: JsonSchema = toObject({ n: integer, next: { anyOf: [{ type: "null" }, { $ref: "#" }] } });
+    const converted = convert(node, toFields({ n: "1", next: toFields({ n: "2", next: toFields({ n: "3" }) }) }));
+    expect(JSON.stringify(converted)).to.equal('{"n":1,"next":{"n":2,"next":{"n":3}}}');
+  });
 
   it("follows a schema that contains itself", () => {
     const node: JsonSchema = { type: "object", properties: { n: integer, next: { $ref: "#/$defs/node" } } };
