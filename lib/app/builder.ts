@@ -41,10 +41,10 @@ import type { StaticFilesOptions } from "../stages/static-files/options.js";
 import type { ApiDocsOptions } from "../openapi/api-docs.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { Application } from "./application.js";
-import { createLayerFromFactory, checkInstance, Plan } from "./plan.js";
+import { checkInstance, Plan } from "./plan.js";
 import { buildParts, type ApplicationParts } from "./build.js";
 import { AppConfig } from "./config.js";
-import { addApiDocs, addCsrf, addDevProxy, addPages } from "./front-end.js";
+import { addApiDocs, addCsrf, addDevProxy, addPages, addSession } from "./front-end.js";
 
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
@@ -277,9 +277,7 @@ export class ApplicationBuilder {
    * flash.
    */
   session(config: SessionConfig, store?: SessionStore): this {
-    this.plan.addStage("session", ".session(…)", () =>
-      createLayerFromFactory("session", "SessionConfig", config, store),
-    );
+    addSession(this.plan, config, store);
     return this;
   }
 

@@ -1,6 +1,6 @@
 /**
- * The stages of a front end, as the builder plans them: its pages, the CSRF check of its forms, and the proxy to its development server. The
- * proxy uses the base path of the pages. Also the routes of the API documents.
+ * The stages of a front end, as the builder plans them: its pages, its sessions, the CSRF check of its forms, and the proxy to its
+ * development server. The proxy uses the base path of the pages. Also the routes of the API documents.
  */
 import { describeToken } from "../di/token.js";
 import { profile } from "../runtime/profile.js";
@@ -11,6 +11,8 @@ import type { Pages } from "../stages/pages/pages.js";
 import { AppConfig } from "./config.js";
 import { ApiDocs, type ApiDocsOptions } from "../openapi/api-docs.js";
 import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
+import type { SessionConfig } from "../stages/session/session-config.js";
+import type { SessionStore } from "../stages/session/stores/session-store.js";
 import { toDiagnostic } from "./check-settings.js";
 import { createLayerFromFactory, describeRepeatedStage, type Plan, type StagePlan } from "./plan.js";
 
@@ -45,6 +47,14 @@ export function addDevProxy(plan: Plan, options: DevProxyOptions | undefined): v
       throw error;
     });
   }
+}
+
+/** The stage and the classes that inject `Sessions` have one store. */
+export function addSession(plan: Plan, config: SessionConfig, store: SessionStore | undefined): void {
+  // JavaScript callers may pass any value as the config. The stage refuses it with a diagnostic.
+  const used = store ?? config?.createStore?.();
+  plan.addStage("session", ".session(…)", () => createLayerFromFactory("session", "SessionConfig", config, used));
+  plan.handles.push(...(config?.bindings?.(used) ?? []));
 }
 
 export function addCsrf(plan: Plan, config: CsrfConfig): void {

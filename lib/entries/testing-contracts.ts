@@ -9,6 +9,6 @@ export { obeysIdempotencyStore } from "../testing/contracts/obeys-idempotency-st
 export { obeysLayerContract, type LayerContractOptions } from "../testing/contracts/obeys-layer-contract.js";
 export { obeysMailer, type MailerContractOptions } from "../testing/contracts/obeys-mailer.js";
 export { obeysQueue } from "../testing/contracts/obeys-queue.js";
-export { obeysSessionStore } from "../testing/contracts/obeys-session-store.js";
+export { obeysSessionStore } from "../testing/contracts/sessions/obeys-session-store.js";
 export { obeysStorage } from "../testing/contracts/obeys-storage.js";
 export type { MakeJobs, QueueContractOptions } from "../testing/contracts/queue-trial.js";

@@ -27,7 +27,6 @@ const OLD_WORDS: readonly (readonly [words: string, better: string])[] = [
   ["noted unheard heard", "recorded, unlogged, listener"],
   ["thing things", "entry, record, row, value"],
   ["door face faces teller", "driver, port, layer, handler"],
-  ["owner owners", "the name of what has it: table, class, connection"],
   ["patience undone", "timeout, grace period, aborted"],
   ["owe owes", "the name of the state"],
   ["floor vites", "the name of the value"],
@@ -57,7 +56,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   matchOn: "the option of Inertia for props that are merged",
   finishedOn: "a member of BullMQ's jobs",
   putBack: "the opposite of `take` of the flash",
-  READABLE_BY_OWNER: "the owner in the mode of a file",
 };
 
 /** Old words in the whole text of the library, comments and messages included, with the number that may be left. */
@@ -79,7 +77,6 @@ const LEFT_OVER: readonly (readonly [word: string, pattern: RegExp, max: number]
   ["kept", /\bkept\b/gi, 10],
   ["held", /\bheld\b/gi, 10],
   ["gone", /(?<!client )\bgone\b/gi, 10],
-  ["owner", /\bowners?\b/gi, 10],
   ["look", /\blooks?\b/gi, 10],
   ["turns", /\bturns\b/gi, 10],
   ["door, teller", /\b(?:doors?|tellers?)\b/gi, 10],
@@ -181,13 +178,13 @@ describe("the vocabulary of the library", () => {
 
   it("is found in every kind of declaration", () => {
     const text = `const answer = 1; let { a: kept, made } = o; function textOf(held: string, ...looks: []) {} class Door { fate; #beat; gone() {} }
-      interface Owner { readonly told: 1; bury(): void } type Thing = 1; const keyIn = () => 1;`;
+      interface Box { readonly told: 1; bury(): void } type Thing = 1; const keyIn = () => 1;`;
     const found = declarationsOf({ path: "lib/x.ts", text, code: text, imports: [] }).filter(
       (declaration) => betterWord(declaration) !== undefined,
     );
 
     expect(found.map(({ name }) => name)).to.have.members(
-      "answer kept made textOf held looks Door fate beat gone Owner told bury Thing keyIn".split(" "),
+      "answer kept made textOf held looks Door fate beat gone told bury Thing keyIn".split(" "),
     );
   });
 

@@ -14,13 +14,16 @@
 import { checkOptionNames, type OptionNames } from "../../errors/option-names.js";
 import type { SecretKeyMaterial } from "../../errors/secret-keys.js";
 import { checkWholeNumber } from "../../errors/whole-number.js";
+import { provide, type Binding } from "../../di/provide.js";
 import { describeToken } from "../../di/token.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
 import type { Layer } from "../../http/middleware.js";
+import { Clock } from "../../runtime/clock.js";
 import { MemorySessionStore } from "./stores/memory-session-store.js";
 import { SessionCookie } from "./session-cookie.js";
 import { SessionKeys } from "./session-keys.js";
 import { SessionLayer } from "./session-layer.js";
+import { Sessions } from "./sessions.js";
 import { SessionStore } from "./stores/session-store.js";
 
 export interface SessionOptions {
@@ -106,8 +109,18 @@ export class SessionConfig {
     });
   }
 
-  /** The stage. Each call creates one with a separate store, unless a store is given. @internal */
-  toLayer(store: SessionStore = new MemorySessionStore()): Layer {
+  /** The store of an application that gives none. @internal */
+  createStore(): SessionStore {
+    return new MemorySessionStore();
+  }
+
+  /** What classes may inject. @internal */
+  bindings(store: SessionStore): readonly Binding[] {
+    return [provide(Sessions).useFactory((resolve) => new Sessions(store, resolve(Clock)))];
+  }
+
+  /** The stage. @internal */
+  toLayer(store = this.createStore()): Layer {
     // JavaScript callers may pass anything, and an error at start-up is better than one at the first request.
     if (!(store instanceof SessionStore)) throw new TypeError(`${describeToken(store)} is not a SessionStore`);
     const { keys, idleMs, absoluteMs } = this;

@@ -1,6 +1,11 @@
 /** The values of a session as JSON, and the typed keys that read them. */
+import { runSchema } from "../../http/body/run-schema.js";
 import type { Schema } from "../../runtime/standard-schema.js";
 import { findJsonLoss } from "../../runtime/json-loss.js";
+import { tracing } from "../../tracing/tracing.js";
+import { OWNER_NAME } from "./stores/session-store.js";
+
+const log = tracing.target("framework::session");
 
 /** In UTF-16 code units. A session is read and written by many requests; larger data belongs to a database. */
 export const MAX_VALUE_LENGTH = 262_144;
@@ -23,7 +28,8 @@ export class SessionKey<T> {
  * A typed key: `get` returns a `T`, and `put` takes one. With a schema (Standard Schema: zod, valibot, arktype) a stored value that does
  * not fit, for example one of an older version of the application, counts as missing.
  *
- * @throws TypeError for a name that is empty, is longer than 256 characters, has a lone surrogate, or starts with `_flash`
+ * @throws TypeError for a name that is empty, is longer than 256 characters, has a lone surrogate, starts with `_flash`, or is
+ * `_owner`
  * @example
  * const CART = sessionKey<Cart>("cart");
  * const cart = await Session.of(ctx).get(CART);
@@ -59,6 +65,27 @@ export function checkName(name: unknown): void {
   }
   if (name.startsWith(FLASH_PREFIX))
     throw new TypeError(`the session value "${name}" belongs to Flash: use Flash.of(ctx)`);
+  if (name === OWNER_NAME) throw new TypeError(`the session value "${name}" is the owner: use setOwner(id)`);
+}
+
+/** The JSON of an owner. @throws TypeError for an id that is empty, is longer than 256 characters, or has a lone surrogate */
+export function serializeOwner(id: string): string {
+  if (typeof id === "string" && id !== "" && isPlainName(id)) return JSON.stringify(id);
+  throw new TypeError(
+    `the owner of a session is a text of 1 to ${MAX_NAME_LENGTH} characters, without lone surrogates`,
+  );
+}
+
+/** The value as the schema of the key returns it; `undefined` for a value that does not fit. */
+export function validateValue(value: unknown, key: string | SessionKey<unknown>): unknown {
+  return typeof key === "string" || key.schema === undefined ? value : checkAgainstSchema(key.schema, value, key.name);
+}
+
+async function checkAgainstSchema(schema: Schema, value: unknown, name: string): Promise<unknown> {
+  const result = await runSchema(schema, value, `the session value ${name}`);
+  if (result.issues === undefined) return result.value;
+  log.debug("session value does not fit its schema", { name });
+  return undefined;
 }
 
 /**

@@ -17,23 +17,18 @@
  * session.put("user", user.id);
  */
 import { hash } from "node:crypto";
-import { FrameworkError, UnavailableError } from "../../errors/framework-error.js";
+import { FrameworkError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
-import { runSchema } from "../../http/body/run-schema.js";
 import { Extension, type Extensible } from "../../http/request/extension.js";
 import { toPromise, isPromise } from "../../http/middleware.js";
-import type { Schema } from "../../runtime/standard-schema.js";
 import { markHandled } from "../../runtime/mark-handled.js";
 import { OVERDUE, within } from "../../runtime/clock.js";
-import { tracing } from "../../tracing/tracing.js";
 import { readFlashValue } from "./flash-fields.js";
 import { type SaveResult, SessionCookie } from "./session-cookie.js";
 import type { SessionKeys } from "./session-keys.js";
-import { checkName, SessionKey, serializeValue } from "./session-value.js";
-import type { Awaitable, SessionStore, StoredSession } from "./stores/session-store.js";
-import { checkRecord } from "./stores/store-results.js";
-
-const log = tracing.target("framework::session");
+import { checkName, SessionKey, serializeOwner, serializeValue, validateValue } from "./session-value.js";
+import { OWNER_NAME, type Awaitable, type SessionStore, type StoredSession } from "./stores/session-store.js";
+import { checkRecord, createOverdueError, createStoreFailure, STORE_LIMIT_MS } from "./stores/store-results.js";
 
 /** What all requests of an application share. @internal */
 export interface SessionSettings {
@@ -52,9 +47,6 @@ export interface SavedListener {
   /** @param isPublic whether shared caches may keep the response */
   sessionSaved(result: SaveResult, isPublic: boolean): void;
 }
-
-/** The time limit of an operation of the store: five seconds. */
-const STORE_LIMIT_MS = 5_000;
 
 export class Session {
   /** When the request came to the session stage. @internal */
@@ -165,6 +157,24 @@ export class Session {
     this.changes = undefined;
   }
 
+  /**
+   * Names the owner of the session, as a rule the id of the user who signs in; `undefined` for none. `Sessions` lists and ends the sessions
+   * of an owner. A session keeps its owner under a new id, and loses it with all values.
+   *
+   * @throws TypeError for an id that is empty, is longer than 256 characters, or has a lone surrogate
+   */
+  setOwner(id: string | undefined): void {
+    this.write(OWNER_NAME, id === undefined ? undefined : serializeOwner(id));
+  }
+
+  /**
+   * The key of the session that the request came with, as `Sessions` lists it; `undefined` without a valid cookie. It is the SHA-256 of the
+   * id, and opens no session.
+   */
+  get key(): string | undefined {
+    return this.cookieId === undefined ? undefined : toStoreKey(this.cookieId);
+  }
+
   /** The id of a valid cookie. @internal */
   get cookieId(): string | undefined {
     if (this.#receivedId === undefined)
@@ -200,9 +210,8 @@ export class Session {
   load(): Awaitable<StoredSession | null> {
     if (this.record !== undefined) return this.record;
     if (this.#loading !== undefined) return this.#loading;
-    const { cookieId } = this;
-    if (cookieId === undefined) return (this.record = null);
-    const key = toStoreKey(cookieId);
+    const { key } = this;
+    if (key === undefined) return (this.record = null);
     const found = this.callStore((store, now) => store.load(key, now));
     if (!isPromise(found)) return (this.record = this.guardResult(() => checkRecord(found, key)));
     this.#loading = markHandled(
@@ -228,7 +237,7 @@ export class Session {
       const reply = call(this.settings.store, clock.now());
       if (!isPromise(reply)) return reply;
       return within(clock, STORE_LIMIT_MS, toPromise(reply) as Promise<T>).then(
-        (result) => (result === OVERDUE ? this.fail(new Error(`no reply within ${STORE_LIMIT_MS} ms`)) : result),
+        (result) => (result === OVERDUE ? this.fail(createOverdueError()) : result),
         (error: unknown) => this.fail(error),
       );
     } catch (error) {
@@ -246,7 +255,7 @@ export class Session {
   }
 
   private fail(cause: unknown): never {
-    this.failure ??= new UnavailableError("The session store is unavailable. Please try again shortly.", { cause });
+    this.failure ??= createStoreFailure(cause);
     throw this.failure;
   }
 
@@ -256,8 +265,10 @@ export class Session {
     const text =
       changes?.has(name) === true ? changes.get(name) : this.outcome === "ends" ? undefined : record?.values.get(name);
     if (text === undefined) return undefined;
-    const value = this.guardResult(() => JSON.parse(text) as unknown);
-    return typeof key === "string" || key.schema === undefined ? value : validateValue(key.schema, value, name);
+    return validateValue(
+      this.guardResult(() => JSON.parse(text) as unknown),
+      key,
+    );
   }
 
   private expectOpen(): void {
@@ -280,11 +291,4 @@ function getName(key: string | SessionKey<unknown>): string {
   if (key instanceof SessionKey) return key.name;
   checkName(key);
   return key;
-}
-
-async function validateValue(schema: Schema, value: unknown, name: string): Promise<unknown> {
-  const result = await runSchema(schema, value, `the session value ${name}`);
-  if (result.issues === undefined) return result.value;
-  log.debug("session value does not fit its schema", { name });
-  return undefined;
 }

@@ -11,6 +11,8 @@
 import { checkWholeNumber } from "../../../errors/whole-number.js";
 import {
   FLASH_ONLY_MS,
+  MAX_LISTED_SESSIONS,
+  OWNER_NAME,
   REMEMBER_ENDED_MS,
   RENEW_AFTER_MS,
   SessionStore,
@@ -110,6 +112,14 @@ export class MemorySessionStore extends SessionStore {
     this.endings.set(key, now);
     // A client that signs in and out all the time must not fill the memory with the ids that it had.
     if (this.endings.size > this.maxSessions) this.forgetEarliestEnding();
+  }
+
+  /** Reads all entries: sessions without an owner cost nothing then. */
+  override listOfOwner(owner: string, now: number): readonly StoredSession[] {
+    const found: MemorySession[] = [];
+    for (const entry of this.entries.values())
+      if (entry.values.get(OWNER_NAME) === owner && entry.expiresAt > now) found.push(entry);
+    return found.toSorted((one, other) => other.renewedAt - one.renewedAt).slice(0, MAX_LISTED_SESSIONS);
   }
 
   override sweepExpired(now = Date.now()): number {

@@ -39,6 +39,15 @@ export interface SessionTimes {
   readonly renew: boolean;
 }
 
+/**
+ * The name of the value that says whose session it is. `Session.setOwner` writes it as the JSON of a text. It is a value like any other, so
+ * it moves and ends with the record.
+ */
+export const OWNER_NAME = "_owner";
+
+/** The most records that `listOfOwner` returns. */
+export const MAX_LISTED_SESSIONS = 1000;
+
 /** The changes of one request to the values of a session. No name is in both. */
 export interface SessionChanges {
   readonly set: SessionValues;
@@ -109,6 +118,14 @@ export abstract class SessionStore {
 
   /** Deletes a record and remembers for `REMEMBER_ENDED_MS` that the session ended now. */
   abstract end(key: string, now: number): Awaitable<void>;
+
+  /**
+   * The records of an owner, those that were renewed last first, and at most `MAX_LISTED_SESSIONS`. A record that another request moves is
+   * in the list under one of its keys. Expired and ended records are missing.
+   *
+   * @param owner the value `OWNER_NAME` of the records, compared exactly
+   */
+  abstract listOfOwner(owner: string, now: number): Awaitable<readonly StoredSession[]>;
 
   /** Deletes the expired records, and returns their number. A store whose records expire by themselves returns 0. */
   abstract sweepExpired(now?: number): Awaitable<number>;

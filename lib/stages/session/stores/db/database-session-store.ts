@@ -80,6 +80,10 @@ export class DatabaseSessionStore<Tables = unknown> extends SessionStore {
     await this.write(now, () => retryUntilDecided(() => this.tryEnd(key, now)));
   }
 
+  override async listOfOwner(owner: string, now: number): Promise<readonly StoredSession[]> {
+    return inWorkScope(undefined, () => this.table.listOfOwner(owner, now), undefined);
+  }
+
   /** In steps of 200 rows. The writes of the store do the same in the background. */
   override sweepExpired(now = Date.now()): Promise<number> {
     return this.runOutsideScopes(() => this.sweep.sweepAll(now));

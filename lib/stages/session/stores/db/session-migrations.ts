@@ -8,7 +8,7 @@
 import type { Kysely } from "kysely";
 import type { Migration, MigrationTables } from "../../../../db/migrations/migration.js";
 
-/** Creates `framework_sessions`. */
+/** Creates `framework_sessions`, and adds the owner. */
 export const sessionMigrations: readonly Migration[] = [
   {
     name: "framework-sessions-1",
@@ -32,6 +32,20 @@ export const sessionMigrations: readonly Migration[] = [
         .execute();
     },
     down: (db) => db.schema.dropTable("framework_sessions").execute(),
+  },
+  {
+    name: "framework-sessions-2",
+    up: async (db) => {
+      // SHA-256 in lower-case hexadecimal digits, as the id.
+      await db.schema.alterTable("framework_sessions").addColumn("owner", "varchar(64)").execute();
+      await db.schema.createIndex("framework_sessions_owner").on("framework_sessions").column("owner").execute();
+    },
+    down: async (db) => {
+      const index = db.schema.dropIndex("framework_sessions_owner");
+      // PostgreSQL and SQLite take no table here, and MySQL needs it.
+      await (isMysql(db) ? index.on("framework_sessions") : index).execute();
+      await db.schema.alterTable("framework_sessions").dropColumn("owner").execute();
+    },
   },
 ];
 

@@ -4,8 +4,10 @@
  *
  * An error about a row never repeats what the row holds.
  */
+import { hash } from "node:crypto";
 import { FrameworkError } from "../../../../errors/framework-error.js";
 import {
+  OWNER_NAME,
   REMEMBER_ENDED_MS,
   RENEW_AFTER_MS,
   type SessionTimes,
@@ -25,6 +27,8 @@ export interface SessionRow {
   readonly renewed_at: DatabaseInteger;
   readonly expires_at: DatabaseInteger;
   readonly ended_at: DatabaseInteger | null;
+  /** The hash of the owner. `null` also in rows of versions without owners; their next change writes it. */
+  readonly owner: string | null;
 }
 
 export interface SessionRecord extends StoredSession {
@@ -45,7 +49,13 @@ export function toRowId(key: string): string {
   return bytes.toString("hex");
 }
 
+/** A hash, so that every collation compares owners exactly. */
+export function toRowOwner(owner: string): string {
+  return hash("sha256", owner, "hex");
+}
+
 export function toRow(record: SessionRecord): SessionRow {
+  const owner = record.values.get(OWNER_NAME);
   return {
     id: toRowId(record.key),
     data: serializeValues(record.values),
@@ -54,6 +64,7 @@ export function toRow(record: SessionRecord): SessionRow {
     renewed_at: record.renewedAt,
     expires_at: record.expiresAt,
     ended_at: record.endedAt ?? null,
+    owner: owner === undefined ? null : toRowOwner(owner),
   };
 }
 

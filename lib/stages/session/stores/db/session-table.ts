@@ -6,7 +6,16 @@
 import type { Kysely } from "kysely";
 import { UnavailableError } from "../../../../errors/framework-error.js";
 import { DatabaseError, UniqueViolationError } from "../../../../db/database-error.js";
-import { createEndedRecord, toRecord, toRowId, toRow, type SessionRecord, type SessionRow } from "./session-record.js";
+import { MAX_LISTED_SESSIONS } from "../session-store.js";
+import {
+  createEndedRecord,
+  toRecord,
+  toRow,
+  toRowId,
+  toRowOwner,
+  type SessionRecord,
+  type SessionRow,
+} from "./session-record.js";
 
 export interface SessionTables {
   readonly framework_sessions: SessionRow;
@@ -24,6 +33,20 @@ export class SessionTable {
   async find(key: string): Promise<SessionRecord | undefined> {
     const row = await this.query.selectFrom(TABLE).selectAll().where("id", "=", toRowId(key)).executeTakeFirst();
     return row === undefined ? undefined : toRecord(row);
+  }
+
+  /** One statement, so that a record that moves is in the list once. */
+  async listOfOwner(owner: string, now: number): Promise<readonly SessionRecord[]> {
+    const rows = await this.query
+      .selectFrom(TABLE)
+      .selectAll()
+      .where("owner", "=", toRowOwner(owner))
+      .where("expires_at", ">", now)
+      .where("ended_at", "is", null)
+      .orderBy("renewed_at", "desc")
+      .limit(MAX_LISTED_SESSIONS)
+      .execute();
+    return rows.map(toRecord);
   }
 
   /** @throws UniqueViolationError if there is a row with the key */

@@ -5,6 +5,9 @@
  * A record is a hash under `<namespace>:session:<key>`, one field for each value. It expires by itself. The clock of the application
  * decides when a record has expired, the clock of Redis when its memory is freed.
  *
+ * The keys of the sessions of an owner are a sorted set under `<namespace>:session:owner:<owner>`, scored by the times of expiry. It has no
+ * more members than the owner has unexpired sessions, and expires with the last of them.
+ *
  * @example
  * const cache = new RedisCache({ url: "redis://cache.internal:6379", namespace: "shop" });
  * builder.session(new SessionConfig(key), new RedisSessionStore(cache));
@@ -12,6 +15,8 @@
 import { Cache, type CacheScript } from "../../../../cache/cache.js";
 import type { Subsystem } from "../../../../lifecycle/subsystem.js";
 import {
+  MAX_LISTED_SESSIONS,
+  OWNER_NAME,
   REMEMBER_ENDED_MS,
   RENEW_AFTER_MS,
   SessionStore,
@@ -23,7 +28,7 @@ import {
 } from "../session-store.js";
 
 /**
- * KEYS: the record, and the new one of a move.
+ * KEYS: the record, and the new one of a move; to list, the sorted set of the owner.
  *
  * Fields: `k` the key, `c` created, `r` renewed, `x` expires, `e` ended; a value has `v` in front of its name.
  *
@@ -37,15 +42,33 @@ local renew, renewAfter = ARGV[6] == '1', tonumber(ARGV[7])
 local record, target = KEYS[1], KEYS[2]
 local function text(number) return string.format('%.0f', number) end
 local function expire(key, ms) redis.call('PEXPIRE', key, text(math.max(1, math.min(ms, 9e15)))) end
+local prefix = string.sub(record, 1, #record - #ARGV[9])
+local function list(owner) return prefix .. 'owner:' .. owner end
+local function add(owner, key, expires)
+  local life = expires - now
+  redis.call('ZADD', list(owner), text(expires), key)
+  redis.call('ZREMRANGEBYSCORE', list(owner), '-inf', text(now))
+  if redis.call('PTTL', list(owner)) < life then expire(list(owner), life) end
+end
+local function remove(owner, key) redis.pcall('ZREM', list(owner), key) end
+local function ownerAfter(owner)
+  local count = tonumber(ARGV[11])
+  for at = 12, 11 + count do if ARGV[at] == '${OWNER_NAME}' then owner = false end end
+  for at = 12 + count, #ARGV, 2 do if ARGV[at] == '${OWNER_NAME}' then owner = ARGV[at + 1] end end
+  return owner
+end
 local function number(text)
   local found = tonumber(text or '')
   -- Also neither infinite nor NaN.
   if found and found - found == 0 then return found end
 end
 local function stop()
+  -- A record that another program has changed ends too.
+  local owner = redis.pcall('HGET', record, 'v${OWNER_NAME}')
   redis.call('DEL', record)
   redis.call('HSET', record, 'e', text(now))
   expire(record, tonumber(ARGV[8]))
+  if type(owner) == 'string' then remove(owner, ARGV[9]) end
 end
 local function change(key)
   local count = tonumber(ARGV[11])
@@ -67,13 +90,27 @@ if op == 'create' then
   if redis.call('EXISTS', record) == 1 then return 0 end
   redis.call('HSET', record, 'k', ARGV[9])
   change(record)
-  live(record, now, renew and now or now - renewAfter)
+  local expires, owner = live(record, now, renew and now or now - renewAfter), ownerAfter(false)
+  if owner then add(owner, ARGV[9], expires) end
   return 1
 end
 if op == 'end' then return stop() end
+if op == 'list' then
+  local found = {}
+  for _, key in ipairs(redis.call('ZREVRANGEBYSCORE', record, '+inf', '(' .. text(now), 'LIMIT', 0, ${MAX_LISTED_SESSIONS})) do
+    -- A version without owners may have moved or ended a session, and a server without memory may have removed it.
+    if 'owner:' .. (redis.call('HGET', prefix .. key, 'v${OWNER_NAME}') or '') == ARGV[9] then
+      found[#found + 1] = redis.call('HGETALL', prefix .. key)
+    else
+      redis.call('ZREM', record, key)
+    end
+  end
+  return found
+end
 if op == 'move' and redis.call('EXISTS', target) == 1 then return { 'taken' } end
-local fields = redis.call('HMGET', record, 'k', 'c', 'r', 'x', 'e')
+local fields = redis.call('HMGET', record, 'k', 'c', 'r', 'x', 'e', 'v${OWNER_NAME}')
 local created, renewed, expires, ended = number(fields[2]), number(fields[3]), number(fields[4]), number(fields[5])
+local owner = fields[6]
 if not (fields[1] == ARGV[9] and created and renewed and expires) then
   -- A record that another program has changed is a failure, and never a missing session.
   if not ended and redis.call('EXISTS', record) == 1 then return redis.error_reply('BROKEN the record is not as the session store has written it') end
@@ -84,18 +121,22 @@ if expires <= now then
   return { ended and ended >= started and 'ended' or 'unknown' }
 end
 if op == 'load' then return redis.call('HGETALL', record) end
+local nextOwner = ownerAfter(owner)
+change(record)
 if op == 'move' then
-  change(record)
   redis.call('RENAME', record, target)
   stop()
   redis.call('HSET', target, 'k', ARGV[10])
-  return updated(target, true, live(target, created, now))
+  expires = live(target, created, now)
+  if owner then remove(owner, ARGV[9]) end
+  if nextOwner then add(nextOwner, ARGV[10], expires) end
+  return updated(target, true, expires)
 end
-change(record)
-if renew and now - renewed >= renewAfter then
-  return updated(record, true, live(record, created, now))
-end
-return updated(record, false, expires)`;
+local isRenewed = renew and now - renewed >= renewAfter
+if isRenewed then expires = live(record, created, now) end
+if owner and nextOwner ~= owner then remove(owner, ARGV[9]) end
+if nextOwner and (isRenewed or nextOwner ~= owner) then add(nextOwner, ARGV[9], expires) end
+return updated(record, isRenewed, expires)`;
 
 const NO_VALUES: SessionChanges = { set: new Map(), deleted: [] };
 const NO_TIME = { startedAt: 0, idleMs: 0, absoluteMs: 0, renew: false };
@@ -137,6 +178,13 @@ export class RedisSessionStore extends SessionStore {
 
   override async end(key: string, now: number): Promise<void> {
     await this.run("end", [key], { ...NO_TIME, now });
+  }
+
+  override async listOfOwner(owner: string, now: number): Promise<readonly StoredSession[]> {
+    const found = await this.run("list", [`owner:${owner}`], { ...NO_TIME, now });
+    if (!Array.isArray(found)) throw unreadable();
+    const records = found.map(readRecord).filter((record) => record !== undefined);
+    return records.toSorted((one, other) => other.renewedAt - one.renewedAt);
   }
 
   /** Redis deletes the records itself. */

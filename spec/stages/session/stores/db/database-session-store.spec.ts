@@ -19,6 +19,7 @@ import { MariadbServer } from "../../../../support/mariadb-server.js";
 import { PostgresServer } from "../../../../support/postgres-server.js";
 import { rejectionOf } from "../../../../support/rejection-of.js";
 import { until } from "../../../../support/until.js";
+import { endsWhileTheyMove } from "../owned-sessions.js";
 
 const KEY = "5a".repeat(64);
 const CANARY = "canary4711secret";
@@ -49,6 +50,7 @@ const NOTES = {
   name: "notes",
   up: (db: Parameters<(typeof sessionMigrations)[number]["up"]>[0]) =>
     db.schema.createTable("notes").addColumn("text", "varchar(40)").execute(),
+  down: (db: Parameters<(typeof sessionMigrations)[number]["up"]>[0]) => db.schema.dropTable("notes").execute(),
 };
 
 const shopOn = (driver: DatabaseDriver, options: DatabaseOptions = {}) =>
@@ -130,6 +132,10 @@ class TakingTurns extends SessionStore {
     return this.next.end(...args);
   }
 
+  override listOfOwner(...args: Parameters<SessionStore["listOfOwner"]>) {
+    return this.next.listOfOwner(...args);
+  }
+
   override sweepExpired(now?: number) {
     return this.next.sweepExpired(now);
   }
@@ -201,6 +207,39 @@ for (const { name, program, start, driver } of ENGINES) {
       expect(created).to.have.members([false, true]);
       expect([...((await one.load(key, 2))?.values.keys() ?? [])]).to.have.members(names);
       await obeysSessionStore(new TakingTurns(one, two));
+    });
+
+    it("end for their owner in another process while requests give them new ids", async () => {
+      await using db = await startedOn(driver(server));
+      await using other = await startedOn(driver(server));
+
+      await endsWhileTheyMove(new DatabaseSessionStore(db), new DatabaseSessionStore(other));
+    });
+
+    it("stay valid when the table gets its owners, and get theirs with a change", async () => {
+      await using db = await startedOn(driver(server));
+      const store = new DatabaseSessionStore(db);
+      const [key, owner] = [newKey(), JSON.stringify(newKey())];
+      await store.create(key, new Map([["_owner", owner]]), at(0));
+      // A row that a version without owners has written has no owner in its column.
+      expect(await db.migrations.rollback({ to: "framework-sessions-1" })).to.include("framework-sessions-2");
+      await db.migrations.run();
+
+      expect((await store.load(key, 1))?.values.get("_owner")).to.equal(owner);
+      expect(await store.listOfOwner(owner, 1)).to.deep.equal([]);
+      await store.update(key, { set: new Map([["a", "1"]]), deleted: [] }, at(2));
+      expect((await store.listOfOwner(owner, 3)).map((each) => each.key)).to.deep.equal([key]);
+    });
+
+    it("are listed for their owner, at most a thousand", async () => {
+      await using db = await startedOn(driver(server));
+      const store = new DatabaseSessionStore(db);
+      const owner = JSON.stringify(newKey());
+      for (let count = 0; count < 1010; count++) await store.create(newKey(), new Map([["_owner", owner]]), at(count));
+
+      const listed = await store.listOfOwner(owner, 1010);
+
+      expect([listed.length, listed[0]?.renewedAt]).to.deep.equal([1000, 1009]);
     });
 
     it("may be large, and in every script", async () => {
@@ -410,8 +449,8 @@ describe("sessions in a database in memory", function () {
 
     expect(pending).to.include({ code: "E_DB_PENDING" });
     expect(pending.message).to.include("framework-sessions-1");
-    expect(await db.migrations.rollback()).to.deep.equal(["framework-sessions-1"]);
-    expect(await db.migrations.run()).to.deep.equal(["framework-sessions-1"]);
+    expect(await db.migrations.rollback(2)).to.deep.equal(["framework-sessions-2", "framework-sessions-1"]);
+    expect(await db.migrations.run()).to.deep.equal(["framework-sessions-1", "framework-sessions-2"]);
   });
 
   it("are an error without their content where a row is not as the store has written it", async () => {

@@ -5,23 +5,16 @@
  * @example
  * it("keeps sessions", () => obeysSessionStore(new MySessionStore(pool)));
  */
-import { randomBytes } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
 import {
   NO_CHANGES,
   REMEMBER_ENDED_MS,
   RENEW_AFTER_MS,
-  type SessionChanges,
   type SessionStore,
-  type SessionTimes,
-} from "../../stages/session/stores/session-store.js";
-import { describeValue } from "../failure.js";
-import { checkPromises, type ContractPromise } from "./contract.js";
+} from "../../../stages/session/stores/session-store.js";
+import { checkPromises, type ContractPromise } from "../contract.js";
+import { OWNER_PROMISES } from "./session-owner-promises.js";
+import { ABSOLUTE_MS, createChange, createKey, HOUR_MS, IDLE_MS, PARALLEL, SessionTrial } from "./session-trial.js";
 
-const HOUR_MS = 3_600_000;
-const IDLE_MS = HOUR_MS;
-const ABSOLUTE_MS = 3 * HOUR_MS;
-const PARALLEL = 25;
 /**
  * Each promise is tried after the times of those before it: a store may delete records that have expired by the latest time that it was
  * given.
@@ -34,55 +27,12 @@ const TRIAL_MS = 24 * HOUR_MS;
 export async function obeysSessionStore(store: SessionStore): Promise<void> {
   const startedAt = Date.now();
   const verdict = `${store.constructor.name || "the store"} does not obey the contract of session stores`;
-  await checkPromises(verdict, RULES, (rule, { index, report }) =>
-    rule(new Trial(store, startedAt + index * TRIAL_MS, report)),
+  await checkPromises(verdict, [...RULES, ...OWNER_PROMISES], (rule, { index, report }) =>
+    rule(new SessionTrial(store, startedAt + index * TRIAL_MS, report)),
   );
 }
 
-class Trial {
-  readonly key = createKey();
-
-  constructor(
-    readonly store: SessionStore,
-    readonly start: number,
-    private readonly report: (fault: string) => void,
-  ) {}
-
-  /** Another record of the same store. */
-  createOther(): Trial {
-    return new Trial(this.store, this.start, this.report);
-  }
-
-  /** @param since the start of the request; the default is `at` */
-  timesAt(ms: number, since = ms): SessionTimes {
-    return {
-      now: this.start + ms,
-      startedAt: this.start + since,
-      idleMs: IDLE_MS,
-      absoluteMs: ABSOLUTE_MS,
-      renew: true,
-    };
-  }
-
-  expect(what: string, actual: unknown, expected: unknown): void {
-    if (!isDeepStrictEqual(actual, expected))
-      this.report(`${what} is ${describeValue(actual)}, not ${describeValue(expected)}`);
-  }
-
-  create(values: Readonly<Record<string, string>> = { name: '"Ada"' }) {
-    return this.store.create(this.key, new Map(Object.entries(values)), this.timesAt(0));
-  }
-
-  /** The values of a record; `undefined` without one. */
-  async values(ms: number, key = this.key): Promise<Readonly<Record<string, string>> | undefined> {
-    const record = await this.store.load(key, this.start + ms);
-    if (record === undefined) return undefined;
-    this.expect("the key of the record", record.key, key);
-    return Object.fromEntries(record.values);
-  }
-}
-
-const RULES: readonly ContractPromise<Trial>[] = [
+const RULES: readonly ContractPromise<SessionTrial>[] = [
   [
     "a created record is loaded, with the values as they were",
     async (trial) => {
@@ -262,7 +212,7 @@ const RULES: readonly ContractPromise<Trial>[] = [
 ];
 
 /** A request that started before the end has no effect. A request that started after the end finds no session. */
-function endsFor(end: (trial: Trial) => unknown): (trial: Trial) => Promise<void> {
+function endsFor(end: (trial: SessionTrial) => unknown): (trial: SessionTrial) => Promise<void> {
   return async (trial) => {
     await trial.create();
     await end(trial);
@@ -282,20 +232,11 @@ function endsFor(end: (trial: Trial) => unknown): (trial: Trial) => Promise<void
 }
 
 /** The number of successful creations of two at the same time. */
-async function tryTwice(trial: Trial): Promise<number> {
+async function tryTwice(trial: SessionTrial): Promise<number> {
   const created = await Promise.all([trial.create(), trial.create()]);
   return created.filter(Boolean).length;
 }
 
 function sortPairs(values: Iterable<readonly [string, string]>): readonly string[] {
   return [...values].map((pair) => JSON.stringify(pair)).toSorted();
-}
-
-function createChange(name: string, text: string): SessionChanges {
-  return { set: new Map([[name, text]]), deleted: [] };
-}
-
-/** Like the keys of the framework: the hash of an id. */
-function createKey(): string {
-  return randomBytes(32).toString("base64url");
 }

@@ -1,5 +1,6 @@
 import {
   MemorySessionStore,
+  OWNER_NAME,
   type SessionChanges,
   type SessionTimes,
   type SessionUpdate,
@@ -8,7 +9,7 @@ import {
 } from "@stagecraft/framework/session";
 import { obeysSessionStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
-import { rejectionOf } from "../../support/rejection-of.js";
+import { rejectionOf } from "../../../support/rejection-of.js";
 
 /** Each store breaks one promise; the text is a part of the fault. */
 const BROKEN: readonly (readonly [string, MemorySessionStore, string])[] = [
@@ -87,6 +88,44 @@ const BROKEN: readonly (readonly [string, MemorySessionStore, string])[] = [
       }
     })(),
     "the key of the record is",
+  ],
+  [
+    "compares owners without case",
+    new (class extends MemorySessionStore {
+      override listOfOwner(owner: string, now: number): readonly StoredSession[] {
+        return [owner, owner.replace("Ada", "ada")].flatMap((each) => super.listOfOwner(each, now));
+      }
+    })(),
+    "owners are compared exactly: the sessions of",
+  ],
+  [
+    "lists sessions that have expired",
+    new (class extends MemorySessionStore {
+      override listOfOwner(owner: string): readonly StoredSession[] {
+        return super.listOfOwner(owner, 0);
+      }
+    })(),
+    "the sessions after it has expired is",
+  ],
+  [
+    "loses the owner with a move",
+    new (class extends MemorySessionStore {
+      override move(from: string, to: string, changes: SessionChanges, times: SessionTimes): SessionUpdate | "taken" {
+        return super.move(from, to, { ...changes, deleted: [...changes.deleted, OWNER_NAME] }, times);
+      }
+    })(),
+    "sets it and removes it: the sessions after a move is",
+  ],
+  [
+    "lists a session that moves under both keys",
+    new (class extends MemorySessionStore {
+      override move(from: string, to: string, changes: SessionChanges, times: SessionTimes): SessionUpdate | "taken" {
+        const values = super.load(from, times.now)?.values ?? new Map<string, string>();
+        super.create(`${from}-copy`, values, times);
+        return super.move(from, to, changes, times);
+      }
+    })(),
+    "is in every list once: the numbers of sessions is",
   ],
 ];
 
