@@ -47,6 +47,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   // It works on a cache that the application has created, and loads no driver.
   "./idempotency/redis": NOTHING,
   "./cache": NOTHING,
+  "./auth": NOTHING,
   "./crypto": NOTHING,
   // Schedules load croner when the first one is created.
   "./jobs": NOTHING,

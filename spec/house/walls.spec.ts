@@ -81,6 +81,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   // Of http only the interface of schemas.
   cache: ["runtime", "errors", "tracing", "http", "lifecycle"],
   "cache/redis": ["runtime", "errors", "tracing", "cache"],
+  "auth/passwords": ["errors", "lifecycle"],
   crypto: ["runtime", "errors"],
   // Of crypto the signature of a URL.
   storage: ["runtime", "errors", "http", "lifecycle", "crypto"],

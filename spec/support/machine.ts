@@ -21,6 +21,7 @@ const PACKAGES = {
   postgres: "postgresql",
   mariadbd: "mariadb-server",
   openssl: "openssl",
+  python3: "python3",
   pgbouncer: "pgbouncer",
   "swift-proxy-server": "swift-proxy",
 } as const;
