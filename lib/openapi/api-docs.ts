@@ -5,12 +5,12 @@
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames } from "../errors/option-names.js";
-import { Reply } from "../http/response/reply.js";
 import { Route, type RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
 import { DocsPage, findViewer, VIEWER_FILES } from "./docs-page.js";
 import type { OpenApiDocument, OpenApiOptions } from "./document.js";
 import { describeRoutes, OPEN_API_OPTIONS } from "./open-api.js";
+import { PreparedFile } from "./prepared-file.js";
 
 export interface ApiDocsOptions extends OpenApiOptions {
   /** The path of the document, by default `/openapi.json`. */
@@ -25,14 +25,14 @@ export class ApiDocs {
   readonly diagnostics: Diagnostic[] = [];
   readonly routes: Routes;
   private document: OpenApiDocument | undefined;
-  private text: string | undefined;
+  private file: PreparedFile | undefined;
 
   /** @throws FrameworkError `E_OPTION` for an unknown option */
   constructor(private readonly options: ApiDocsOptions = {}) {
     checkOptionNames(options, { ...OPEN_API_OPTIONS, path: true, page: true }, ".apiDocs");
     const { path = "/openapi.json", page = "/docs" } = options;
     this.routes = new Routes([
-      Route.get(path, () => Reply.of(this.getText(), "application/json").header("Cache-Control", "no-cache")),
+      Route.get(path, (ctx) => this.getFile().respond(ctx)),
       ...(page === false ? [] : this.createPageRoutes(page, path)),
     ]);
   }
@@ -56,8 +56,8 @@ export class ApiDocs {
       this.document = { ...this.document, info: { ...this.document.info, title: application } };
   }
 
-  private getText(): string {
-    return (this.text ??= JSON.stringify(this.document));
+  private getFile(): PreparedFile {
+    return (this.file ??= new PreparedFile(Buffer.from(JSON.stringify(this.document)), "application/json"));
   }
 
   private createPageRoutes(path: string, document: string): readonly Route[] {
@@ -65,7 +65,7 @@ export class ApiDocs {
       const page = new DocsPage(path, document, findViewer());
       return [
         Route.get(path, () => page.render(this.document?.info.title ?? "")),
-        ...VIEWER_FILES.map((name) => Route.get(`${path}/${name}`, () => page.send(name))),
+        ...VIEWER_FILES.map((name) => Route.get(`${path}/${name}`, (ctx) => page.send(name, ctx))),
       ];
     } catch (error) {
       if (!(error instanceof FrameworkError)) throw error;

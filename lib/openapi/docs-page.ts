@@ -8,7 +8,9 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { expectPeer, requirePeer, type Peer } from "../errors/optional-package.js";
+import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
+import { PreparedFile } from "./prepared-file.js";
 import { escapeHtml, scriptJson } from "../stages/pages/document/html.js";
 
 const PEER: Peer = {
@@ -41,7 +43,7 @@ export function findViewer(): string {
 }
 
 export class DocsPage {
-  private readonly files = new Map<ViewerFile, Promise<Buffer>>();
+  private readonly files = new Map<ViewerFile, Promise<PreparedFile>>();
 
   /**
    * @param page the path of the page
@@ -82,13 +84,17 @@ export class DocsPage {
       .header("Referrer-Policy", "no-referrer");
   }
 
-  /** A file of the viewer. A new version of the package has the same paths, so a cache asks each time. */
-  async send(name: ViewerFile): Promise<Reply> {
+  /** A file of the viewer. */
+  async send(name: ViewerFile, ctx: Context): Promise<Reply> {
+    const file = this.files.get(name) ?? this.read(name);
+    this.files.set(name, file);
+    file.catch(() => this.files.delete(name));
+    return (await file).respond(ctx);
+  }
+
+  private async read(name: ViewerFile): Promise<PreparedFile> {
     const { file, type } = FILES[name];
-    const bytes = this.files.get(name) ?? readFile(join(this.folder, file));
-    this.files.set(name, bytes);
-    bytes.catch(() => this.files.delete(name));
-    return Reply.of(await bytes, type).header("Cache-Control", "public, max-age=3600");
+    return new PreparedFile(await readFile(join(this.folder, file)), type);
   }
 
   /** A path as the page sees it, also behind a proxy that removes a prefix. */

@@ -1,6 +1,17 @@
 /** `.apiDocs(…)`: the routes of the document and of its page, their faults, and the page as text. */
 
-import { Application, CspNonce, Get, Post, Reply, Route, Routes, routes, SecurityHeaders } from "@stagecraft/framework";
+import {
+  Application,
+  CspNonce,
+  Get,
+  type KoaMiddleware,
+  Post,
+  Reply,
+  Route,
+  Routes,
+  routes,
+  SecurityHeaders,
+} from "@stagecraft/framework";
 import { createOpenApi } from "@stagecraft/framework/openapi";
 import { CsrfConfig, SessionConfig } from "@stagecraft/framework/session";
 import { testApp } from "@stagecraft/framework/testing";
@@ -24,6 +35,12 @@ function notesApplication() {
   );
 }
 
+/** Overwrites the bytes of a response where the request asks for it. */
+const spoil: KoaMiddleware = async (ctx, next) => {
+  await next();
+  if (ctx.get("x-spoil") !== "" && ctx.body instanceof Uint8Array) ctx.body.fill(32);
+};
+
 describe(".apiDocs(…)", () => {
   it("serves the document of the application under its name, and nothing about itself", async () => {
     await using app = await testApp(notesApplication().apiDocs());
@@ -35,6 +52,66 @@ describe(".apiDocs(…)", () => {
     expect(response.headers.get("content-type")).to.equal("application/json");
     expect(document).to.deep.equal(createOpenApi(app.application));
     expect(Object.keys(document.paths)).to.deep.equal(["/notes", "/notes/hook"]);
+  });
+
+  it("has a tag on the document and on the files of the viewer, by which a client that has them gets 304", async () => {
+    await using app = await testApp(notesApplication().apiDocs());
+
+    for (const path of ["/openapi.json", "/docs/viewer.css"]) {
+      const { headers } = await app.get(path);
+      const tag = headers.get("etag") ?? "";
+      const known = await app.get(path, { headers: { "If-None-Match": `W/"x", ${tag}` } });
+      const dated = await app.get(path, { headers: { "If-Modified-Since": new Date().toUTCString() } });
+      const failed = await app.get(path, { headers: { "If-Match": '"x"' } });
+
+      expect(tag, path).to.match(/^"[\w-]{43}"$/);
+      expect(headers.get("cache-control"), path).to.equal("no-cache");
+      expect([known.status, await known.text(), known.headers.get("etag")], path).to.deep.equal([304, "", tag]);
+      expect([dated.status, failed.status], path).to.deep.equal([200, 412]);
+    }
+  });
+
+  it("has the same tag for the same routes, and another for other routes", async () => {
+    const routesOfTwo = new Routes([Route.of(notes.index, () => ["tea"])]);
+    await using app = await testApp(notesApplication().apiDocs());
+    await using again = await testApp(notesApplication().apiDocs());
+    await using other = await testApp(Application.create().routes(routesOfTwo).apiDocs());
+    const tags = await Promise.all(
+      [app, again, other].map(async (each) => (await each.get("/openapi.json")).headers.get("etag")),
+    );
+
+    expect(tags[1]).to.equal(tags[0]);
+    expect(tags[2]).not.to.equal(tags[0]);
+  });
+
+  it("writes the document at the first request, and not again", async () => {
+    let reads = 0;
+    const server = {
+      get url() {
+        reads += 1;
+        return "/";
+      },
+    };
+    await using app = await testApp(notesApplication().apiDocs({ servers: [server], page: false }));
+    const before = reads;
+
+    const first = await (await app.get("/openapi.json")).text();
+    const second = await (await app.get("/openapi.json")).text();
+
+    expect([before, reads]).to.deep.equal([0, 1]);
+    expect(second).to.equal(first);
+  });
+
+  it("sends the document unchanged after a layer has changed its bytes in one response", async () => {
+    await using app = await testApp(notesApplication().layer(spoil).apiDocs());
+
+    for (const path of ["/openapi.json", "/docs/viewer.css"]) {
+      const spoiled = await (await app.get(path, { headers: { "x-spoil": "1" } })).text();
+      const whole = await (await app.get(path)).text();
+
+      expect(spoiled.trim(), path).to.equal("");
+      expect(whole.trim(), path).not.to.equal("");
+    }
   });
 
   it("does nothing unless it is called", async () => {

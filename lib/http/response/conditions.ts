@@ -1,6 +1,6 @@
 /**
  * The conditions that a request makes about a representation (RFC 9110 section 13), its ranges (section 14), and dates in headers. Static
- * files and the downloads of a storage use them.
+ * files, the downloads of a storage and the API document use them.
  */
 import type { IncomingHttpHeaders } from "node:http";
 
@@ -14,11 +14,14 @@ export interface Validators {
   readonly lastModified: string;
 }
 
+/** A representation that is no file has no date. */
+export type KnownValidators = Pick<Validators, "etag"> & Partial<Validators>;
+
 /**
  * Returns the status that follows from the conditions of a request: 200 to send the file, 304 if the client has it, 412 if a precondition
  * fails. A condition that cannot be read is ignored.
  */
-export function evaluateConditions(headers: IncomingHttpHeaders, file: Validators): 200 | 304 | 412 {
+export function evaluateConditions(headers: IncomingHttpHeaders, file: KnownValidators): 200 | 304 | 412 {
   if (!meetsPreconditions(headers, file)) return 412;
   const known = headers["if-none-match"];
   if (known !== undefined) return isListed(known, file.etag) ? 304 : 200;
@@ -33,18 +36,18 @@ export function isRangeCurrent(headers: IncomingHttpHeaders, file: Validators): 
   return condition === file.etag && isStrong(condition);
 }
 
-function meetsPreconditions(headers: IncomingHttpHeaders, { modified, etag }: Validators): boolean {
+function meetsPreconditions(headers: IncomingHttpHeaders, { modified, etag }: KnownValidators): boolean {
   const match = headers["if-match"];
   if (match !== undefined) return match.trim() === "*" || (isStrong(etag) && isListed(match, etag, true));
   const unmodified = headers["if-unmodified-since"];
   const since = unmodified === undefined ? undefined : readHttpDate(unmodified);
-  return since === undefined || modified <= since;
+  return since === undefined || modified === undefined || modified <= since;
 }
 
-function isUnmodified(since: string, { modified, lastModified }: Validators): boolean {
+function isUnmodified(since: string, { modified, lastModified }: KnownValidators): boolean {
   if (since === lastModified) return true;
   const date = readHttpDate(since);
-  return date !== undefined && modified <= date;
+  return date !== undefined && modified !== undefined && modified <= date;
 }
 
 function isStrong(etag: string): boolean {

@@ -41,7 +41,7 @@ export abstract class ResponseState {
   /** The body. `settleBody` converts it into text, bytes or a Node stream. @internal */
   payload: unknown = undefined;
   /**
-   * The body, if the stage of the static files sends its bytes with other responses too. An application that reads the body gets a copy.
+   * The body, if other responses have the same bytes: those of a static file, or of the API document. An application that reads the body gets a copy.
    * @internal
    */
   sharedBytes: Uint8Array | undefined = undefined;
