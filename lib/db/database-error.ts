@@ -3,8 +3,8 @@
  * error of the driver is not their cause, because engines quote values in their messages.
  *
  * A unique or a foreign key violation is a 409, and a text that cannot be stored is a 400, because a client that sends other values
- * succeeds. A failure that passes by itself is a 503, and a full disk is a 507. Any other failure, such as a column that does not exist, is
- * a fault of the program and a 500.
+ * succeeds. A failure that passes by itself is a 503, with `Retry-After` after a conflict of transactions, and a full disk is a 507. Any other
+ * failure, such as a column that does not exist, is a fault of the program and a 500.
  *
  * @example
  * try {
@@ -77,7 +77,7 @@ export class DatabaseError extends FrameworkError {
   /** @param database its name in events; @param sql with placeholders */
   constructor(failure: DriverFailure, database: string, sql?: string) {
     const { code, status, detail } = MEANINGS[failure.kind];
-    super(detail, { code, status });
+    super(detail, { code, status, ...(RETRYABLE.has(failure.kind) && { headers: AFTER_A_SECOND }) });
     this.message = formatMessage(failure, database, sql);
     this.kind = failure.kind;
     this.engineCode = failure.code;
@@ -133,6 +133,8 @@ export function isLost(error: unknown): boolean {
 }
 
 const RETRYABLE: ReadonlySet<FailureKind> = new Set(["serialization", "deadlock", "busy"]);
+
+const AFTER_A_SECOND = { "Retry-After": "1" };
 
 function formatMessage({ kind, code, text }: DriverFailure, database: string, sql?: string): string {
   const engine = code === undefined ? "" : ` (${code})`;

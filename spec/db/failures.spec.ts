@@ -51,6 +51,31 @@ describe("a commit that the engine refuses", () => {
   });
 });
 
+describe("a conflict of transactions", () => {
+  it("is a 503 that asks the client to send the request again, as no other failure is", async () => {
+    const { driver, db, statement } = scripted();
+    await using app = await testApp(
+      Application.create()
+        .provide(provide(ShopDatabase).useValue(db))
+        .routes(new Routes([Route.post("/", statement)])),
+    );
+    const seen: (number | string | null)[][] = [];
+    for (const kind of ["serialization", "deadlock", "busy", "overloaded", "connection"] as const) {
+      driver.failures.set("query", new EngineError(kind));
+      const { status, headers } = await app.post("/");
+      seen.push([status, headers.get("retry-after")]);
+    }
+
+    expect(seen).to.deep.equal([
+      [503, "1"],
+      [503, "1"],
+      [503, "1"],
+      [503, null],
+      [503, null],
+    ]);
+  });
+});
+
 describe("a rollback that fails", () => {
   it("destroys the connection, and the first error stays", async () => {
     const { driver, db } = scripted();
