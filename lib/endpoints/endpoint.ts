@@ -246,7 +246,7 @@ function toContract(options: EndpointOptions, where: string): Contract | undefin
   );
   if (given.length === 0) return undefined;
   const guards = toUsedGuards(options.guards, where);
-  const idempotent = options.idempotent && { idempotent: toIdempotent(options.idempotent, where) };
+  const idempotent = options.idempotent !== undefined && { idempotent: toIdempotent(options.idempotent, where) };
   return Object.freeze({ ...Object.fromEntries(given), guards, ...idempotent });
 }
 

@@ -1,21 +1,31 @@
 /** Endpoints with `idempotent` over a real socket, with the store in memory. */
 import {
+  Any,
   Application,
+  Clock,
   ConflictError,
   content,
   type Context,
+  Controller,
+  type Endpoint,
   type EndpointOptions,
   ErrorMapping,
   Get,
+  Head,
   Middleware,
+  Module,
   type Next,
+  Options,
   Post,
+  prefix,
   provide,
   Put,
+  Query,
   redirect,
   Reply,
   Route,
   Routes,
+  routes,
   TooManyRequestsError,
 } from "@stagecraft/framework";
 import { Idempotency, MemoryIdempotencyStore } from "@stagecraft/framework/idempotency";
@@ -314,6 +324,85 @@ describe("an idempotent endpoint", () => {
     }
   });
 
+  it("does not run for a client that has left while it waited for another request", async () => {
+    const clock = new FakeClock();
+    const [entered, gate] = [new Gate(), new Gate()];
+    let left = 0;
+    const principal = ({ signal }: Context) => {
+      signal.addEventListener("abort", () => left++);
+      return "all";
+    };
+    const handler = async () => {
+      runs++;
+      entered.open();
+      await gate.passed;
+      return Reply.empty(429);
+    };
+    await using app = await testApp(
+      Application.create()
+        .provide(bind(new Idempotency(memory(), { principal })))
+        .routes(new Routes([Route.of(Post("/", { idempotent: true }), handler)])),
+      provide(Clock).useValue(clock),
+    );
+    const headers = { "idempotency-key": "k" };
+    const first = app.post("/", { headers });
+    await entered.passed;
+    const timers = clock.pending;
+    const leaving = new AbortController();
+    const second = fetch(app.url, { method: "POST", headers, signal: leaving.signal }).catch(() => "left");
+    await until(() => clock.pending > timers);
+    leaving.abort();
+    await until(() => left === 1);
+    gate.open();
+
+    expect([(await first).status, await second]).to.deep.equal([429, "left"]);
+    expect((await app.post("/", { headers })).status).to.equal(429);
+    expect(runs).to.equal(2);
+  });
+
+  it("ends both requests of a key in a drain", async () => {
+    const clock = new FakeClock();
+    const [entered, gate] = [new Gate(), new Gate()];
+    const app = await startOrders(
+      memory(),
+      async () => {
+        entered.open();
+        await gate.passed;
+        return count();
+      },
+      { clock },
+    );
+    const first = see(order(app));
+    await entered.passed;
+    const timers = clock.pending;
+    const second = see(order(app));
+    await until(() => clock.pending > timers);
+    const stopped = app[Symbol.asyncDispose]();
+    gate.open();
+
+    expect(await first).to.deep.equal({ status: 201, text: '{"run":1}', isReplayed: false });
+    expect(await second).to.deep.equal({ status: 201, text: '{"run":1}', isReplayed: true });
+    await stopped;
+  });
+
+  it("has separate keys under each prefix of its table", async () => {
+    const orders = routes("orders", "/orders", { add: Post("/", { idempotent: true }) });
+    @Controller(prefix("/v1", orders), prefix("/v2", orders))
+    class Orders {
+      @orders.add add() {
+        return count();
+      }
+    }
+    @Module({ controllers: [Orders], providers: [bind(new Idempotency(memory(), { principal: () => "all" }))] })
+    class Shop {}
+    await using app = await testApp(Application.create(Shop));
+    const send = (path: string) => see(app.post(path, { headers: { "idempotency-key": "k" } }));
+
+    expect(await send("/v1/orders")).to.include({ text: '{"run":1}', isReplayed: false });
+    expect(await send("/v2/orders")).to.include({ text: '{"run":2}', isReplayed: false });
+    expect(await send("/v1/orders")).to.include({ text: '{"run":1}', isReplayed: true });
+  });
+
   it("stores the response although its client has left", async () => {
     const [entered, gate] = [new Gate(), new Gate()];
     let hasLeft = false;
@@ -412,7 +501,11 @@ describe("an idempotent endpoint", () => {
 
 const bind = (idempotency: Idempotency) => provide(Idempotency).useValue(idempotency);
 
-const faultsOf = (method: typeof Post | typeof Get, options: EndpointOptions, ...stores: readonly Idempotency[]) => {
+const faultsOf = (
+  method: (path: "/x", options: EndpointOptions) => Endpoint<"/x">,
+  options: EndpointOptions,
+  ...stores: readonly Idempotency[]
+) => {
   const route = Route.of(method("/x", options), () => "x");
   const builder = Application.create()
     .provide(...stores.map(bind))
@@ -435,16 +528,17 @@ describe("the start of an application", () => {
     const none = { 204: content.none() };
     const form = content.multipart(z.object({ name: z.string() }), {});
 
-    expect(faultsOf(Get, { idempotent: true }, provided)).to.deep.equal([
-      "E_CONTRACT idempotent of GET /x: a key has no meaning for this method",
-    ]);
+    for (const method of [Get, Head, Options, Query, Any])
+      expect(faultsOf(method, { idempotent: true }, provided)).to.deep.equal([
+        `E_CONTRACT idempotent of ${method.name.toUpperCase()} /x: a key has no meaning for this method`,
+      ]);
     expect(faultsOf(Post, { idempotent: true, body: form, responses: none }, provided).join()).to.include("boundary");
     for (const each of [content.events(z.string()), content.file(), content.redirect()])
       expect(faultsOf(Post, { idempotent: true, responses: { 200: each } }, provided).join()).to.include("not stored");
   });
 
   it("refuses options without a meaning", () => {
-    for (const each of ["yes", { ttl: 1 }, { ttlMs: 1 }, { ttlMs: 1e12 }, { required: "yes" }])
+    for (const each of ["yes", false, null, { ttl: 1 }, { ttlMs: 1 }, { ttlMs: 1e12 }, { required: "yes" }])
       expect(wrong(each)).to.have.property("code", "E_OPTION");
     expect(errorOf(() => new Idempotency(memory(), {} as { principal(): string }))).to.have.property(
       "code",
