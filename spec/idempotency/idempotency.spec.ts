@@ -128,8 +128,8 @@ describe("an idempotent endpoint", () => {
       }
     }
     const add = Post("/orders", { guards: [signedIn], idempotent: true });
-    const routes = new Routes([Route.of(add, count).middleware(new Step())]);
-    await using app = await testApp(Application.create().provide(Accounts, bindIdempotency(memory())).routes(routes));
+    const stepped = new Routes([Route.of(add, count).middleware(new Step())]);
+    await using app = await testApp(Application.create().provide(Accounts, bindIdempotency(memory())).routes(stepped));
     const headers = { authorization: "ada", "idempotency-key": "k" };
 
     await app.post("/orders", { headers });

@@ -20,6 +20,7 @@ import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/fra
 import { obeysIdempotencyStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { CamelCasePlugin } from "kysely";
+import { temporaryFolder } from "../../db/shop-database.js";
 import { Child } from "../../support/child.js";
 import { Gate } from "../../support/gate.js";
 import { needs } from "../../support/machine.js";
@@ -215,6 +216,23 @@ for (const { name, program, start } of ENGINES) {
       expect(await shop.db.articles()).to.deep.equal(["tea"]);
     });
 
+    it("run work for after the commit once, and none of a request that is rolled back", async () => {
+      const seen: string[] = [];
+      await using shop = await open(server.url, async (db, { query }) => {
+        db.afterCommit(() => seen.push(String(query["as"])));
+        if (query["as"] === "refused") throw new ConflictError("sold out");
+        return Reply.empty(query["as"] === "failed" ? 503 : 201);
+      });
+      for (const [key, as] of [
+        ["a", "refused"],
+        ["b", "failed"],
+        ["c", "done"],
+      ] as const)
+        await Promise.all(Array.from({ length: 5 }, () => order(shop.app, { key, query: `?as=${as}` })));
+
+      expect(seen).to.deep.equal(["done"]);
+    });
+
     it("are free after a client has left, and its effects are rolled back", async () => {
       const [entered, stopped] = [new Gate(), new Gate()];
       let isFirst = true;
@@ -370,6 +388,29 @@ for (const { name, program, start } of ENGINES) {
 }
 
 describe("idempotency keys in a database", () => {
+  it("are a 503 with Retry-After while another process writes to a file of SQLite for too long", async () => {
+    await using folder = await temporaryFolder();
+    const openAt = (handler: ShopHandler) => {
+      const db = OrderDatabase.on(sqlite(folder.file("shop.db"), { waitMs: 20 }));
+      return startOrders(new DatabaseIdempotencyStore(db), (ctx) => handler(db, ctx));
+    };
+    const [entered, gate] = [new Gate(), new Gate()];
+    await using one = await openAt(async (...args) => {
+      entered.open();
+      await gate.passed;
+      return place(...args);
+    });
+    await using two = await openAt(place);
+    const first = order(one);
+    await entered.passed;
+    const refused = await order(two);
+    gate.open();
+
+    expect([refused.status, refused.headers.get("retry-after")]).to.deep.equal([503, "1"]);
+    expect((await first).status).to.equal(201);
+    expect(await see(order(two))).to.include({ status: 201, isReplayed: true });
+  });
+
   it("work where a plugin renames columns", async () => {
     const db = new OrderDatabase(sqlite(":memory:"), {
       migrations: [idempotencyMigrations],
