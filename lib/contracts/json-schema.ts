@@ -40,6 +40,29 @@ interface Converter {
   readonly output: (options: ConverterOptions) => unknown;
 }
 
+/** The part of a schema for which arktype asks. */
+interface ArkPart {
+  readonly code: string;
+  readonly base: JsonSchema;
+}
+
+interface ZodSchemaPart {
+  readonly zodSchema: { readonly _zod: { readonly def: { readonly type: string } } };
+  readonly jsonSchema: { readOnly?: boolean };
+}
+
+const STRICT = {
+  /** arktype writes a part that it cannot represent as one for any value. */
+  fallback: ({ code, base }: ArkPart): JsonSchema => {
+    if (takesAnyValue(base)) throw new TypeError(`a part, which is a ${code} of arktype, cannot be represented`);
+    return base;
+  },
+  /** `.readonly()` of zod is about JavaScript. A client does not send a member that is `readOnly` in a document. */
+  override: ({ zodSchema, jsonSchema }: ZodSchemaPart): void => {
+    if (zodSchema._zod.def.type === "readonly") delete jsonSchema.readOnly;
+  },
+};
+
 /** A part without a JSON Schema, such as a date, takes any value. The first is an option of zod, then arktype, then valibot. */
 const LENIENT = {
   unrepresentable: "any",
@@ -53,14 +76,17 @@ export function readJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | N
   return whole instanceof NoJsonSchema ? readStatedParts(schema, side, whole) : whole;
 }
 
-function convert(schema: Schema, side: SchemaSide, libraryOptions?: object): JsonSchema | NoJsonSchema {
+function convert(schema: Schema, side: SchemaSide, libraryOptions: object = STRICT): JsonSchema | NoJsonSchema {
   // Libraries without the interface lack the member.
   const { jsonSchema } = schema["~standard"] as { readonly jsonSchema?: Converter };
   if (typeof jsonSchema?.[side] !== "function")
     return new NoJsonSchema("the schema library gives none; with valibot write toStandardJsonSchema(schema)");
   try {
+    const found = jsonSchema[side]({ target: "draft-2020-12", libraryOptions });
     // The interface promises an object.
-    return jsonSchema[side]({ target: "draft-2020-12", libraryOptions }) as JsonSchema;
+    return typeof found === "object" && found !== null
+      ? found
+      : new NoJsonSchema(`the schema library gives ${typeof found}`);
   } catch (error) {
     return new NoJsonSchema(error instanceof Error ? error.message : "the schema library throws");
   }
@@ -82,7 +108,9 @@ function readStatedParts(schema: Schema, side: SchemaSide, whole: NoJsonSchema):
       reasons.set(path.join("/"), name === undefined ? message : `${String(name)}: ${message}`);
       return "any";
     },
-    override: ({ path, jsonSchema }: ZodPart & { readonly jsonSchema: JsonSchema }) => {
+    override: (part: ZodPart & ZodSchemaPart & { readonly jsonSchema: JsonSchema }) => {
+      STRICT.override(part);
+      const { path, jsonSchema } = part;
       if (!takesAnyValue(jsonSchema)) reasons.set(path.join("/"), undefined);
     },
   });

@@ -20,7 +20,8 @@ export interface RouteOptions {
   readonly bearer?: boolean;
   /**
    * The route is deprecated, since a date or from a later date on. Each of its responses has the date in `Deprecation` (RFC 9745), and metrics
-   * count its requests. `true` gives no date, and so no header. An endpoint has the date as ISO text.
+   * count its requests; a stage that refuses before the routes adds none. `true` gives no date, and so no header. An endpoint has the date as
+   * ISO text.
    */
   readonly deprecated?: boolean | RouteDate;
   /** The date from which on the route may not respond any more: in `Sunset` (RFC 8594), and counted as a deprecated route. */

@@ -5,15 +5,18 @@
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames } from "../errors/option-names.js";
+import { createSetupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
+import { joinPaths } from "../endpoints/filled-path.js";
 import { Route, type RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
 import { DocsPage, findViewer, VIEWER_FILES } from "./docs-page.js";
 import type { OpenApiDocument, OpenApiOptions } from "./document.js";
-import { describeRoutes, OPEN_API_OPTIONS } from "./open-api.js";
+import { checkVersion, describeRoutes, OPEN_API_OPTIONS } from "./open-api.js";
 import { PreparedFile } from "./prepared-file.js";
 
 export interface ApiDocsOptions extends OpenApiOptions {
-  /** The path of the document, by default `/openapi.json`. */
+  /** The path of the document, by default `/openapi.json`. Neither path has captures. */
   readonly path?: string;
   /** The path of the page, by default `/docs`; `false` for none. The page needs the package `swagger-ui-dist`. */
   readonly page?: string | false;
@@ -27,10 +30,13 @@ export class ApiDocs {
   private document: OpenApiDocument | undefined;
   private file: PreparedFile | undefined;
 
-  /** @throws FrameworkError `E_OPTION` for an unknown option */
+  /** @throws FrameworkError `E_OPTION` for an unknown option, and for a path that is none */
   constructor(private readonly options: ApiDocsOptions = {}) {
     checkOptionNames(options, { ...OPEN_API_OPTIONS, path: true, page: true }, ".apiDocs");
+    checkVersion(options, ".apiDocs");
     const { path = "/openapi.json", page = "/docs" } = options;
+    checkPath("path", path);
+    if (page !== false) checkPath("page", page);
     this.routes = new Routes([
       Route.get(path, (ctx) => this.getFile().respond(ctx)),
       ...(page === false ? [] : this.createPageRoutes(page, path)),
@@ -65,7 +71,7 @@ export class ApiDocs {
       const page = new DocsPage(path, document, findViewer());
       return [
         Route.get(path, () => page.render(this.document?.info.title ?? "")),
-        ...VIEWER_FILES.map((name) => Route.get(`${path}/${name}`, (ctx) => page.send(name, ctx))),
+        ...VIEWER_FILES.map((name) => Route.get(joinPaths(path, name), (ctx) => page.send(name, ctx))),
       ];
     } catch (error) {
       if (!(error instanceof FrameworkError)) throw error;
@@ -74,4 +80,10 @@ export class ApiDocs {
       return [];
     }
   }
+}
+
+/** The page names the document by its path, so neither has captures. */
+function checkPath(name: string, path: unknown): void {
+  if (typeof path === "string" && !path.includes("{")) return;
+  throw createSetupError("E_OPTION", `.apiDocs: ${name} is ${valueText(path)}: give a path without captures`);
 }

@@ -8,7 +8,9 @@
 import { NoJsonSchema, readJsonSchema } from "../contracts/json-schema.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { Schema } from "../runtime/standard-schema.js";
+import { NAMED_SCHEMAS, readWithoutComputedDefaults } from "./computed-defaults.js";
 import { isObject, type JsonObject, sortMembers } from "./document.js";
+import { decodePointer, ReferenceReader } from "./reference-reader.js";
 
 /** The use of a schema. */
 export interface SchemaPlace {
@@ -37,10 +39,9 @@ export class ComponentSchemas {
   read(schema: Schema, place: SchemaPlace): JsonObject {
     const known = this.known.get(schema);
     if (known !== undefined) return known;
-    const found = readJsonSchema(schema, "input");
+    const found = readDocumentSchema(schema);
     if (found instanceof NoJsonSchema) this.diagnostics.push(describeMissing(schema, found, place));
-    // The type lists only the members that the framework reads.
-    const placed = found instanceof NoJsonSchema ? {} : this.place(found as JsonObject, schema, place);
+    const placed = found instanceof NoJsonSchema ? {} : this.place(found, schema, place);
     this.known.set(schema, placed);
     return placed;
   }
@@ -74,7 +75,7 @@ export class ComponentSchemas {
     let containsItself = false;
     const rename = (reference: string): string => {
       const [, key = "", rest = ""] = /^#\/\$defs\/([^/]+)(.*)$/.exec(reference) ?? [];
-      const name = names.get(decodeURIComponent(key).replaceAll("~1", "/").replaceAll("~0", "~"));
+      const name = names.get(decodePointer(key));
       if (name !== undefined) return SCHEMAS + name + rest;
       containsItself = true;
       return SCHEMAS + rootName + reference.slice(1);
@@ -86,6 +87,35 @@ export class ComponentSchemas {
     const own = mapReferences(body, rename);
     return explicit !== undefined || containsItself ? this.add(rootName, own, place) : own;
   }
+}
+
+/** Returns the JSON Schema as plain JSON, or the reason why it cannot be in a document. */
+function readDocumentSchema(schema: Schema): JsonObject | NoJsonSchema {
+  const found = readJsonSchema(schema, "input");
+  if (found instanceof NoJsonSchema) return found;
+  try {
+    const plain = readWithoutComputedDefaults(() => toPlainJson(readJsonSchema(schema, "input")));
+    const missing = findMissingReference(plain, new ReferenceReader(plain));
+    return missing === undefined ? plain : new NoJsonSchema(`it has no place ${missing}, to which it refers`);
+  } catch (error) {
+    // A value that is no JSON, or an object that contains itself.
+    const [reason = ""] = String(Reflect.get(Object(error), "message")).split("\n");
+    return new NoJsonSchema(reason);
+  }
+}
+
+/** @throws TypeError for a value that is no JSON */
+function toPlainJson(value: unknown): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+function findMissingReference(schema: JsonObject, reader: ReferenceReader): string | undefined {
+  let missing: string | undefined;
+  mapReferences(schema, (reference) => {
+    if (reader.find(reference) === undefined) missing ??= reference;
+    return reference;
+  });
+  return missing;
 }
 
 /** The names of components have these characters only (OpenAPI 3.1 section 4.8.7). */
@@ -127,15 +157,6 @@ function describeConflict(name: string, first: SchemaPlace, second: SchemaPlace)
 /** Members whose value is data. */
 const VALUES: ReadonlySet<string> = new Set(["const", "default", "enum", "example", "examples", "required"]);
 
-/** Members that have a schema under each name. */
-const NAMED: ReadonlySet<string> = new Set([
-  "$defs",
-  "definitions",
-  "dependentSchemas",
-  "patternProperties",
-  "properties",
-]);
-
 /** Returns a copy of a schema with its local references renamed. Members with an undefined value are left out. */
 function mapReferences(schema: JsonObject, rename: (reference: string) => string): JsonObject {
   const entries = Object.entries(schema).filter(([, value]) => value !== undefined);
@@ -147,6 +168,6 @@ function mapMember(name: string, value: unknown, rename: (reference: string) => 
   if (VALUES.has(name)) return value;
   if (Array.isArray(value)) return value.map((each: unknown) => mapMember("", each, rename));
   if (!isObject(value)) return value;
-  if (!NAMED.has(name)) return mapReferences(value, rename);
+  if (!NAMED_SCHEMAS.has(name)) return mapReferences(value, rename);
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, mapMember("", each, rename)]));
 }

@@ -8,6 +8,7 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { expectPeer, requirePeer, type Peer } from "../errors/optional-package.js";
+import { joinPaths } from "../endpoints/filled-path.js";
 import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
 import { PreparedFile } from "./prepared-file.js";
@@ -59,7 +60,7 @@ export class DocsPage {
   /** The page with a new nonce. */
   render(title: string): Reply {
     const nonce = randomBytes(NONCE_BYTES).toString("base64");
-    const [script, style] = VIEWER_FILES.map((name) => this.relate(`${this.page}/${name}`));
+    const [script, style] = VIEWER_FILES.map((name) => this.relate(joinPaths(this.page, name)));
     const attribute = `nonce="${nonce}"`;
     const body = `<!DOCTYPE html>
 <html lang="en">
@@ -97,9 +98,12 @@ export class DocsPage {
     return new PreparedFile(await readFile(join(this.folder, file)), type);
   }
 
-  /** A path as the page sees it, also behind a proxy that removes a prefix. */
+  /**
+   * A path as the page sees it, also behind a proxy that removes a prefix. It starts with a dot, because a browser reads the text before a
+   * colon as a scheme.
+   */
   private relate(path: string): string {
-    return posix.relative(posix.dirname(this.page), path);
+    return `./${posix.relative(posix.dirname(this.page), path)}`;
   }
 }
 

@@ -9,6 +9,8 @@ import { formatRoute } from "../endpoints/endpoint.js";
 import { Path } from "../endpoints/path.js";
 import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
+import { createSetupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
 import type { RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
 import { ComponentSchemas } from "./component-schemas.js";
@@ -43,12 +45,19 @@ const ANY_METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"];
  */
 export function createOpenApi(source: RouteSource, options: OpenApiOptions = {}): OpenApiDocument {
   checkOptionNames(options, OPEN_API_OPTIONS, "createOpenApi");
+  checkVersion(options, "createOpenApi");
   const isCollection = source instanceof Routes;
   const routes = isCollection ? source : source.routes();
   const checksCsrf = !isCollection && source.pipeline().some(({ slot, on }) => slot === "csrf" && on);
   const { document, diagnostics } = describeRoutes(routes.descriptors(), options, checksCsrf);
   if (diagnostics.length > 0) throw new StartupError(diagnostics, { head: "the API document cannot be created" });
   return document;
+}
+
+/** @internal */
+export function checkVersion({ version = "3.1" }: OpenApiOptions, where: string): void {
+  if (version !== "3.1" && version !== "3.2")
+    throw createSetupError("E_OPTION", `${where}: version is ${valueText(version)}: give "3.1" or "3.2"`);
 }
 
 /** The document, which is complete only without diagnostics. @internal */
@@ -78,9 +87,10 @@ export function describeRoutes(
     paths,
     components: { schemas: components.list(), responses: responses.list(), securitySchemes: parts.security.list() },
   };
+  const diagnostics = [...components.diagnostics, ...parts.security.diagnostics];
   return {
     document,
-    diagnostics: [...components.diagnostics, ...parts.security.diagnostics, ...findUnknownTexts(document, options)],
+    diagnostics: [...diagnostics, ...findRepeatedIds(operations), ...findUnknownTexts(document, options)],
   };
 }
 
@@ -175,6 +185,22 @@ function describePaths(
 function toItemMember(method: string, { version }: OpenApiOptions): string {
   const name = method.toLowerCase();
   return METHODS.includes(method) || version === "3.2" ? name : `x-${name}`;
+}
+
+/** Generators of clients name a function after each id. */
+function findRepeatedIds(operations: readonly OperationRoute[]): readonly Diagnostic[] {
+  const firsts = new Map<string, OperationRoute>();
+  return operations.flatMap((operation) => {
+    const first = firsts.get(operation.id) ?? operation;
+    firsts.set(operation.id, first);
+    if (first === operation) return [];
+    return {
+      code: "E_OPENAPI_OPERATION",
+      what: `two operations of the API document have the id ${JSON.stringify(operation.id)}`,
+      where: `${first.title} and ${operation.title}`,
+      fix: "give one of the two endpoints another name",
+    };
+  });
 }
 
 function pickDescription(name: string, { texts }: OpenApiOptions): JsonObject {

@@ -53,7 +53,7 @@ function listCaptures(
 ): readonly JsonObject[] {
   const rest = path.segments.find(({ kind }) => kind === "catch-all")?.text;
   return path.names.map((name, at) => {
-    const given = params[name];
+    const given = Object.hasOwn(params, name) ? params[name] : undefined;
     const schema = given === undefined ? { type: "string" } : components.read(given, place(`params.${name}`));
     return {
       name: documentPath.names[at] ?? name,

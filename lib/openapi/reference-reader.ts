@@ -24,9 +24,10 @@ export class ReferenceReader {
     return [...parts.map((part) => this.readSchema(part, depth + 1)), rest].reduce(mergeSchemas);
   }
 
-  private find(reference: string): unknown {
-    const names = reference.split("/").slice(1).map(decodePointer);
-    return names.reduce((value: unknown, name) => getMember(value, name), this.document);
+  /** Finds the value of a local reference. */
+  find(reference: string): unknown {
+    const [start, ...names] = reference.split("/").map(decodePointer);
+    return start === "#" ? names.reduce(getMember, this.document) : undefined;
   }
 }
 
@@ -47,7 +48,7 @@ function isReference(value: JsonObject): value is JsonObject & { readonly $ref: 
 }
 
 /** A name that is no valid percent-encoding stands for itself. */
-function decodePointer(part: string): string {
+export function decodePointer(part: string): string {
   const text = /%(?![\dA-Fa-f]{2})/.test(part) ? part : decodeText(part);
   return text.replaceAll("~1", "/").replaceAll("~0", "~");
 }
@@ -60,9 +61,11 @@ function decodeText(part: string): string {
   }
 }
 
-/** Returns a member of an object, and none of its prototype. */
+/** Returns a member of an object or a list, and none of its prototype. */
 export function getMember(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+  return typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
 }
 
 export function toObject(value: unknown): JsonObject {

@@ -36,7 +36,7 @@ export class SecuritySchemes {
 
   private use(name: string, title: string): void {
     if (this.used.has(name)) return;
-    const scheme = this.declared[name] ?? KNOWN[name];
+    const scheme = [this.declared, KNOWN].find((schemes) => Object.hasOwn(schemes, name))?.[name];
     this.used.set(name, scheme ?? {});
     if (scheme !== undefined) return;
     this.diagnostics.push({

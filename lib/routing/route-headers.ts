@@ -1,5 +1,5 @@
 /**
- * The headers that each response of a route has by its declaration, errors included: `Accept-Query` and `no-store` of QUERY (RFC 10008),
+ * The headers that each response of a route has by its declaration, errors included, but not a refusal of a stage before the routes: `Accept-Query` and `no-store` of QUERY (RFC 10008),
  * `Deprecation` (RFC 9745) and `Sunset` (RFC 8594). A header that the handler has set stays. Other routes at the template of a QUERY route
  * name its media types too. A route without such headers runs as it is.
  */

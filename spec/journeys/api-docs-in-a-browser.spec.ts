@@ -103,6 +103,20 @@ describe("In a browser, the page of the API document", function () {
     expect([...origins]).to.deep.equal([app.url]);
   });
 
+  it("shows its own document, whatever the query of the page names", async () => {
+    const { page, origins } = await openPage({});
+    const paths: string[] = [];
+    page.on("request", (request) => paths.push(new URL(request.url()).pathname));
+    const names = ["url", "urls.primaryName", "configUrl", "spec"];
+    const query = new URLSearchParams(names.map((name) => [name, `${app.url}/notes`]));
+    await page.goto(`${app.url}/docs?${query.toString()}`);
+    await page.waitForSelector(".opblock");
+
+    expect(await page.locator(".info .title").textContent()).to.include("Notes");
+    expect(paths).to.include("/openapi.json").and.not.include("/notes");
+    expect([...origins]).to.deep.equal([app.url]);
+  });
+
   /** A new page that records violations of the policy, errors, and the origins of requests. */
   async function openPage(options: BrowserContextOptions) {
     const context = await browser.newContext(options);

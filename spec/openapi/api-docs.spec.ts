@@ -131,10 +131,34 @@ describe(".apiDocs(…)", () => {
     expect(await document.text()).to.include('"version":"2.0.0"');
     expect(document.headers.get("x-content-type-options")).to.equal("nosniff");
     expect(await page.text())
-      .to.include('{"url":"v1.json"}')
-      .and.include('src="docs/viewer.js"');
+      .to.include('{"url":".\\/v1.json"}')
+      .and.include('src="./docs/viewer.js"');
     expect((await app.get("/api/docs/viewer.js")).headers.get("content-type")).to.include("text/javascript");
     expect((await app.get("/openapi.json")).status).to.equal(404);
+  });
+
+  for (const [options, url] of [
+    [{ page: "/" }, "./openapi.json"],
+    [{ path: "/" }, "./"],
+    [{ path: "/api:v1/openapi.json" }, "./api:v1/openapi.json"],
+    [{ page: "/api/docs" }, "./../openapi.json"],
+  ] as const)
+    it(`finds the document and the viewer from ${JSON.stringify(options)}`, async () => {
+      await using app = await testApp(notesApplication().apiDocs(options));
+      const page = new URL("page" in options ? options.page : "/docs", app.url);
+      const text = (await (await app.get(page.pathname)).text()).replaceAll("\\/", "/");
+      const [, viewer = ""] = /src="([^"]+)"/.exec(text) ?? [];
+
+      expect(text).to.include(`{"url":"${url}"}`);
+      const paths = [url, viewer].map((each) => new URL(each, page).pathname);
+      expect(await Promise.all(paths.map(async (path) => (await app.get(path)).status))).to.deep.equal([200, 200]);
+    });
+
+  it("has no other file of the viewer's package", async () => {
+    await using app = await testApp(notesApplication().apiDocs());
+
+    for (const path of ["swagger-ui-bundle.js", "viewer.js.map", "..%2fpackage.json", "%2e%2e/%2e%2e/package.json"])
+      expect((await app.get(`/docs/${path}`)).status).to.equal(404);
   });
 
   it("has no page with page: false", async () => {
@@ -219,6 +243,18 @@ describe(".apiDocs(…)", () => {
     ];
 
     expect(errors.map(({ diagnostics }) => diagnostics[0]?.code)).to.deep.equal(["E_ROUTE_DUPLICATE", "E_OPTION"]);
+  });
+
+  it("refuses a path with captures, one that is no text, and an unknown version", () => {
+    for (const options of [{ page: "/{team}/docs" }, { path: "/{team}.json" }, { page: true }, { version: "4.0" }]) {
+      const { diagnostics } = startupErrorOf(() =>
+        Application.create()
+          .apiDocs(options as object)
+          .build(),
+      );
+
+      expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPTION"]);
+    }
   });
 
   it("lets schemas without a JSON Schema be where it is not called", () => {

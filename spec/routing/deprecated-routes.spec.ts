@@ -10,10 +10,13 @@ import {
   NotFoundError,
   Post,
   prefix,
+  RateLimit,
+  Reply,
   resource,
   Route,
   Routes,
   routes,
+  type ServerSentEvent,
   UnauthorizedError,
 } from "@stagecraft/framework";
 import { HTTP_DEPRECATED_REQUESTS, Metrics } from "@stagecraft/framework/observe/metrics";
@@ -68,6 +71,10 @@ class Keys {
 @Module({ controllers: [LinksController], providers: [Keys] })
 class LinksModule {}
 
+async function* listEvents(): AsyncGenerator<ServerSentEvent> {
+  yield await Promise.resolve({ data: "tea" });
+}
+
 describe("a deprecated route", () => {
   it("says since when, and how long it responds, on each of its responses", async () => {
     await using app = await testApp(Application.create(LinksModule).errorMapping());
@@ -84,6 +91,40 @@ describe("a deprecated route", () => {
       expect(response.headers.get("deprecation")).to.equal("@1688169599");
       expect(response.headers.get("sunset")).to.equal("Thu, 31 Dec 2026 10:00:00 GMT");
     }
+  });
+
+  it("says so on the responses to HEAD, to a stream, on 304 and on a timeout", async () => {
+    const all = new Routes([
+      Route.get("/stream", () => Reply.events(listEvents()), OPTIONS),
+      Route.get("/known", () => Reply.empty(304), OPTIONS),
+      Route.get("/late", () => new Promise(() => {}), OPTIONS),
+    ]);
+    await using app = await testApp(Application.create().routes(all).errorMapping().timeout(20));
+
+    for (const [method, url, status] of [
+      ["GET", "/stream", 200],
+      ["HEAD", "/stream", 200],
+      ["GET", "/known", 304],
+      ["GET", "/late", 408],
+    ] as const) {
+      const response = await app.request(url, { method });
+      await response.text();
+
+      expect(response.status).to.equal(status);
+      expect(response.headers.get("deprecation")).to.equal("@1688169599");
+      expect(response.headers.get("sunset")).to.equal("Thu, 31 Dec 2026 10:00:00 GMT");
+    }
+  });
+
+  it("is not reached by a request that a stage refuses, whose response says nothing", async () => {
+    const metrics = new Metrics();
+    await using app = await testApp(Application.create(LinksModule).metrics(metrics).rateLimit(RateLimit.perMinute(1)));
+
+    await app.get(links.index.url());
+    const { status, headers } = await app.get(links.index.url());
+
+    expect([status, headers.get("deprecation"), headers.get("sunset")]).to.deep.equal([429, null, null]);
+    expect(metrics.counterValue(HTTP_DEPRECATED_REQUESTS, { method: "GET", route: links.index.path })).to.equal(1);
   });
 
   it("has only the headers that have a date", async () => {
