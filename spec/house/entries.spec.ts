@@ -77,6 +77,10 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./testing/contracts": { loads: MAIN, reflect: true },
 };
 
+/** An application that does not import them loads none of their files. */
+const SEPARATE_FEATURES =
+  /^dist\/lib\/(?:db|idempotency|jobs|mail|observe\/otel|stages\/(?:csrf|session\/stores)|storage|testing|uploads)\//;
+
 const entries = Object.keys(manifest().exports).filter((entry) => entry !== "./package.json" && isBuilt(entry));
 
 describe("entry points", () => {
@@ -147,6 +151,10 @@ describe("entry points", () => {
 
           expect(loaded.files).to.have.property("length").above(100);
           expect(loaded.files.filter((file) => slow.test(readFileSync(join(ROOT, file), "utf8")))).to.deep.equal([]);
+        });
+
+        it("loads no feature that has an entry point and is used by its own values alone", () => {
+          expect(loaded.files.filter((file) => SEPARATE_FEATURES.test(file))).to.deep.equal([]);
         });
       }
     });
