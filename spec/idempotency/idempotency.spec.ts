@@ -474,6 +474,26 @@ describe("an idempotent endpoint", () => {
     expect(await see(order(app))).to.deep.equal({ status: 201, text: '{"run":2}', isReplayed: false });
   });
 
+  it("forgets a key after a day where no time is set", async () => {
+    const clock = new FakeClock();
+    await using app = await startOrders(memory(), count, { clock });
+    await order(app);
+    clock.advance(86_399_999);
+
+    expect(await see(order(app))).to.include({ isReplayed: true });
+    clock.advance(1);
+    expect(await see(order(app))).to.include({ isReplayed: false });
+  });
+
+  it("logs no key", async () => {
+    await using app = await startOrders(memory(), count);
+    for (const each of [{}, {}, { article: "coffee" }, { key: "k-canary, x" }])
+      await order(app, { key: "k-canary", ...each });
+    const lines = app.logs.lines().join();
+
+    expect(lines).to.include("response replayed").and.not.include("canary");
+  });
+
   it("removes the keys that ended first where the store in memory is full", async () => {
     await using app = await startOrders(new MemoryIdempotencyStore({ maxBytes: 2048 }), count);
     for (const key of ["a", "b", "c", "d"]) await order(app, { key });

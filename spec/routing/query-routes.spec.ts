@@ -4,12 +4,14 @@ import { z } from "zod";
 import {
   Application,
   content,
+  type Context,
   type ContextOf,
   Controller,
   Get,
   guard,
   Guards,
   Module,
+  type Next,
   Post,
   Query,
   redirect,
@@ -23,6 +25,7 @@ import {
 import { client } from "@stagecraft/framework/routes";
 import { CsrfConfig } from "@stagecraft/framework/session";
 import { testApp } from "@stagecraft/framework/testing";
+import { StaticSite } from "../support/static-site.js";
 
 const Filter = z.object({ word: z.string() });
 const Found = z.object({ found: z.string() });
@@ -122,6 +125,32 @@ describe("an endpoint of QUERY", () => {
     );
 
     expect(statuses).to.deep.equal([400, 400, 400, 401]);
+  });
+
+  it("runs no middleware for a request without Content-Type", async () => {
+    let passed = 0;
+    const route = Route.query("/found", () => "found").middleware((_ctx: Context, next: Next) => {
+      passed++;
+      return next();
+    });
+    await using app = await testApp(Application.create().routes(new Routes([route])));
+
+    expect((await app.query("/found", { body: Buffer.from("{}") })).status).to.equal(400);
+    expect((await app.query("/found", { json: {} })).status).to.equal(200);
+    expect(passed).to.equal(1);
+  });
+
+  it("has its headers on an error of its handler too", async () => {
+    const route = Route.of(Query("/found", { body: Filter }), () => {
+      throw new Error("canary");
+    });
+    await using app = await testApp(Application.create().routes(new Routes([route])));
+
+    const response = await app.query("/found", { json: { word: "tea" } });
+
+    expect(response.status).to.equal(500);
+    expect(response.headers.get("accept-query")).to.equal("application/json");
+    expect(response.headers.get("cache-control")).to.equal("no-store");
   });
 
   it("responds with 415 to another media type, and names those that it takes", async () => {
@@ -331,11 +360,22 @@ describe("the stages, for QUERY", () => {
   });
 
   it("redirect it from the proxy with a status that keeps method and body", async () => {
-    const proxied = Application.create(SearchModule).proxy(() => ProxyAction.redirect("/elsewhere"));
+    const proxied = Application.create(SearchModule).proxy(({ url }) =>
+      ProxyAction.redirect("/search", { permanent: url === "/always" }),
+    );
     await using app = await testApp(proxied);
 
-    const response = await app.query("/search", { body: "{}", headers: JSON_TYPE });
+    const send = async (path: string) => (await app.query(path, { body: "{}", headers: JSON_TYPE })).status;
 
-    expect(response.status).to.equal(307);
+    expect([await send("/once"), await send("/always")]).to.deep.equal([307, 308]);
+  });
+
+  it("serve it no static file", async () => {
+    using site = new StaticSite();
+    site.put("tea.txt", "tea");
+    await using app = await testApp(Application.create().staticFiles({ root: site.root }));
+
+    expect((await app.get("/tea.txt")).status).to.equal(200);
+    expect((await app.query("/tea.txt", { json: {} })).status).to.be.oneOf([404, 405]);
   });
 });

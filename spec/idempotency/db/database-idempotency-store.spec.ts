@@ -16,7 +16,7 @@ import { UniqueViolationError } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { Idempotency } from "@stagecraft/framework/idempotency";
 import { DatabaseIdempotencyStore, idempotencyMigrations } from "@stagecraft/framework/idempotency/db";
-import { expectProblem, FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import { expectProblem, FakeClock, testApp, type TestApp, type TestResponse } from "@stagecraft/framework/testing";
 import { obeysIdempotencyStore } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { CamelCasePlugin } from "kysely";
@@ -231,6 +231,33 @@ for (const { name, program, start } of ENGINES) {
         await Promise.all(Array.from({ length: 5 }, () => order(shop.app, { key, query: `?as=${as}` })));
 
       expect(seen).to.deep.equal(["done"]);
+    });
+
+    it("are free after a timeout, and the effects are rolled back", async () => {
+      const db = OrderDatabase.on(openDriver(server.url));
+      const gate = new Gate();
+      let isFirst = true;
+      const handler = async () => {
+        await db.add("tea", "ada");
+        if (isFirst) await gate.passed;
+        return Reply.empty(201);
+      };
+      const keys = new Idempotency(new DatabaseIdempotencyStore(db), { principal: () => "all" });
+      await using app = await testApp(
+        Application.create()
+          .timeout(500, { status: 503 })
+          .provide(provide(Idempotency).useValue(keys))
+          .routes(new Routes([Route.of(Post("/", { idempotent: true }), handler)])),
+      );
+      const post = () => app.post("/", { headers: { "idempotency-key": "k" } });
+
+      expect((await post()).status).to.equal(503);
+      isFirst = false;
+      gate.open();
+      let again: TestResponse | undefined;
+      await until(async () => (again = await post()).status === 201);
+      expect(again?.headers.get("idempotency-replayed")).to.equal(null);
+      expect([await db.articles(), await db.keys()]).to.deep.equal([["tea"], 1]);
     });
 
     it("are free after a client has left, and its effects are rolled back", async () => {
