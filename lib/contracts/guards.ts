@@ -16,7 +16,7 @@
  * }
  */
 import { recordDecorated } from "../di/unlisted.js";
-import type { GuardDefinition } from "../endpoints/guard.js";
+import type { AnyGuard, GuardDefinition } from "../endpoints/guard.js";
 import { isGuard } from "../endpoints/guard.js";
 import { getClassChain, type AnyClass, type AnyHandler } from "../endpoints/handler.js";
 import { MethodRecords, toDecoratedMethod } from "../endpoints/method-records.js";
@@ -58,6 +58,14 @@ export interface GuardDecorator<Adds, Args extends readonly unknown[], Needs = u
 }
 
 const methods = new MethodRecords<GuardDefinition>();
+
+/** The guards of the framework, of which an application uses some. */
+const optional = new WeakSet<object>();
+
+/** Guards with a provider that no route need have. @internal */
+export function allowUnusedGuards(...definitions: readonly AnyGuard[]): void {
+  for (const definition of definitions) optional.add(definition);
+}
 
 /**
  * @throws FrameworkError `E_DECORATOR_CALL` without parentheses, `E_GUARD` for a value that is no guard, `E_DECORATOR_KIND` above anything
@@ -131,7 +139,9 @@ export class GuardProviders {
 
   /** A guard that no route uses may have been meant to protect one. */
   warnOfUnused(used: ReadonlySet<GuardDefinition>): readonly Warning[] {
-    const unused = [...this.byDefinition.values()].filter(({ definition }) => !used.has(definition));
+    const unused = [...this.byDefinition.values()].filter(
+      ({ definition }) => !used.has(definition) && !optional.has(definition),
+    );
     if (unused.length === 0) return [];
     const guards = unused.map(({ definition, place }) => `${definition.name} of ${place}`);
     return [{ message: "a guard has a provider and no route has the guard: it protects nothing", fields: { guards } }];

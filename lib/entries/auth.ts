@@ -1,4 +1,24 @@
-/** The entry point `@stagecraft/framework/auth`: hashes of passwords. */
+/**
+ * The entry point `@stagecraft/framework/auth`: identities, and the flows that sign somebody up and in. Needs no further package; the stores
+ * are in `…/auth/db`, the guards for tables of endpoints in `…/auth/guards`.
+ */
+export { authentication } from "../auth/authentication.js";
+export { AuthGuards } from "../auth/auth-guards.js";
+export { AuthSettings, type AuthLinkEndpoints, type AuthOptions, type LinkEndpoint } from "../auth/auth-settings.js";
+export { AuthUsers, type NewUser } from "../auth/auth-users.js";
+export { AttemptLimits } from "../auth/attempt-limits.js";
+export type { SignedInIdentity, WithIdentity } from "../auth/guards.js";
+export { Identities, type PasswordReplacement } from "../auth/identities.js";
+export { Identity, readEmail, type IdentityValues } from "../auth/identity.js";
+export { AuthMails, PlainAuthMails, type LinkMail, type NoteMail } from "../auth/links/auth-mails.js";
+export { EmailChange, type EmailChangeResult } from "../auth/links/email-change.js";
+export { AddressLinkFlow, LinkFlow, type OpenLink } from "../auth/links/link-flow.js";
+export { MagicLink, type MagicLinkResult } from "../auth/links/magic-link.js";
+export { PasswordChange, type PasswordChangeInput } from "../auth/links/password-change.js";
+export { PasswordReset, type PasswordResetResult } from "../auth/links/password-reset.js";
+export { SignedLinks } from "../auth/links/signed-links.js";
+export { SignUp, type NewSignUp, type OpenSignUp, type SignUpResult } from "../auth/links/sign-up.js";
+export { SingleUseLink, SingleUseLinks, type LinkPurpose, type LinkValues } from "../auth/links/single-use-links.js";
 export {
   Passwords,
   type PasswordOptions,
@@ -6,3 +26,9 @@ export {
   type ScryptCost,
 } from "../auth/passwords/passwords.js";
 export { MAX_PASSWORD_BYTES } from "../auth/passwords/password-bytes.js";
+export { redirectToSignIn, takeReturnPath, type PageEndpoint } from "../auth/return-path.js";
+export { SignedInSession, type SessionIdentity, type SignInMethod } from "../auth/signed-in-session.js";
+export { PasswordConfirmation } from "../auth/sign-in/password-confirmation.js";
+export { NoSecondStep, SecondStep, type PendingSignIn } from "../auth/sign-in/second-step.js";
+export { SignIn, type PasswordSignIn, type SignInCompletion, type SignInResult } from "../auth/sign-in/sign-in.js";
+export { SignIns } from "../auth/sign-in/sign-ins.js";

@@ -6,6 +6,8 @@ export type { LayerUnderTest, TrialRequest } from "../testing/contracts/layer-tr
 export { obeysCache, type CacheContractOptions } from "../testing/contracts/obeys-cache.js";
 export { obeysDatabase, type ContractDatabase, type ContractDriver } from "../testing/contracts/obeys-database.js";
 export { obeysIdempotencyStore } from "../testing/contracts/obeys-idempotency-store.js";
+export { obeysIdentities } from "../testing/contracts/obeys-identities.js";
+export { obeysSingleUseLinks } from "../testing/contracts/obeys-single-use-links.js";
 export { obeysLayerContract, type LayerContractOptions } from "../testing/contracts/obeys-layer-contract.js";
 export { obeysMailer, type MailerContractOptions } from "../testing/contracts/obeys-mailer.js";
 export { obeysQueue } from "../testing/contracts/obeys-queue.js";

@@ -7,6 +7,8 @@ import { type JsonObject, sortMembers } from "./document.js";
 const KNOWN: Readonly<Record<string, JsonObject>> = {
   basic: { type: "http", scheme: "basic" },
   bearer: { type: "http", scheme: "bearer" },
+  // The cookie of `new SessionConfig(key)`.
+  session: { type: "apiKey", in: "cookie", name: "__Host-id" },
 };
 
 export interface SecuredRoute {

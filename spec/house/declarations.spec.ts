@@ -30,10 +30,13 @@ function settings(): CompilerOptions {
 /** Entry points whose values are arguments of this one: a program that has such a value imports them too. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "": ["cache", "observe", "pages", "session", "uploads"],
+  // Mails are written with …/mail.
+  "/auth": ["crypto", "mail"],
+  "/auth/db": ["db"],
   "/idempotency/db": ["db"],
   "/mail/jobs": ["jobs"],
   "/session/db": ["db"],
-  "/testing/contracts": ["cache", "idempotency", "jobs", "mail", "session", "storage"],
+  "/testing/contracts": ["auth", "cache", "idempotency", "jobs", "mail", "session", "storage"],
 };
 
 /** A project hands the log on as a whole, and names none of these members; ioredis does not export a type of its options. */

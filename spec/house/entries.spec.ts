@@ -46,8 +46,10 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./idempotency/db": { loads: ["kysely"] },
   // It works on a cache that the application has created, and loads no driver.
   "./idempotency/redis": NOTHING,
+  "./auth": { loads: ["koa", "@koa/router"] },
+  "./auth/guards": NOTHING,
+  "./auth/db": { loads: ["kysely"] },
   "./cache": NOTHING,
-  "./auth": NOTHING,
   "./crypto": NOTHING,
   // Schedules load croner when the first one is created.
   "./jobs": NOTHING,

@@ -46,6 +46,9 @@ const TERMS = [/client_?gone/i, /(?:Koa)?(?:Request|Response)Face$/i];
 
 /** Names with an old word that stay. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
+  signIn: "the verb of a person, with its preposition",
+  canSignIn: "that verb",
+  redirectToSignIn: "the page of the sign-in",
   begin: "the statement BEGIN of SQL",
   BeginOptions: "the options of that statement",
   beginTransaction: "a method of Kysely's interface of drivers",

@@ -99,10 +99,28 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   mail: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
   "mail/smtp": ["runtime", "errors", "tracing", "mail"],
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
-  "idempotency/db": ["errors", "tracing", "lifecycle", "idempotency", "db"],
+  "idempotency/db": ["tracing", "lifecycle", "idempotency", "db"],
   // Of the cache the one whose connection it uses.
   "idempotency/redis": ["runtime", "errors", "tracing", "lifecycle", "idempotency", "cache"],
   idempotency: ["runtime", "errors", "endpoints", "tracing", "http", "lifecycle", "contracts"],
+  // Of app only the configuration, of stages sessions and the buckets of the rate limit, of the cache the type of the option.
+  auth: [
+    "runtime",
+    "errors",
+    "endpoints",
+    "tracing",
+    "http",
+    "di",
+    "contracts",
+    "stages",
+    "app",
+    "jobs",
+    "mail",
+    "crypto",
+    "cache",
+    "auth/passwords",
+  ],
+  "auth/db": ["tracing", "di", "auth", "db"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
@@ -114,7 +132,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
 /** The test kit uses what it tests. The contracts of a mailer and of a queue make mails and jobs. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
   testing: [...Object.keys(ROOMS), "client"],
-  "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail", "idempotency"],
+  "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail", "idempotency", "auth"],
 };
 
 /** The rooms that import optional packages, with the packages. */
@@ -127,6 +145,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "db/drivers/sqlite": ["@photostructure/sqlite"],
   "stages/session/stores/db": ["kysely"],
   "idempotency/db": ["kysely"],
+  "auth/db": ["kysely"],
   jobs: ["croner"],
   "jobs/bullmq": ["bullmq", "ioredis"],
   "mail/smtp": ["nodemailer"],

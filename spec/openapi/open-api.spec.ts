@@ -384,13 +384,13 @@ describe("the contents of an OpenAPI document", () => {
 });
 
 describe("the problems and the security of an OpenAPI document", () => {
-  const role = guard<object, [string]>("role", { scheme: "session", refusals: [403] });
+  const role = guard<object, [string]>("role", { scheme: "badge", refusals: [403] });
   const table = routes("notes", "/notes", {
     index: Get("/", { responses: { 200: Note } }),
     store: Post("/", { guards: [signedIn], body: Note, responses: { 201: Note } }),
     remove: Post("/remove", { guards: [role("admin")], responses: { 204: content.none(), 403: Note } }),
   });
-  const securitySchemes = { session: { type: "apiKey", in: "cookie", name: "session" } };
+  const securitySchemes = { badge: { type: "apiKey", in: "cookie", name: "session" } };
 
   it("are references to one response for each status", () => {
     const document = documentOf(table, { securitySchemes });
@@ -461,7 +461,7 @@ describe("the problems and the security of an OpenAPI document", () => {
 
     expect(operationOf(document, "/notes")["security"]).to.deep.equal([]);
     expect(operationOf(document, "/notes", "post")["security"]).to.deep.equal([{ bearer: [] }]);
-    expect(operationOf(document, "/notes/remove", "post")["security"]).to.deep.equal([{ session: [] }]);
+    expect(operationOf(document, "/notes/remove", "post")["security"]).to.deep.equal([{ badge: [] }]);
     expect(document.components.securitySchemes).to.deep.equal({
       bearer: { type: "http", scheme: "bearer" },
       ...securitySchemes,
@@ -472,7 +472,7 @@ describe("the problems and the security of an OpenAPI document", () => {
     const error = startupErrorOf(() => documentOf(table, { texts: { "notes.sotre": { summary: "Stores a note" } } }));
 
     expect(error.diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPENAPI_SCHEME", "E_OPENAPI_TEXT"]);
-    expect(error.message).to.include('the security scheme "session"');
+    expect(error.message).to.include('the security scheme "badge"');
   });
 
   it("have the summary and the description of the application's texts", () => {

@@ -5,6 +5,7 @@ export * as metrics from "@stagecraft/framework/observe/metrics";
 export * as redact from "@stagecraft/framework/observe/redact";
 export * as routes from "@stagecraft/framework/routes";
 export * as auth from "@stagecraft/framework/auth";
+export * as authGuards from "@stagecraft/framework/auth/guards";
 export * as crypto from "@stagecraft/framework/crypto";
 export * as jobs from "@stagecraft/framework/jobs";
 export * as openapi from "@stagecraft/framework/openapi";

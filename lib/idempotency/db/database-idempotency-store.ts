@@ -14,7 +14,9 @@
 import type { Kysely } from "kysely";
 import type { Database } from "../../db/database.js";
 import { DatabaseError } from "../../db/database-error.js";
+import { ExpiredRows } from "../../db/expired-rows.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
+import { tracing } from "../../tracing/tracing.js";
 import {
   type ClaimState,
   type IdempotencyClaim,
@@ -25,8 +27,9 @@ import {
   type WorkResult,
 } from "../idempotency-store.js";
 import { parseResponse, serializeResponse } from "../recorded-response.js";
-import { IdempotencySweep } from "./idempotency-sweep.js";
 import { IdempotencyTable, type IdempotencyTables } from "./idempotency-table.js";
+
+const log = tracing.target("framework::idempotency");
 
 /** A key may expire, or the transaction that has it may roll back, between two statements. */
 const MAX_ROUNDS = 5;
@@ -47,7 +50,7 @@ class EffectsRolledBack extends Error {
 
 export class DatabaseIdempotencyStore<Tables = unknown> extends IdempotencyStore {
   private readonly table: IdempotencyTable;
-  private readonly sweep: IdempotencySweep;
+  private readonly expired: ExpiredRows;
 
   constructor(private readonly db: Database<Tables>) {
     super();
@@ -58,7 +61,10 @@ export class DatabaseIdempotencyStore<Tables = unknown> extends IdempotencyStore
     // The migration creates this table. A plugin of the application would rename its columns.
     const query = db.query.withoutPlugins() as unknown as Kysely<IdempotencyTables>;
     this.table = new IdempotencyTable(query, db.driver.dialect.family);
-    this.sweep = new IdempotencySweep(this.table);
+    this.expired = new ExpiredRows(
+      (now, limit) => this.table.sweep(now, limit),
+      (fields) => log.warn("sweep of idempotency keys failed", fields),
+    );
   }
 
   override get subsystems(): readonly Subsystem[] {
@@ -69,7 +75,7 @@ export class DatabaseIdempotencyStore<Tables = unknown> extends IdempotencyStore
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const state = await this.tryRun(claim, work);
       if (state === undefined) continue;
-      this.sweep.start(claim.clock.now());
+      this.expired.sweep(claim.clock.now());
       return state;
     }
     return RUNNING;

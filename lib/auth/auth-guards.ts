@@ -1,0 +1,57 @@
+/**
+ * The code of the guards of an identity. `authentication()` provides it; an application uses the values of
+ * `@stagecraft/framework/auth/guards`.
+ */
+import { allowUnusedGuards, Guards } from "../contracts/guards.js";
+import { inject } from "../di/construction/inject.js";
+import { markListed } from "../di/unlisted.js";
+import { ForbiddenError, UnauthorizedError } from "../errors/framework-error.js";
+import type { Context } from "../http/request/context.js";
+import { Session } from "../stages/session/session.js";
+import { AuthUsers } from "./auth-users.js";
+import { recentlyConfirmed, role, signedIn, verified, type WithIdentity } from "./guards.js";
+import { IDENTITY, SignedInSession } from "./signed-in-session.js";
+
+/** A confirmation counts this time: fifteen minutes. */
+const CONFIRMED_FOR_MS = 900_000;
+
+export class AuthGuards {
+  static {
+    // A program that checks no identity may import this file too, and a program with one need not use each guard.
+    markListed(this);
+    allowUnusedGuards(signedIn, verified, recentlyConfirmed, role);
+  }
+
+  private readonly sessions = inject(SignedInSession);
+  private readonly users = inject(AuthUsers);
+
+  @Guards(signedIn)
+  async requireIdentity(ctx: Context): Promise<WithIdentity> {
+    const current = await this.sessions.find(ctx);
+    // A 401 has a challenge (RFC 9110 section 11.6.1). No scheme is registered for sessions, and browsers ignore an unknown one.
+    if (current === undefined)
+      throw new UnauthorizedError("Sign in first.", { code: "E_AUTH_SIGNED_OUT", challenge: "Session" });
+    const { userId, email, isVerified, signInId } = current;
+    return { identity: { userId, email, isVerified, signInId } };
+  }
+
+  @Guards(verified)
+  requireVerified({ identity }: Context & WithIdentity): void {
+    if (identity.isVerified) return;
+    throw new ForbiddenError("Verify your e-mail address first.", { code: "E_AUTH_UNVERIFIED", slug: "unverified" });
+  }
+
+  @Guards(recentlyConfirmed)
+  async requireConfirmation(ctx: Context & WithIdentity): Promise<void> {
+    const current = await Session.of(ctx).get(IDENTITY);
+    if (ctx.clock.now() - (current?.confirmedAt ?? 0) < CONFIRMED_FOR_MS) return;
+    const detail = "Confirm who you are first.";
+    throw new ForbiddenError(detail, { code: "E_AUTH_UNCONFIRMED", slug: "confirmation" });
+  }
+
+  @Guards(role)
+  async requireRole({ identity }: Context & WithIdentity, name: string): Promise<void> {
+    if ((await this.users.getRoles(identity.userId)).includes(name)) return;
+    throw new ForbiddenError("Your account may not do this.", { code: "E_AUTH_ROLE", slug: "role" });
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * The stores of an identity in a database of the application, as a list of bindings: each port of `@stagecraft/framework/auth` and its
+ * table. The tables come with `authMigrations`.
+ *
+ * @example
+ * providers: [
+ *   provide(AppDatabase).useFactory(() => new AppDatabase(sqlite("app.db"), { migrations: [authMigrations], migrate: true })),
+ *   AppUsers,
+ *   ...authentication({ users: AppUsers, keys: settings.authKey }),
+ *   ...authDatabase(AppDatabase),
+ * ]
+ */
+import type { Database } from "../../db/database.js";
+import { type Binding, provide } from "../../di/provide.js";
+import type { InjectionToken } from "../../di/token.js";
+import { Identities } from "../identities.js";
+import { SingleUseLinks } from "../links/single-use-links.js";
+import { DatabaseIdentities } from "./database-identities.js";
+import { DatabaseLinks } from "./database-links.js";
+
+/** @param database the class of the database, which the application provides */
+export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>): readonly Binding[] {
+  return [
+    provide(Identities).useFactory((resolve) => new DatabaseIdentities(resolve(database))),
+    provide(SingleUseLinks).useFactory((resolve) => new DatabaseLinks(resolve(database))),
+  ];
+}

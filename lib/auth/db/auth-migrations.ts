@@ -1,0 +1,68 @@
+/**
+ * The tables of `authDatabase` as migrations, for the list of the database. A later version of the framework may add one; a migration that
+ * was released never changes.
+ *
+ * @example
+ * new AppDatabase(sqlite("app.db"), { migrations: [authMigrations, readMigrations(folder)], migrate: true });
+ */
+import type { Kysely } from "kysely";
+import { sql } from "../../db/kysely.js";
+import type { Migration, MigrationTables } from "../../db/migrations/migration.js";
+
+const identityMigrations: readonly Migration[] = [
+  {
+    name: "framework-identities-1",
+    up: (db) =>
+      db.schema
+        .createTable("framework_identities")
+        .addColumn("user_id", toExactText(db, 64), (column) => column.primaryKey())
+        .addColumn("email", toExactText(db, 254), (column) => column.notNull().unique())
+        .addColumn("password", "varchar(255)")
+        .addColumn("stamp", "varchar(64)", (column) => column.notNull())
+        .addColumn("verified_at", "bigint")
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .execute(),
+    down: (db) => db.schema.dropTable("framework_identities").execute(),
+  },
+];
+
+const linkMigrations: readonly Migration[] = [
+  {
+    name: "framework-single-use-links-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_single_use_links")
+        // 128 bits in lower-case hexadecimal digits, which every collation compares in the same way.
+        .addColumn("id", "varchar(32)", (column) => column.primaryKey())
+        .addColumn("purpose", "varchar(32)", (column) => column.notNull())
+        .addColumn("user_id", toExactText(db, 64))
+        .addColumn("email", toExactText(db, 254), (column) => column.notNull())
+        .addColumn("stamp", "varchar(64)")
+        .addColumn("password", "varchar(255)")
+        .addColumn("data", "text", (column) => column.notNull())
+        .addColumn("expires_at", "bigint", (column) => column.notNull())
+        .execute();
+      for (const column of ["email", "user_id", "expires_at"])
+        await db.schema
+          .createIndex(`framework_single_use_links_${column}`)
+          .on("framework_single_use_links")
+          .column(column)
+          .execute();
+    },
+    down: (db) => db.schema.dropTable("framework_single_use_links").execute(),
+  },
+];
+
+/** Creates the tables of `authDatabase`. */
+export const authMigrations: readonly Migration[] = [...identityMigrations, ...linkMigrations];
+
+/**
+ * A text that is compared character by character. The collations of MySQL and MariaDB take `jose` and `José` as equal, and with them two
+ * persons.
+ */
+function toExactText(db: Kysely<MigrationTables>, length: number) {
+  // A migration has the query builder alone. Only that of MySQL and MariaDB quotes names with backticks.
+  const isMysql = db.selectFrom("framework_identities").select("email").compile().sql.includes("`");
+  const type = `varchar(${length})`;
+  return sql.raw(isMysql ? `${type} character set utf8mb4 collate utf8mb4_bin` : type);
+}

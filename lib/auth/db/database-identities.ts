@@ -1,0 +1,110 @@
+/**
+ * Identities in the table `framework_identities` of the application's database. A change joins the transaction that is open around it, so a
+ * user of the application and its identity are created together or not at all.
+ *
+ * @example
+ * providers: [...authentication({ users: AppUsers, keys }), ...authDatabase(AppDatabase)]
+ */
+import type { Kysely } from "kysely";
+import type { Database } from "../../db/database.js";
+import { UniqueViolationError } from "../../db/database-error.js";
+import { Identities, type PasswordReplacement } from "../identities.js";
+import { Identity, type IdentityValues } from "../identity.js";
+
+/** An integer of 64 bits, in the types that drivers give it by their options. */
+type BigintColumn = number | bigint | string;
+
+interface IdentityRow {
+  readonly user_id: string;
+  readonly email: string;
+  readonly password: string | null;
+  readonly stamp: string;
+  readonly verified_at: BigintColumn | null;
+  readonly created_at: BigintColumn;
+}
+
+interface IdentityTables {
+  readonly framework_identities: IdentityRow;
+}
+
+const TABLE = "framework_identities";
+
+export class DatabaseIdentities<Tables = unknown> extends Identities {
+  private readonly query: Kysely<IdentityTables>;
+
+  constructor(private readonly db: Database<Tables>) {
+    super();
+    db.requireTable({ table: TABLE, migrations: "authMigrations of @stagecraft/framework/auth/db" });
+    // The migration creates this table. A plugin of the application would rename its columns.
+    this.query = db.query.withoutPlugins() as unknown as Kysely<IdentityTables>;
+  }
+
+  override async find(userId: string): Promise<Identity | undefined> {
+    const row = await this.query.selectFrom(TABLE).selectAll().where("user_id", "=", userId).executeTakeFirst();
+    return row && toIdentity(row);
+  }
+
+  override async findByEmail(email: string): Promise<Identity | undefined> {
+    const row = await this.query.selectFrom(TABLE).selectAll().where("email", "=", email).executeTakeFirst();
+    return row && toIdentity(row);
+  }
+
+  override insert(identity: IdentityValues): Promise<boolean> {
+    return this.writeUnique(() => this.query.insertInto(TABLE).values(toRow(identity)).execute());
+  }
+
+  override async setPassword(userId: string, { from, password, stamp }: PasswordReplacement): Promise<boolean> {
+    const update = this.query.updateTable(TABLE).set({ password, stamp }).where("user_id", "=", userId);
+    return (await update.where("stamp", "=", from).executeTakeFirst()).numUpdatedRows === 1n;
+  }
+
+  override setEmail(userId: string, email: string, verifiedAt: number): Promise<boolean> {
+    const update = this.query.updateTable(TABLE).set({ email, verified_at: verifiedAt }).where("user_id", "=", userId);
+    return this.writeUnique(async () => (await update.executeTakeFirst()).numUpdatedRows === 1n);
+  }
+
+  override async setVerified(userId: string, verifiedAt: number): Promise<void> {
+    const update = this.query.updateTable(TABLE).set({ verified_at: verifiedAt }).where("user_id", "=", userId);
+    await update.where("verified_at", "is", null).execute();
+  }
+
+  override async delete(userId: string): Promise<void> {
+    await this.query.deleteFrom(TABLE).where("user_id", "=", userId).execute();
+  }
+
+  override transaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.db.transaction(work);
+  }
+
+  /** In a transaction: inside of another one it is a savepoint, without which PostgreSQL would refuse the statements that follow. */
+  private async writeUnique(write: () => Promise<unknown>): Promise<boolean> {
+    try {
+      return (await this.db.transaction(write)) !== false;
+    } catch (error) {
+      if (error instanceof UniqueViolationError) return false;
+      throw error;
+    }
+  }
+}
+
+function toRow({ userId, email, password, stamp, verifiedAt, createdAt }: IdentityValues): IdentityRow {
+  return {
+    user_id: userId,
+    email,
+    password: password ?? null,
+    stamp,
+    verified_at: verifiedAt ?? null,
+    created_at: createdAt,
+  };
+}
+
+function toIdentity(row: IdentityRow): Identity {
+  return new Identity({
+    userId: row.user_id,
+    email: row.email,
+    password: row.password ?? undefined,
+    stamp: row.stamp,
+    verifiedAt: row.verified_at === null ? undefined : Number(row.verified_at),
+    createdAt: Number(row.created_at),
+  });
+}

@@ -1,0 +1,46 @@
+/**
+ * The guards of an identity, as values. A front end may import them with its tables: they load nothing of Node. `authentication()` provides
+ * their code on the server.
+ *
+ * @example
+ * export const account = routes("account", "/account", {
+ *   show: Get("/", { guards: [signedIn] }),
+ *   remove: Delete("/", { guards: [signedIn, recentlyConfirmed] }),
+ *   audit: Get("/audit", { guards: [signedIn, role("admin")] }),
+ * });
+ */
+import { guard } from "../endpoints/guard.js";
+
+/** The person behind a request, without a secret: a handler may log it, and a page may show it. */
+export interface SignedInIdentity {
+  /** The id that `AuthUsers.create` has returned. */
+  readonly userId: string;
+  /** In its normal form. An address that changes is here within a minute. */
+  readonly email: string;
+  /** Whether the person has shown that the address is theirs. */
+  readonly isVerified: boolean;
+  /** The sign-in on this device: it stays while sessions change. */
+  readonly signInId: string;
+}
+
+/** The value that `signedIn` adds to the context of a handler. */
+export interface WithIdentity {
+  readonly identity: SignedInIdentity;
+}
+
+/** A session in which somebody has signed in. Adds `identity`; refuses with 401. */
+export const signedIn = guard<WithIdentity>("signed-in", { scheme: "session", refusals: [401] });
+
+const AFTER = { after: [signedIn], refusals: [403] };
+
+/** After `signedIn`: the address of the identity is verified. Refuses with a 403 of the type `unverified`. */
+export const verified = guard<object, [], WithIdentity>("verified", AFTER);
+
+/**
+ * After `signedIn`: the person has given the password, or another proof, in the last 15 minutes. For what an unlocked device must not do
+ * alone. Refuses with a 403 of the type `confirmation`.
+ */
+export const recentlyConfirmed = guard<object, [], WithIdentity>("recently-confirmed", AFTER);
+
+/** After `signedIn`: `AuthUsers.getRoles` has the role. Refuses with a 403 of the type `role`. */
+export const role = guard<object, [role: string], WithIdentity>("role", AFTER);

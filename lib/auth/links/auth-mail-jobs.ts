@@ -1,0 +1,87 @@
+/**
+ * The job that sends the mails of the flows. A request dispatches it for known and unknown addresses alike, and the job finds out whether
+ * there is an account: so the time of a response tells nothing. Its payload has addresses and ids, and no link: the URL is signed when the
+ * mail is written.
+ */
+import { inject } from "../../di/construction/inject.js";
+import { markListed } from "../../di/unlisted.js";
+import { Handles } from "../../jobs/handles.js";
+import { FinalJobError } from "../../jobs/job-context.js";
+import { job } from "../../jobs/job.js";
+import { MailContentError, MailRefusedError } from "../../mail/mail-error.js";
+import type { OutgoingMail } from "../../mail/mail.js";
+import { Mailer } from "../../mail/mailer.js";
+import { AuthUsers } from "../auth-users.js";
+import { Identities } from "../identities.js";
+import { AuthMails, type LinkMail } from "./auth-mails.js";
+import { SignedLinks } from "./signed-links.js";
+import type { LinkValues } from "./single-use-links.js";
+
+interface LinkedMailJob {
+  readonly kind: "sign-up" | "email";
+  readonly email: string;
+  /** The id of a link that exists already. */
+  readonly link: string;
+}
+
+type AuthMailJob =
+  LinkedMailJob | { readonly kind: "sign-in" | "reset" | "email-changed" | "password-changed"; readonly email: string };
+
+export const authMail = job<AuthMailJob>("framework.auth.mail");
+
+export class AuthMailJobs {
+  static {
+    // A process that dispatches these jobs and runs none imports this file too.
+    markListed(this);
+  }
+
+  private readonly mailer = inject(Mailer);
+  private readonly mails = inject(AuthMails);
+  private readonly identities = inject(Identities);
+  private readonly users = inject(AuthUsers);
+  private readonly links = inject(SignedLinks);
+
+  @Handles(authMail)
+  async send(payload: AuthMailJob): Promise<void> {
+    const mail = await this.write(payload);
+    if (mail === undefined) return;
+    try {
+      await this.mailer.send(mail);
+    } catch (error) {
+      // A retry cannot succeed after either of these two errors.
+      if (error instanceof MailRefusedError || error instanceof MailContentError)
+        throw new FinalJobError(error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  private async write(payload: AuthMailJob): Promise<OutgoingMail | undefined> {
+    if ("link" in payload) return this.writeToAddress(payload);
+    const { kind, email } = payload;
+    if (kind === "sign-in" || kind === "reset") return this.writeToIdentity(email, kind);
+    return kind === "email-changed"
+      ? this.mails.emailChanged({ to: email })
+      : this.mails.passwordChanged({ to: email });
+  }
+
+  /** The address of a new account, or the new address of one. */
+  private async writeToAddress({ kind, email, link: id }: LinkedMailJob): Promise<OutgoingMail | undefined> {
+    if ((await this.identities.findByEmail(email)) !== undefined) return this.mails.alreadySignedUp({ to: email });
+    const link = await this.links.findForMail(id, kind);
+    if (link === undefined) return undefined;
+    const mail = this.toMail(link);
+    return kind === "email" ? this.mails.confirmEmail(mail) : this.mails.confirmSignUp(mail);
+  }
+
+  private async writeToIdentity(email: string, purpose: "sign-in" | "reset"): Promise<OutgoingMail | undefined> {
+    const identity = await this.identities.findByEmail(email);
+    if (identity === undefined || !(await this.users.canSignIn(identity.userId))) return undefined;
+    const { userId, stamp } = identity;
+    const mail = this.toMail(await this.links.add({ purpose, userId, email, stamp }));
+    return purpose === "reset" ? this.mails.resetPassword(mail) : this.mails.signIn(mail);
+  }
+
+  private toMail(link: LinkValues): LinkMail {
+    return { to: link.email, url: this.links.toUrl(link), expiresAt: new Date(link.expiresAt) };
+  }
+}

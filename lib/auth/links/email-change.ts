@@ -1,0 +1,53 @@
+/**
+ * Another address for an account. A link goes to the new address, and takes effect when it is opened there; a note goes to the old one. The
+ * endpoint has the guards `signedIn` and `recentlyConfirmed`: an unlocked device must not be enough to take the account over.
+ *
+ * @example
+ * changeEmail: Post("/email", { guards: [signedIn, recentlyConfirmed], body: z.object({ email: z.string() }) })
+ */
+import type { Context } from "../../http/request/context.js";
+import { tracing } from "../../tracing/tracing.js";
+import type { WithIdentity } from "../guards.js";
+import { authMail } from "./auth-mail-jobs.js";
+import { LinkFlow } from "./link-flow.js";
+import { requireEmail } from "./new-credentials.js";
+
+const log = tracing.target("framework::auth");
+
+/** `taken`: another account has the address by now. `expired`: the link is spent, has expired, or was never one. */
+export interface EmailChangeResult {
+  readonly kind: "changed" | "taken" | "expired";
+}
+
+export class EmailChange extends LinkFlow {
+  protected override readonly purpose = "email";
+
+  /** @throws ValidationError (422) for a text that is no address; otherwise the errors of `SignIn.withPassword` */
+  async start(ctx: Context & WithIdentity, { email }: { readonly email: string }): Promise<void> {
+    this.refuseCrossSite(ctx);
+    const address = requireEmail(email);
+    const { userId } = ctx.identity;
+    await this.limits.count(ctx, `email link ${userId}`);
+    const identity = await this.identities.find(userId);
+    const { id } = await this.links.add({ purpose: "email", userId, email: address, stamp: identity?.stamp });
+    await this.jobs.dispatch(authMail, { kind: "email", email: address, link: id });
+  }
+
+  /** Also for a browser without a sign-in: the mail may be read on another device. */
+  async finish(ctx: Context, id: string): Promise<EmailChangeResult> {
+    this.refuseCrossSite(ctx);
+    return this.identities.transaction(() => this.change(ctx, id));
+  }
+
+  private async change(ctx: Context, id: string): Promise<EmailChangeResult> {
+    const [link, identity] = (await this.spend(ctx, id)) ?? [];
+    if (link === undefined || identity === undefined) return { kind: "expired" };
+    const { userId, email: before } = identity;
+    if (!(await this.identities.setEmail(userId, link.email, ctx.clock.now()))) return { kind: "taken" };
+    // Links to the address until now, and those of other changes, must not take the account back.
+    await this.rows.deleteOfUser(userId);
+    await this.jobs.dispatch(authMail, { kind: "email-changed", email: before });
+    log.info("address changed", { user_id: userId });
+    return { kind: "changed" };
+  }
+}

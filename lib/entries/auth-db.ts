@@ -1,0 +1,8 @@
+/**
+ * The entry point `@stagecraft/framework/auth/db`: identities and their links in a database of the application. Needs the package `kysely`.
+ * If it is missing, the import throws `E_PEER_MISSING`, which names the command that installs it.
+ */
+export { authDatabase } from "../auth/db/auth-database.js";
+export { authMigrations } from "../auth/db/auth-migrations.js";
+export { DatabaseIdentities } from "../auth/db/database-identities.js";
+export { DatabaseLinks } from "../auth/db/database-links.js";

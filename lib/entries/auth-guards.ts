@@ -1,0 +1,12 @@
+/**
+ * The entry point `@stagecraft/framework/auth/guards`: the guards of an identity, as values. A front end may import it: it loads nothing of
+ * Node.
+ */
+export {
+  recentlyConfirmed,
+  role,
+  signedIn,
+  verified,
+  type SignedInIdentity,
+  type WithIdentity,
+} from "../auth/guards.js";

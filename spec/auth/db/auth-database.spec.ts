@@ -1,0 +1,72 @@
+/** The stores of an identity in a database, on each engine. */
+import { inspect } from "node:util";
+import { DatabaseIdentities, DatabaseLinks } from "@stagecraft/framework/auth/db";
+import { obeysIdentities, obeysSingleUseLinks } from "@stagecraft/framework/testing/contracts";
+import { expect } from "chai";
+import { ENGINES, openDriver, type StartedEngine } from "../../idempotency/db/order-database.js";
+import { needs } from "../../support/machine.js";
+import { rejectionOf } from "../../support/rejection-of.js";
+import { until } from "../../support/until.js";
+import { AppDatabase } from "../auth-database.js";
+
+for (const { name, program, start } of ENGINES) {
+  describe(`the tables of identities in ${name}`, function () {
+    this.timeout(120_000);
+    let server: StartedEngine;
+    let db: AppDatabase;
+
+    if (program !== undefined) before(needs(program));
+    before(async () => {
+      server = await start();
+      db = AppDatabase.on(openDriver(server.url));
+      await db.start();
+    });
+    after(async () => {
+      await db?.stop();
+      await server?.[Symbol.asyncDispose]();
+    });
+
+    it("obey the contract of identities", () => obeysIdentities(new DatabaseIdentities(db)));
+
+    it("obey the contract of single-use links", () => obeysSingleUseLinks(new DatabaseLinks(db)));
+
+    it("lose the links that have expired, in the background", async () => {
+      const links = new DatabaseLinks(db);
+      const link = { id: "a".repeat(32), purpose: "reset", email: "ada@shop.example", expiresAt: 1 } as const;
+      await links.add(link);
+
+      // The first sweep is due within a minute.
+      await links.spend(link.id, "reset", 2);
+      await links.spend(link.id, "reset", 100_000);
+      const count = async () => (await db.run("select id from framework_single_use_links where expires_at = 1")).length;
+      await until(async () => (await count()) === 0);
+
+      expect(await count()).to.equal(0);
+    });
+
+    it("are needed at the start", async () => {
+      await using bare = new AppDatabase(openDriver(server.url));
+      await db.run("alter table framework_identities rename to elsewhere");
+      try {
+        void new DatabaseIdentities(bare);
+        const missing = await rejectionOf(bare.start());
+
+        expect(missing).to.have.property("code", "E_DB_TABLE");
+        expect(missing.message).to.include("list authMigrations of @stagecraft/framework/auth/db");
+      } finally {
+        await db.run("alter table elsewhere rename to framework_identities");
+      }
+    });
+
+    it("give rows whose printed form shows no hash", async () => {
+      const identities = new DatabaseIdentities(db);
+      const values = { userId: "printed", email: "printed@shop.example", password: "HASH", stamp: "s" };
+      await identities.insert({ ...values, verifiedAt: undefined, createdAt: 1 });
+
+      const found = await identities.find("printed");
+
+      expect(found?.password).to.equal("HASH");
+      expect(inspect(found, { depth: 5, showHidden: true }) + JSON.stringify(found)).to.not.include("HASH");
+    });
+  });
+}
