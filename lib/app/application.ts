@@ -115,6 +115,11 @@ export class Application {
     return this.parts.pipeline.describe();
   }
 
+  /** Whether visitors who read pages get errors as pages, for the API document. @internal */
+  get hasErrorPages(): boolean {
+    return this.parts.hasErrorPages;
+  }
+
   /** The layers of a slot, for the test kit. @internal */
   layersAt(slot: Slot): readonly unknown[] {
     return this.parts.pipeline.getLayers(slot);

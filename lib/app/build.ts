@@ -32,6 +32,7 @@ import { AppConfig } from "./config.js";
 import type { ServerAttachment } from "../server/listener.js";
 import { describeGraph, type ApplicationGraph } from "./graph/graph.js";
 import { readModules } from "./graph/graph-modules.js";
+import { hasErrorPages } from "./front-end.js";
 import type { Plan } from "./plan.js";
 import { listPageWarnings, listProcessWarnings, listWarnings } from "./warnings.js";
 
@@ -59,6 +60,7 @@ export interface ApplicationParts {
   readonly shutdownLast: readonly ShutdownLast[];
   /** Describes the application at the first call. */
   readonly graph: () => ApplicationGraph;
+  readonly hasErrorPages: boolean;
   /** The routes that the CSRF stage does not check. */
   readonly csrfExempt: readonly string[];
   /** Called when the application starts to serve: a directory may have been created since the application was built. */
@@ -99,6 +101,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     koa: plan.koa,
     ...createPipelineParts(plan, { checked, container, config, log, subsystems, events }),
     attachments: plan.attachments,
+    hasErrorPages: hasErrorPages(plan),
     lifecycle,
     readiness: container.get(Readiness),
     subsystems,

@@ -15,6 +15,7 @@ import { LogSink } from "../observe/logging/sink.js";
 import { StderrSink } from "../observe/logging/stderr-sink.js";
 import { Routes } from "../routing/routes.js";
 import { AppConfig } from "./config.js";
+import { hasErrorPages } from "./front-end.js";
 import type { Plan, StagePlan } from "./plan.js";
 import { describeToken } from "../di/token.js";
 import { inspect } from "../di/graph.js";
@@ -55,10 +56,10 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
     ...settings.diagnostics,
     ...inspected.diagnostics,
     ...routeCollection.check(settings.healthPaths, plan.uagPath),
-    ...(plan.apiDocs?.describe(
-      routeCollection.all.descriptors(),
-      plan.stages.some(({ slot }) => slot === "csrf"),
-    ) ?? []),
+    ...(plan.apiDocs?.describe(routeCollection.all.descriptors(), {
+      checksCsrf: plan.stages.some(({ slot }) => slot === "csrf"),
+      hasErrorPages: hasErrorPages(plan),
+    }) ?? []),
     ...diagnostics,
     ...limits.diagnostics(),
   ];

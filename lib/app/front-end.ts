@@ -28,6 +28,11 @@ export function addPages(plan: Plan, pages: Pages): void {
   plan.handles.push(...(pages?.bindings?.() ?? []));
 }
 
+/** Whether visitors who read pages get errors as pages. */
+export function hasErrorPages({ pages }: Plan): boolean {
+  return pages?.hasErrorPages === true;
+}
+
 /** Only the entry point of pages loads the class `Pages`, so this check tests a method instead. */
 function checkPages(given: Pages): Pages {
   if (typeof (given as Partial<Pages> | undefined)?.layer === "function") return given;

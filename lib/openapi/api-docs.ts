@@ -12,7 +12,7 @@ import { Route, type RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
 import { DocsPage, findViewer, VIEWER_FILES } from "./docs-page.js";
 import type { OpenApiDocument, OpenApiOptions } from "./document.js";
-import { checkVersion, describeRoutes, OPEN_API_OPTIONS } from "./open-api.js";
+import { checkVersion, describeRoutes, OPEN_API_OPTIONS, type PipelineFacts } from "./open-api.js";
 import { PreparedFile } from "./prepared-file.js";
 
 export interface ApiDocsOptions extends OpenApiOptions {
@@ -44,12 +44,12 @@ export class ApiDocs {
   }
 
   /** Describes the routes of the application. Returns the faults of the document. */
-  describe(descriptors: readonly RouteDescriptor[], checksCsrf: boolean): readonly Diagnostic[] {
+  describe(descriptors: readonly RouteDescriptor[], pipeline: PipelineFacts): readonly Diagnostic[] {
     const paths = new Set(this.routes.descriptors().map(({ path }) => path));
     const { document, diagnostics } = describeRoutes(
       descriptors.filter(({ path }) => !paths.has(path)),
       this.options,
-      checksCsrf,
+      pipeline,
     );
     this.document = document;
     return [...this.diagnostics, ...diagnostics];

@@ -157,10 +157,17 @@ function describeConflict(name: string, first: SchemaPlace, second: SchemaPlace)
 /** Members whose value is data. */
 const VALUES: ReadonlySet<string> = new Set(["const", "default", "enum", "example", "examples", "required"]);
 
-/** Returns a copy of a schema with its local references renamed. Members with an undefined value are left out. */
+/** Returns a copy of a schema with its local references renamed. Members that say nothing are left out. */
 function mapReferences(schema: JsonObject, rename: (reference: string) => string): JsonObject {
-  const entries = Object.entries(schema).filter(([, value]) => value !== undefined);
+  const entries = Object.entries(schema).filter(([name, value]) => value !== undefined && !isSafeBound(name, value));
   return Object.fromEntries(entries.map(([name, value]) => [name, mapMember(name, value, rename)]));
+}
+
+/** Whether a member is a bound of all integers that JavaScript has. */
+function isSafeBound(name: string, value: unknown): boolean {
+  return name === "minimum"
+    ? value === Number.MIN_SAFE_INTEGER
+    : name === "maximum" && value === Number.MAX_SAFE_INTEGER;
 }
 
 function mapMember(name: string, value: unknown, rename: (reference: string) => string): unknown {

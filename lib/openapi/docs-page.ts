@@ -125,6 +125,7 @@ function createPolicy(nonce: string): string {
 const STYLE = `body { margin: 0; }
 html.dark-mode { color-scheme: dark; }
 html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
+.swagger-ui table.headers th { padding-right: 1em; }
 .swagger-ui .info .title { overflow-wrap: anywhere; }
 .swagger-ui .response-col_links { display: none; }`;
 

@@ -27,7 +27,7 @@ export function describeContent(declared: ContentDeclaration, context: ContentCo
   const mediaType = type ?? declared.type ?? "application/octet-stream";
   if (kind === "text") return { [mediaType]: { schema: { type: "string" } } };
   if (kind === "bytes" || kind === "file") return { [mediaType]: { schema: describeBinary(mediaType) } };
-  if (kind === "page") return { "text/html": { schema: { type: "string" } } };
+  if (kind === "page") return describePage(components);
   if (schema === undefined) return {};
   const described = components.read(schema, place);
   if (kind === "form") return { [mediaType]: withEncoding(described, components) };
@@ -35,6 +35,27 @@ export function describeContent(declared: ContentDeclaration, context: ContentCo
   if (kind === "events") return { [mediaType]: describeStream(describeEvent(described), context) };
   return { [mediaType]: describeStream(described, context) };
 }
+
+/** A page is a document, and to a visit of the front end its data (the protocol of Inertia). */
+export function describePage(components: ComponentSchemas): JsonObject {
+  const place = { id: "InertiaPage", part: "a page", route: "the framework" };
+  return {
+    "text/html": { schema: { type: "string" } },
+    [JSON_TYPE]: { schema: components.add(place.id, INERTIA_PAGE, place) },
+  };
+}
+
+const INERTIA_PAGE = {
+  type: "object",
+  description: "A page for the front end, which sends `X-Inertia: true`.",
+  properties: {
+    component: { type: "string" },
+    props: { type: "object" },
+    url: { type: "string", format: "uri-reference" },
+    version: { type: ["string", "null"] },
+  },
+  required: ["component", "props", "url", "version"],
+};
 
 export function describeBody(body: NonNullable<Contract["body"]>, context: ContentContext): JsonObject {
   const isOne = isSchema(body) || body instanceof Content;

@@ -22,7 +22,16 @@ import { SharedResponses } from "./shared-responses.js";
 
 /** An application, or its routes. */
 export type RouteSource =
-  Routes | { routes(): Routes; pipeline(): readonly { readonly slot: string; readonly on: boolean }[] };
+  | Routes
+  | {
+      routes(): Routes;
+      pipeline(): readonly { readonly slot: string; readonly on: boolean }[];
+      /** Whether visitors who read pages get errors as pages. */
+      readonly hasErrorPages?: boolean;
+    };
+
+/** The parts of the pipeline that change the responses of routes. */
+export type PipelineFacts = Pick<SharedParts, "checksCsrf" | "hasErrorPages">;
 
 export const OPEN_API_OPTIONS: OptionNames<OpenApiOptions> = {
   info: true,
@@ -48,8 +57,10 @@ export function createOpenApi(source: RouteSource, options: OpenApiOptions = {})
   checkVersion(options, "createOpenApi");
   const isCollection = source instanceof Routes;
   const routes = isCollection ? source : source.routes();
-  const checksCsrf = !isCollection && source.pipeline().some(({ slot, on }) => slot === "csrf" && on);
-  const { document, diagnostics } = describeRoutes(routes.descriptors(), options, checksCsrf);
+  const { document, diagnostics } = describeRoutes(routes.descriptors(), options, {
+    checksCsrf: !isCollection && source.pipeline().some(({ slot, on }) => slot === "csrf" && on),
+    hasErrorPages: !isCollection && source.hasErrorPages === true,
+  });
   if (diagnostics.length > 0) throw new StartupError(diagnostics, { head: "the API document cannot be created" });
   return document;
 }
@@ -64,16 +75,16 @@ export function checkVersion({ version = "3.1" }: OpenApiOptions, where: string)
 export function describeRoutes(
   descriptors: readonly RouteDescriptor[],
   options: OpenApiOptions,
-  checksCsrf: boolean,
+  pipeline: PipelineFacts,
 ): { readonly document: OpenApiDocument; readonly diagnostics: readonly Diagnostic[] } {
   const components = new ComponentSchemas();
-  const responses = new SharedResponses(components, options.problem);
+  const responses = new SharedResponses(components, options.problem, pipeline.hasErrorPages);
   const parts: SharedParts = {
     components,
     responses,
     security: new SecuritySchemes(options.securitySchemes),
     options,
-    checksCsrf,
+    ...pipeline,
   };
   const operations = listOperations(descriptors.filter(options.include ?? isPublic).filter(hasPath));
   const paths = describePaths(operations, parts);
@@ -81,9 +92,10 @@ export function describeRoutes(
     openapi: options.version === "3.2" ? "3.2.0" : "3.1.1",
     info: { title: "app", version: "0.0.0", ...options.info },
     servers: options.servers ?? [{ url: "/" }],
-    tags: [...new Set(operations.map(({ tag }) => tag))]
-      .toSorted()
-      .map((name) => ({ name, ...pickDescription(name, options) })),
+    tags: sortTags(new Set(operations.map(({ tag }) => tag)), options).map((name) => ({
+      name,
+      ...pickDescription(name, options),
+    })),
     paths,
     components: { schemas: components.list(), responses: responses.list(), securitySchemes: parts.security.list() },
   };
@@ -201,6 +213,12 @@ function findRepeatedIds(operations: readonly OperationRoute[]): readonly Diagno
       fix: "give one of the two endpoints another name",
     };
   });
+}
+
+/** Those with texts first, in the order of the texts. */
+function sortTags(tags: ReadonlySet<string>, { texts = {} }: OpenApiOptions): readonly string[] {
+  const described = Object.keys(texts).filter((name) => tags.has(name));
+  return [...new Set([...described, ...[...tags].toSorted()])];
 }
 
 function pickDescription(name: string, { texts }: OpenApiOptions): JsonObject {

@@ -34,10 +34,14 @@ export interface SharedParts {
   readonly options: OpenApiOptions;
   /** The CSRF stage is on. */
   readonly checksCsrf: boolean;
+  /** Visitors who read pages get errors as pages. */
+  readonly hasErrorPages: boolean;
 }
 
 export function describeOperation(route: OperationRoute, parts: SharedParts): JsonObject {
-  const { id, tag, title, contract = NO_CONTRACT, bearer, isDeprecated, sunset } = route;
+  const { id, tag, title, contract = NO_CONTRACT, isDeprecated, sunset } = route;
+  // The CSRF stage lets safe requests pass without a token.
+  const bearer = route.bearer && !isSafeMethod(route.method);
   const { components, options } = parts;
   const context = { components, version: options.version ?? "3.1" } as const;
   const place = (part: string): SchemaPlace => ({ id: `${id}.${part.replace("responses.", "")}`, part, route: title });

@@ -23,6 +23,7 @@ import {
   type OpenApiDocument,
   type OpenApiOptions,
 } from "@stagecraft/framework/openapi";
+import { page, Pages } from "@stagecraft/framework/pages";
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { expect } from "chai";
 import * as v from "valibot";
@@ -243,6 +244,16 @@ describe("the schemas of an OpenAPI document", () => {
     });
   });
 
+  it("leave out the bounds that all integers of JavaScript have", () => {
+    const Count = z.object({ any: z.int(), few: z.int().min(0).max(9), minimum: z.literal(1) });
+    const document = documentOf({ show: Get("/count", { responses: { 200: Count } }) });
+    const properties = at(operationOf(document, "/count"), "responses 200 content application/json schema properties");
+
+    expect(at(properties, "any")).to.deep.equal({ type: "integer" });
+    expect(at(properties, "few")).to.deep.equal({ type: "integer", minimum: 0, maximum: 9 });
+    expect(at(properties, "minimum const")).to.equal(1);
+  });
+
   it("keep values that look like a reference", () => {
     const looks = z.object({ $ref: z.string().default("#/a") });
     const document = documentOf({ show: Get("/ref", { responses: { 200: looks } }) });
@@ -360,7 +371,10 @@ describe("the contents of an OpenAPI document", () => {
       "206",
       "304",
     ]);
-    expect(at(operationOf(document, "/page"), "responses 200")).to.deep.include({ "x-page": "notes/index" });
+    const shown = at(operationOf(document, "/page"), "responses");
+    expect(at(shown, "200")).to.deep.include({ "x-page": "notes/index" });
+    expect(Object.keys(Object(at(shown, "200 content")))).to.deep.equal(["text/html", "application/json"]);
+    expect(at(shown, "409 headers X-Inertia-Location required")).to.equal(true);
   });
 
   it("name the items of a stream in an extension, and from version 3.2 on in itemSchema", () => {
@@ -397,20 +411,12 @@ describe("the problems and the security of an OpenAPI document", () => {
     const statuses = (path: string, method: string) =>
       Object.keys(Object(at(operationOf(document, path, method), "responses")));
 
-    expect(statuses("/notes", "get")).to.deep.equal(["200", "400", "408", "429", "500", "503"]);
-    expect(statuses("/notes", "post")).to.deep.equal([
-      "201",
-      "400",
-      "401",
-      "403",
-      "408",
-      "413",
-      "415",
-      "422",
-      "429",
-      "500",
-      "503",
-    ]);
+    expect(statuses("/notes", "get")).to.deep.equal(["200", "400", "default"]);
+    expect(statuses("/notes", "post")).to.deep.equal(["201", "400", "401", "403", "413", "415", "422", "default"]);
+    expect(at(operationOf(document, "/notes"), "responses default")).to.deep.equal({
+      $ref: "#/components/responses/OtherProblem",
+    });
+    expect(at(document.components.responses, "OtherProblem headers")).to.have.all.keys("Retry-After");
     expect(at(operationOf(document, "/notes", "post"), "responses 422")).to.deep.equal({
       $ref: "#/components/responses/UnprocessableEntity",
     });
@@ -420,6 +426,45 @@ describe("the problems and the security of an OpenAPI document", () => {
     ).to.deep.equal({
       $ref: "#/components/schemas/ValidationProblem",
     });
+  });
+
+  it("have a declared error as JSON that a handler returns, and as the problem that it throws", () => {
+    const Taken = z.object({ title: z.string() });
+    const document = documentOf({
+      store: Post("/store", { body: Note, responses: { 201: Note, 409: Taken, 422: Taken } }),
+    });
+    const responses = at(operationOf(document, "/store", "post"), "responses");
+
+    expect(at(responses, "409 content application/problem+json schema")).to.deep.equal(
+      at(responses, "409 content application/json schema"),
+    );
+    expect(at(responses, "422 content application/problem+json schema")).to.deep.equal({
+      $ref: "#/components/schemas/ValidationProblem",
+    });
+  });
+
+  it("are pages too where the application shows errors as pages, and data for the front end that visits them", () => {
+    const shown = routes("shown", "/", {
+      list: Get("/list", { responses: { 200: Note } }),
+      page: Get("/page", { responses: { 200: content.page("notes/index") } }),
+    });
+    const application = Application.create()
+      .routes(new Routes([Route.of(shown.list, () => ({ id: 7 })), Route.of(shown.page, () => page("notes/index"))]))
+      .pages(new Pages({ errors: { "4xx": "errors/show" } }))
+      .build();
+    const document = createOpenApi(application);
+
+    expect(Object.keys(Object(at(document.components.responses, "OtherProblem content")))).to.deep.equal([
+      "application/problem+json",
+      "text/html",
+    ]);
+    expect(at(operationOf(document, "/page"), "responses default")).to.deep.equal({
+      $ref: "#/components/responses/ErrorPage",
+    });
+    expect(at(document.components.responses, "ErrorPage content application/json schema")).to.deep.equal({
+      $ref: "#/components/schemas/InertiaPage",
+    });
+    expect(at(createOpenApi(application.routes()).components.responses, "ErrorPage")).to.equal(undefined);
   });
 
   it("leave a declared status as the contract has it", () => {
@@ -433,9 +478,9 @@ describe("the problems and the security of an OpenAPI document", () => {
   });
 
   it("have the redirect of a guard, and no response that no operation references", () => {
-    const page = guard("page", { refusals: [303] });
+    const leading = guard("page", { refusals: [303] });
     const document = documentOf({
-      own: Post("/own", { guards: [page], responses: { 303: content.redirect() } }),
+      own: Post("/own", { guards: [leading], responses: { 303: content.redirect() } }),
       other: Get("/other", { guards: [guard("login", { refusals: [302] })], responses: { 200: Note } }),
     });
 
@@ -468,6 +513,17 @@ describe("the problems and the security of an OpenAPI document", () => {
     });
   });
 
+  it("need no token for a safe request to an endpoint of programs", () => {
+    const programs = routes("programs", "/programs", {
+      list: Get("/", { bearer: true }),
+      store: Post("/", { bearer: true }),
+    });
+    const document = documentOf(programs);
+
+    expect(operationOf(document, "/programs")["security"]).to.deep.equal([]);
+    expect(operationOf(document, "/programs", "post")["security"]).to.deep.equal([{ bearer: [] }]);
+  });
+
   it("are a fault where a scheme is unknown, and where a text has an unknown name", () => {
     const error = startupErrorOf(() => documentOf(table, { texts: { "notes.sotre": { summary: "Stores a note" } } }));
 
@@ -484,5 +540,17 @@ describe("the problems and the security of an OpenAPI document", () => {
 
     expect(operationOf(document, "/notes")).to.deep.include(texts["notes.index"]);
     expect(document.tags).to.deep.equal([{ name: "notes", description: "Notes of a user." }]);
+  });
+
+  it("have the tags in the order of the texts, and then those without one", () => {
+    const [list, shown] = [Get("/list", { name: "zebra.list" }), Get("/page", { name: "apple.page" })];
+    const document = documentOf(
+      { list, shown, more: Get("/more", { name: "bear.more" }) },
+      {
+        texts: { zebra: { description: "Zebras." } },
+      },
+    );
+
+    expect(document.tags.map(({ name }) => name)).to.deep.equal(["zebra", "apple", "bear"]);
   });
 });

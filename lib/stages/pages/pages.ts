@@ -103,6 +103,11 @@ export class Pages {
     return this.options.viteBase ?? "/";
   }
 
+  /** Whether a component shows errors. @internal */
+  get hasErrorPages(): boolean {
+    return Object.keys(this.options.errors ?? {}).length > 0;
+  }
+
   /** The layer around the stages that refuse and the stage that catches unhandled errors. @internal */
   outerLayer(): Layer {
     return new ErrorPagesLayer(this.options.errors ?? {}, this.writer);
