@@ -21,6 +21,7 @@ import { ADMIN_KEY } from "./accounts/accounts.js";
 import { SignInFirst } from "./accounts/visitors.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
+import { API_DOCS } from "./api-docs.js";
 import { contracts } from "./contracts.js";
 import { fileDatabase, LinksDatabase } from "./database.js";
 import { errorHeaders } from "./error-headers.js";
@@ -56,6 +57,7 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
   return Application.create(LinksModule)
     .provide(...bindings(settings), ...createBindings(parts))
     .config(settings.config)
+    .apiDocs(API_DOCS)
     .trustedProxies(settings.trustedProxies)
     .compression()
     .securityHeaders(securityHeaders())

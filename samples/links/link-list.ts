@@ -7,11 +7,12 @@ const PER_PAGE = 20;
 
 /** The query of the list. A value without a meaning is ignored, because people edit addresses. */
 export const ListQuery = z.object({
-  q: z.string().trim().max(100).catch(""),
+  q: z.string().trim().max(100).default("").catch(""),
   page: z
     .string()
     .regex(/^[1-9]\d{0,4}$/)
     .transform(Number)
+    .default(1)
     .catch(1),
 });
 

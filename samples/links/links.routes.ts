@@ -6,18 +6,24 @@ import { formContent } from "./form-content.js";
 import { ListQuery } from "./link-list.js";
 import { NewLink, Slug } from "./new-link.js";
 
-const Link = z.object({
-  slug: z.string(),
-  target: z.string(),
-  createdAt: z.string(),
-  visits: z.int(),
-  owner: z.string().optional(),
-});
+const Link = z
+  .object({
+    slug: Slug,
+    target: z.string().meta({ description: "An absolute http or https URL.", examples: ["https://example.com/tea"] }),
+    createdAt: z.string().meta({ format: "date-time" }),
+    visits: z.int().min(0),
+    owner: z.string().optional().meta({ description: "The name of the person who made it." }),
+  })
+  .meta({ id: "Link" });
 
-const Ranking = z.object({ links: z.array(Link.pick({ slug: true, target: true, visits: true })).readonly() });
+const Ranking = z
+  .object({ links: z.array(Link.pick({ slug: true, target: true, visits: true })).readonly() })
+  .meta({ id: "Ranking" });
 
 /** The problem of a slug that exists. */
-const Taken = z.object({ type: z.string(), title: z.string(), status: z.int(), detail: z.string() });
+const Taken = z
+  .object({ type: z.string(), title: z.string(), status: z.int(), detail: z.string() })
+  .meta({ id: "Taken", description: "The problem of a slug that exists." });
 
 const params = { slug: Slug };
 

@@ -3,12 +3,16 @@ import { z } from "zod";
 
 const LONGEST = 2048;
 
-export const Slug = z.string().regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens");
+export const Slug = z
+  .string()
+  .regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens")
+  .meta({ description: "The name of a link: 3 to 32 lower-case letters, digits or hyphens.", examples: ["tea"] });
 
 export const NewLink = z.object({
   target: z
     .url({ protocol: /^https?$/, message: "an absolute http or https URL" })
-    .max(LONGEST, `at most ${LONGEST} characters`),
+    .max(LONGEST, `at most ${LONGEST} characters`)
+    .meta({ examples: ["https://example.com/tea"] }),
   // A form sends an empty text for an empty field.
   slug: z
     .literal("")

@@ -16,12 +16,15 @@ import { launchBrowser } from "../support/browser.js";
 import { needs } from "../support/machine.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 import { until } from "../support/until.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const PATH = ranking.page.url();
 const LIVE = ranking.live.url();
 
 describe("In a browser, the ranking of samples/links", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
   let browser: Browser;
   let clock: FakeClock;
   let app: TestApp;

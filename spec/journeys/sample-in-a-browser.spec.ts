@@ -17,6 +17,8 @@ import { needs } from "../support/machine.js";
 import { SAMPLE_JOURNEYS } from "../support/sample-journeys.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 import { until } from "../support/until.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const KEY = "the-key-of-the-spec";
 /** One pixel, as a PNG in base64. */
@@ -45,6 +47,7 @@ const start = (options: Parameters<typeof linkPages>[0] = {}) =>
 
 describe("In a browser, samples/links", function () {
   this.timeout(180_000);
+  judgeResponses(describeLinks);
   let browser: Browser;
   let app: TestApp;
   let store: LinkStore;

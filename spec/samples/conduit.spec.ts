@@ -9,6 +9,8 @@ import { Comments } from "../../samples/conduit/articles/comments.js";
 import { fileDatabase } from "../../samples/conduit/database.js";
 import { settingsFrom } from "../../samples/conduit/settings.js";
 import { errorOf } from "../support/error-of.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeConduit } from "../support/sample-documents.js";
 
 interface Article {
   readonly slug: string;
@@ -78,6 +80,7 @@ function slugs({ articles = [] }: ApiResponse): readonly string[] {
 
 describe("samples/conduit", function () {
   this.timeout(120_000);
+  judgeResponses(describeConduit);
 
   it("signs users up and in, and changes what they give", async () => {
     await using app = await started();

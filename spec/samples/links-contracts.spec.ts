@@ -11,9 +11,14 @@ import { settingsFrom } from "../../samples/links/settings.js";
 import { pageIn } from "../support/page-visit.js";
 import { ROOT } from "../support/sources.js";
 import { until } from "../support/until.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const KEY = "the-key-of-the-spec";
 const TARGET = "https://example.com/";
+
+/** The routes of `mailPreviews` and of `.apiDocs()`. */
+const OF_THE_FRAMEWORK = /^\/(dev\/mails|docs|openapi\.json)/;
 
 const application = () => linksApplication(settingsFrom({ ADMIN_KEY: KEY }));
 const start = () => testApp(application());
@@ -21,13 +26,14 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 describe("the contracts of samples/links", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
 
   it("name the responses of every endpoint", () => {
     const own = application()
       .build()
       .routes()
       .descriptors()
-      .filter(({ path }) => !path.startsWith("/dev/mails"));
+      .filter(({ path }) => !OF_THE_FRAMEWORK.test(path));
 
     expect(own).to.have.length.above(25);
     expect(own.filter(({ contract }) => contract?.responses === undefined)).to.deep.equal([]);
@@ -35,7 +41,7 @@ describe("the contracts of samples/links", function () {
 
   it("stand in the graph, each schema with its JSON Schema", () => {
     const { routes } = application().build().graph();
-    const own = routes.filter(({ path }) => !path.startsWith("/dev/mails"));
+    const own = routes.filter(({ path }) => !OF_THE_FRAMEWORK.test(path));
 
     expect(own).to.have.length.above(25);
     expect(own.filter(({ responses }) => responses === undefined)).to.deep.equal([]);

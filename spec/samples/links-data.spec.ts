@@ -16,6 +16,8 @@ import { Child } from "../support/child.js";
 import { needs } from "../support/machine.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { until } from "../support/until.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const TARGET = "https://example.com/";
 const DAY_MS = 86_400_000;
@@ -150,6 +152,7 @@ async function signedUp(child: Child, name: string): Promise<string> {
 
 describe("the data of the sample", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
   let folder: string;
 
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "links-"))));

@@ -8,6 +8,8 @@ import { LinkStore } from "../../samples/links/link-store.js";
 import { until } from "../support/until.js";
 import { PNG } from "../support/multipart.js";
 import { pageIn } from "../support/page-visit.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const TARGET = "https://example.com/";
 
@@ -39,6 +41,7 @@ function pictureOf(content: string | Buffer, type = "image/png"): FormData {
 
 describe("the ranking of links", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
 
   it("has the most visited links, is cached, and drops a link that is removed", async () => {
     await using app = await started();
@@ -75,6 +78,7 @@ describe("the ranking of links", function () {
 
 describe("the picture of a link", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
 
   it("is uploaded by the owner of the link, and shown with its sniffed type", async () => {
     await using app = await started();

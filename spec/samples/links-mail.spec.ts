@@ -7,6 +7,8 @@ import { Welcome } from "../../samples/links/accounts/welcome.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { until } from "../support/until.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const mailer = (queue: MailQueue) => new MemoryMailer({ from: "links@example.org", queue });
 
@@ -19,6 +21,7 @@ const password = "a long password";
 
 describe("links", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
 
   it("welcomes a new account by mail, and shows the mail on the preview page", async () => {
     const { app, sent } = await started();

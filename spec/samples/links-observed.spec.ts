@@ -9,6 +9,8 @@ import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { attributesOf, Collector, hex } from "../observe/otel/collector.js";
 import { Child } from "../support/child.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const TRACEPARENT = `00-${TRACE}-00f067aa0ba902b7-01`;
@@ -54,6 +56,7 @@ class Upstream implements AsyncDisposable {
 
 describe("samples/links, observed", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
 
   before(() => buildFrontEnd());
 

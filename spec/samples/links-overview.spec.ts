@@ -4,6 +4,8 @@ import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { Child } from "../support/child.js";
 import { until } from "../support/until.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const MAIN = "../../samples/links/main.js";
 
@@ -20,6 +22,7 @@ async function frontPage(child: Child): Promise<string> {
 
 describe("the front page of samples/links", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
   let child: Child;
 
   before(async () => {
@@ -53,7 +56,7 @@ describe("the front page of samples/links", function () {
 
     const links = [...html.matchAll(/<a [^>]*href="(\/[^"]*)"/g)].map(([, path = ""]) => path);
     const responses = await Promise.all(links.map((path) => fetch(child.url + path)));
-    expect(links).to.include.members(["/up", "/metrics", "/guide/index.md"]);
+    expect(links).to.include.members(["/up", "/metrics", "/docs", "/guide/index.md"]);
     expect(responses.map(({ status }) => status)).to.deep.equal(links.map(() => 200));
     const guide = await fetch(`${child.url}/guide/index.md`);
     expect(guide.headers.get("content-type")).to.equal("text/html; charset=utf-8");

@@ -15,6 +15,8 @@ import { errorOf } from "../support/error-of.js";
 import { pageIn, partial, type PageData } from "../support/page-visit.js";
 import { textOf } from "../support/sources.js";
 import { until } from "../support/until.js";
+import { judgeResponses } from "../support/judged-responses.js";
+import { describeLinks } from "../support/sample-documents.js";
 
 const KEY = "the-key-of-the-spec";
 const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
@@ -80,7 +82,12 @@ function messageOf({ flash }: Shown): unknown {
 
 /** A store with one link, which refuses every change. */
 class OneLink extends LinkStore {
-  private readonly link: Link = { slug: "one", target: "https://one.example/", createdAt: "", visits: 0 };
+  private readonly link: Link = {
+    slug: "one",
+    target: "https://one.example/",
+    createdAt: "2026-01-01T00:00:00Z",
+    visits: 0,
+  };
 
   override list(): Promise<readonly Link[]> {
     return Promise.resolve([this.link]);
@@ -113,6 +120,7 @@ class OneLink extends LinkStore {
 
 describe("samples/links", function () {
   this.timeout(120_000);
+  judgeResponses(describeLinks);
 
   before(() => buildFrontEnd());
   after(() => renderer.end());

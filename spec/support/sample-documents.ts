@@ -1,0 +1,20 @@
+/** The API documents of the samples with all routes that have a name, also those that are not public. */
+import { createOpenApi, type OpenApiDocument } from "@stagecraft/framework/openapi";
+import { API_DOCS as CONDUIT_DOCS } from "../../samples/conduit/api-docs.js";
+import { conduitApplication } from "../../samples/conduit/application.js";
+import { fileDatabase } from "../../samples/conduit/database.js";
+import { settingsFrom as settingsFromConduit } from "../../samples/conduit/settings.js";
+import { API_DOCS as LINKS_DOCS } from "../../samples/links/api-docs.js";
+import { linksApplication } from "../../samples/links/application.js";
+import { settingsFrom as settingsFromLinks } from "../../samples/links/settings.js";
+
+const include = ({ name }: { readonly name: string | undefined }): boolean => name !== undefined;
+
+export function describeLinks(): OpenApiDocument {
+  return createOpenApi(linksApplication(settingsFromLinks({})).build(), { ...LINKS_DOCS, include });
+}
+
+export function describeConduit(): OpenApiDocument {
+  const settings = settingsFromConduit({ TOKEN_KEY: "5e".repeat(32) });
+  return createOpenApi(conduitApplication(settings, fileDatabase(":memory:")).build(), { ...CONDUIT_DOCS, include });
+}
