@@ -28,24 +28,27 @@ for (const folder of ["documents", "generated"]) {
   rmSync(HERE + folder, { recursive: true, force: true });
   mkdirSync(HERE + folder);
 }
-const app = await startConduit();
+const { testApp } = await load("lib/entries/testing.js");
+const samples = { conduit: await testApp(await createConduit()), links: await testApp(await createLinks()) };
 try {
-  await judge(app.url);
+  for (const [name, { url }] of Object.entries(samples)) await lint(name, url);
+  await generate(samples.conduit.url);
 } finally {
-  await app.stop();
+  for (const app of Object.values(samples)) await app.stop();
 }
 
-async function judge(url) {
+async function lint(name, url) {
+  const file = `documents/${name}.json`;
   const document = await (await fetch(`${url}/openapi.json`)).json();
-  writeFileSync(`${HERE}documents/conduit.json`, JSON.stringify(document, null, 2));
-  writeFileSync(`${HERE}documents/links.json`, JSON.stringify(await describeLinks(), null, 2));
-  await lint("conduit", [], "spectral.yaml");
-  // This document has no words for people, and many of its forms respond with redirects alone.
-  const skipped = ["info-license", "operation-2xx-response", "tag-description"].flatMap((rule) => [
-    "--skip-rule",
-    rule,
-  ]);
-  await lint("links", skipped, "spectral-without-words.yaml");
+  writeFileSync(HERE + file, JSON.stringify(document, null, 2));
+  const linted = await run("redocly", ["lint", file, "--config", "redocly.yaml", "--format", "json"]);
+  const { totals } = JSON.parse(linted);
+  report(`redocly on samples/${name}`, totals.errors + totals.warnings === 0, linted);
+  const findings = await run("spectral", ["lint", file, "--fail-severity", "hint", "--ruleset", "spectral.yaml"]);
+  report(`spectral on samples/${name}`, findings.includes("No results"), findings);
+}
+
+async function generate(url) {
   for (const [name, folder, options] of CLIENTS) {
     const output = await run(name, options);
     report(name, existsSync(`${HERE}generated/${folder}`), output);
@@ -54,15 +57,6 @@ async function judge(url) {
   report("TypeScript compiles the clients", compiled === "", compiled);
   const driven = await execute(process.execPath, ["--import", "tsx", `${HERE}drive.ts`, url]);
   report("a client talks to the sample", /^ada wrote a-title/.test(driven), driven);
-}
-
-async function lint(name, options, ruleset) {
-  const file = `documents/${name}.json`;
-  const linted = await run("redocly", ["lint", file, "--config", "redocly.yaml", "--format", "json", ...options]);
-  const { totals } = JSON.parse(linted);
-  report(`redocly on samples/${name}`, totals.errors + totals.warnings === 0, linted);
-  const findings = await run("spectral", ["lint", file, "--fail-severity", "hint", "--ruleset", ruleset]);
-  report(`spectral on samples/${name}`, findings.includes("No results"), findings);
 }
 
 function report(name, isRight, output) {
@@ -95,24 +89,20 @@ function install() {
   });
 }
 
-async function describeLinks() {
-  const [{ linksApplication }, { settingsFrom }, { createOpenApi }] = await Promise.all(
-    ["samples/links/application.js", "samples/links/settings.js", "lib/entries/openapi.js"].map(
-      (file) => import(new URL(file, DIST)),
-    ),
+async function createLinks() {
+  const [{ linksApplication }, { settingsFrom }] = await Promise.all(
+    ["application.js", "settings.js"].map((file) => load(`samples/links/${file}`)),
   );
-  const securitySchemes = { session: { type: "apiKey", in: "cookie", name: "session" } };
-  return createOpenApi(linksApplication(settingsFrom({})).build(), { securitySchemes });
+  return linksApplication(settingsFrom({}));
 }
 
-async function startConduit() {
-  const [{ conduitApplication }, { fileDatabase }, { settingsFrom }, { testApp }] = await Promise.all(
-    [
-      "samples/conduit/application.js",
-      "samples/conduit/database.js",
-      "samples/conduit/settings.js",
-      "lib/entries/testing.js",
-    ].map((file) => import(new URL(file, DIST))),
+async function createConduit() {
+  const [{ conduitApplication }, { fileDatabase }, { settingsFrom }] = await Promise.all(
+    ["application.js", "database.js", "settings.js"].map((file) => load(`samples/conduit/${file}`)),
   );
-  return testApp(conduitApplication(settingsFrom({ TOKEN_KEY: "5e".repeat(32) }), fileDatabase(":memory:")));
+  return conduitApplication(settingsFrom({ TOKEN_KEY: "5e".repeat(32) }), fileDatabase(":memory:"));
+}
+
+function load(file) {
+  return import(new URL(file, DIST));
 }
