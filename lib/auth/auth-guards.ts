@@ -10,7 +10,8 @@ import type { Context } from "../http/request/context.js";
 import { Session } from "../stages/session/session.js";
 import { AuthUsers } from "./auth-users.js";
 import { recentlyConfirmed, role, signedIn, verified, type WithIdentity } from "./guards.js";
-import { IDENTITY, SignedInSession } from "./signed-in-session.js";
+import { IDENTITY } from "./session-identity.js";
+import { SignedInSession } from "./signed-in-session.js";
 
 /** A confirmation counts this time: fifteen minutes. */
 const CONFIRMED_FOR_MS = 900_000;

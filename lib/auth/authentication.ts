@@ -29,13 +29,14 @@ import { PasswordReset } from "./links/password-reset.js";
 import { SignedLinks } from "./links/signed-links.js";
 import { SignUp } from "./links/sign-up.js";
 import { Passwords } from "./passwords/passwords.js";
+import { RememberMe } from "./remember/remember-me.js";
 import { SignedInSession } from "./signed-in-session.js";
 import { PasswordConfirmation } from "./sign-in/password-confirmation.js";
 import { NoSecondStep, SecondStep } from "./sign-in/second-step.js";
 import { SignIn } from "./sign-in/sign-in.js";
 import { SignIns } from "./sign-in/sign-ins.js";
 
-const FLOWS: readonly Class[] = [SignedInSession, AuthGuards, SignIn, SignIns, PasswordConfirmation];
+const FLOWS: readonly Class[] = [RememberMe, SignedInSession, AuthGuards, SignIn, SignIns, PasswordConfirmation];
 /** They send mails, so they need `Jobs` and a `Mailer`. */
 const MAILED: readonly Class[] = [SignedLinks, AuthMailJobs, PasswordChange];
 const MAILED_BY_LINK: Readonly<Record<keyof AuthLinkEndpoints, Class>> = {

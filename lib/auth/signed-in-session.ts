@@ -6,33 +6,17 @@ import { randomBytes } from "node:crypto";
 import { inject } from "../di/construction/inject.js";
 import type { Context } from "../http/request/context.js";
 import { Session } from "../stages/session/session.js";
+import { tracing } from "../tracing/tracing.js";
 import { Sessions } from "../stages/session/sessions.js";
-import { sessionKey } from "../stages/session/session-value.js";
+import { OWNER_NAME } from "../stages/session/stores/session-store.js";
 import { AuthUsers } from "./auth-users.js";
 import { Identities } from "./identities.js";
 import type { Identity } from "./identity.js";
+import { RememberMe } from "./remember/remember-me.js";
+import { IDENTITY, type SessionIdentity, type SignInMethod } from "./session-identity.js";
+import { DEVICE, readDevice } from "./sign-in/device.js";
 
-/** How somebody has signed in, for the list of sign-ins and for events. */
-export type SignInMethod = "password" | "link" | "sign-up" | "remember-me" | "passkey" | "second-step";
-
-/** The value of the session. It holds no secret. */
-export interface SessionIdentity {
-  readonly userId: string;
-  readonly email: string;
-  readonly isVerified: boolean;
-  /** One sign-in on one device: sessions that remember-me opens share it. */
-  readonly signInId: string;
-  readonly stamp: string;
-  readonly method: SignInMethod;
-  /** Milliseconds since the Unix epoch, as all times. */
-  readonly signedInAt: number;
-  /** When the person has shown last who they are; 0 for never in this session. */
-  readonly confirmedAt: number;
-  /** When the stamp was compared last; 0 before the first request after the sign-in. */
-  readonly checkedAt: number;
-}
-
-export const IDENTITY = sessionKey<SessionIdentity>("auth");
+const log = tracing.target("framework::auth");
 
 /** The stamp is compared at most once in this time: one minute. */
 const CHECK_EVERY_MS = 60_000;
@@ -41,12 +25,19 @@ export class SignedInSession {
   private readonly identities = inject(Identities);
   private readonly users = inject(AuthUsers);
   private readonly store = inject(Sessions);
+  private readonly remember = inject(RememberMe);
 
-  /** The identity of the session, which has ended where its credentials have changed. */
+  /**
+   * The identity of the session, which has ended where its credentials have changed. Without a session, that of the device that is
+   * remembered: it gets a session.
+   */
   async find(ctx: Context): Promise<SessionIdentity | undefined> {
-    const current = await Session.of(ctx).get(IDENTITY);
-    if (current === undefined || ctx.clock.now() - current.checkedAt < CHECK_EVERY_MS) return current;
-    return this.check(ctx, current);
+    const session = Session.of(ctx);
+    const current = await session.get(IDENTITY);
+    if (current === undefined) return this.resume(ctx);
+    // A session that another device ended while a request changed it is back with that change alone: without its owner.
+    if ((await session.get(OWNER_NAME)) !== current.userId) return this.end(ctx);
+    return ctx.clock.now() - current.checkedAt < CHECK_EVERY_MS ? current : this.check(ctx, current);
   }
 
   /** Signs somebody in: the session gets a new id. Values of a visitor stay, and those of another person do not. */
@@ -59,6 +50,7 @@ export class SignedInSession {
     const { userId, email, isVerified, stamp } = identity;
     const confirmedAt = method === "remember-me" ? 0 : now;
     session.setOwner(userId);
+    session.put(DEVICE, readDevice(ctx));
     session.put(IDENTITY, {
       userId,
       email,
@@ -81,24 +73,41 @@ export class SignedInSession {
     session.put(IDENTITY, { ...current, ...change });
   }
 
-  /** Ends the sessions of a user in the store at once, in all processes; with a context all but that of the request. */
-  async endAll(userId: string, except?: Context): Promise<void> {
-    const current = except && Session.of(except).key;
-    await this.store.endAll(userId, { except: ({ key }) => key === current });
+  /**
+   * Ends the sessions of a user in the store at once, in all processes, and forgets the devices; with a context all but that of the request.
+   * Returns the number of sessions.
+   */
+  async endAll(userId: string, except?: Context): Promise<number> {
+    const session = except && Session.of(except);
+    const signInId = (await session?.get(IDENTITY))?.signInId;
+    // A device that is remembered could open a session again.
+    await this.remember.end(userId, { except: signInId });
+    return this.store.endAll(userId, { except: ({ key }) => key === session?.key });
+  }
+
+  private async resume(ctx: Context): Promise<SessionIdentity | undefined> {
+    const { identity, signInId } = (await this.remember.find(ctx)) ?? {};
+    if (identity === undefined || !(await this.users.canSignIn(identity.userId))) return undefined;
+    await this.start(ctx, identity, "remember-me", signInId);
+    log.info("signed in", { user_id: identity.userId, method: "remember-me" });
+    return Session.of(ctx).get(IDENTITY);
   }
 
   private async check(ctx: Context, current: SessionIdentity): Promise<SessionIdentity | undefined> {
     const { userId, stamp } = current;
     const identity = await this.identities.find(userId);
-    const session = Session.of(ctx);
-    if (identity?.stamp !== stamp || !(await this.users.canSignIn(userId))) {
-      session.flush();
-      return undefined;
-    }
+    if (identity?.stamp !== stamp || !(await this.users.canSignIn(userId))) return this.end(ctx);
+    // The device may have been signed out from elsewhere while it opened this session.
+    const isFirst = current.method === "remember-me" && current.checkedAt === 0;
+    if (isFirst && !(await this.remember.isKnown(ctx, current))) return this.end(ctx);
     const { email, isVerified } = identity;
     const checked = { ...current, email, isVerified, checkedAt: ctx.clock.now() };
-    session.put(IDENTITY, checked);
+    Session.of(ctx).put(IDENTITY, checked);
     return checked;
+  }
+
+  private end(ctx: Context): undefined {
+    Session.of(ctx).flush();
   }
 }
 

@@ -6,3 +6,4 @@ export { authDatabase } from "../auth/db/auth-database.js";
 export { authMigrations } from "../auth/db/auth-migrations.js";
 export { DatabaseIdentities } from "../auth/db/database-identities.js";
 export { DatabaseLinks } from "../auth/db/database-links.js";
+export { DatabaseRememberTokens } from "../auth/db/database-remember-tokens.js";

@@ -27,8 +27,17 @@ export {
 } from "../auth/passwords/passwords.js";
 export { MAX_PASSWORD_BYTES } from "../auth/passwords/password-bytes.js";
 export { redirectToSignIn, takeReturnPath, type PageEndpoint } from "../auth/return-path.js";
-export { SignedInSession, type SessionIdentity, type SignInMethod } from "../auth/signed-in-session.js";
+export { RememberMe, type RememberedBy, type RememberedSignIn } from "../auth/remember/remember-me.js";
+export {
+  RememberTokens,
+  type RememberRotation,
+  type RememberScope,
+  type RememberToken,
+} from "../auth/remember/remember-tokens.js";
+export type { SessionIdentity, SignInMethod } from "../auth/session-identity.js";
+export { SignedInSession } from "../auth/signed-in-session.js";
+export type { SignInDevice } from "../auth/sign-in/device.js";
 export { PasswordConfirmation } from "../auth/sign-in/password-confirmation.js";
 export { NoSecondStep, SecondStep, type PendingSignIn } from "../auth/sign-in/second-step.js";
 export { SignIn, type PasswordSignIn, type SignInCompletion, type SignInResult } from "../auth/sign-in/sign-in.js";
-export { SignIns } from "../auth/sign-in/sign-ins.js";
+export { SignIns, type ListedSignIn } from "../auth/sign-in/sign-ins.js";

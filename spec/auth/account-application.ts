@@ -14,6 +14,7 @@ import {
   Reply,
   routes,
   type Binding,
+  type Class,
 } from "@stagecraft/framework";
 import {
   authentication,
@@ -37,7 +38,7 @@ import { authDatabase } from "@stagecraft/framework/auth/db";
 import { recentlyConfirmed, role, signedIn, verified } from "@stagecraft/framework/auth/guards";
 import { Jobs, MemoryJobs } from "@stagecraft/framework/jobs";
 import { Mailer, MemoryMailer } from "@stagecraft/framework/mail";
-import { SessionConfig } from "@stagecraft/framework/session";
+import { SessionConfig, type SessionStore } from "@stagecraft/framework/session";
 import { FakeClock, testApp, type TestApp, type TestClient } from "@stagecraft/framework/testing";
 import { z } from "zod";
 import { until } from "../support/until.js";
@@ -223,12 +224,20 @@ export interface AccountOptions {
   readonly clock?: FakeClock;
   readonly bindings?: readonly Binding[];
   readonly db?: AppDatabase;
+  readonly controllers?: readonly Class[];
+  readonly sessions?: SessionStore;
+  readonly session?: SessionConfig;
 }
 
 /** Builds the application. `bindings` come after those of `authentication()`. */
-export function buildAccounts({ db = AppDatabase.on(), bindings = [] }: AccountOptions = {}) {
+export function buildAccounts({
+  db = AppDatabase.on(),
+  bindings = [],
+  controllers = [],
+  ...more
+}: AccountOptions = {}) {
   @Module({
-    controllers: [AccountController],
+    controllers: [AccountController, ...controllers],
     providers: [
       AppUsers,
       provide(AppDatabase).useValue(db),
@@ -250,7 +259,8 @@ export function buildAccounts({ db = AppDatabase.on(), bindings = [] }: AccountO
     ],
   })
   class AccountModule {}
-  return Application.create(AccountModule).session(SessionConfig.dev(KEY)).layer(redirectToSignIn(account.signInPage));
+  const { session = SessionConfig.dev(KEY), sessions } = more;
+  return Application.create(AccountModule).session(session, sessions).layer(redirectToSignIn(account.signInPage));
 }
 
 export async function startAccounts(options: AccountOptions = {}): Promise<TestApp> {

@@ -120,7 +120,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
     "cache",
     "auth/passwords",
   ],
-  "auth/db": ["tracing", "di", "auth", "db"],
+  "auth/db": ["tracing", "di", "lifecycle", "auth", "db"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
@@ -131,7 +131,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
 
 /** The test kit uses what it tests. The contracts of a mailer and of a queue make mails and jobs. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
-  testing: [...Object.keys(ROOMS), "client"],
+  testing: [...Object.keys(ROOMS), "client", "auth"],
   "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail", "idempotency", "auth"],
 };
 

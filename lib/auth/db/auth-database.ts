@@ -14,14 +14,17 @@ import type { Database } from "../../db/database.js";
 import { type Binding, provide } from "../../di/provide.js";
 import type { InjectionToken } from "../../di/token.js";
 import { Identities } from "../identities.js";
+import { RememberTokens } from "../remember/remember-tokens.js";
 import { SingleUseLinks } from "../links/single-use-links.js";
 import { DatabaseIdentities } from "./database-identities.js";
 import { DatabaseLinks } from "./database-links.js";
+import { DatabaseRememberTokens } from "./database-remember-tokens.js";
 
 /** @param database the class of the database, which the application provides */
 export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>): readonly Binding[] {
   return [
     provide(Identities).useFactory((resolve) => new DatabaseIdentities(resolve(database))),
+    provide(RememberTokens).useFactory((resolve) => new DatabaseRememberTokens(resolve(database))),
     provide(SingleUseLinks).useFactory((resolve) => new DatabaseLinks(resolve(database))),
   ];
 }

@@ -53,8 +53,37 @@ const linkMigrations: readonly Migration[] = [
   },
 ];
 
+const rememberMigrations: readonly Migration[] = [
+  {
+    name: "framework-remember-tokens-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_remember_tokens")
+        .addColumn("selector", "varchar(32)", (column) => column.primaryKey())
+        .addColumn("user_id", toExactText(db, 64), (column) => column.notNull())
+        .addColumn("sign_in_id", "varchar(32)", (column) => column.notNull())
+        .addColumn("stamp", "varchar(64)", (column) => column.notNull())
+        .addColumn("method", "varchar(32)", (column) => column.notNull())
+        .addColumn("generation", "integer", (column) => column.notNull())
+        .addColumn("user_agent", "varchar(256)", (column) => column.notNull())
+        .addColumn("address", "varchar(64)", (column) => column.notNull())
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .addColumn("rotated_at", "bigint", (column) => column.notNull())
+        .addColumn("expires_at", "bigint", (column) => column.notNull())
+        .execute();
+      for (const column of ["user_id", "expires_at"])
+        await db.schema
+          .createIndex(`framework_remember_tokens_${column}`)
+          .on("framework_remember_tokens")
+          .column(column)
+          .execute();
+    },
+    down: (db) => db.schema.dropTable("framework_remember_tokens").execute(),
+  },
+];
+
 /** Creates the tables of `authDatabase`. */
-export const authMigrations: readonly Migration[] = [...identityMigrations, ...linkMigrations];
+export const authMigrations: readonly Migration[] = [...identityMigrations, ...linkMigrations, ...rememberMigrations];
 
 /**
  * A text that is compared character by character. The collations of MySQL and MariaDB take `jose` and `José` as equal, and with them two

@@ -3,7 +3,7 @@
  * session remembers for ten minutes who has given the password.
  */
 import { sessionKey } from "../../stages/session/session-value.js";
-import type { SignInMethod } from "../signed-in-session.js";
+import type { SignInMethod } from "../session-identity.js";
 
 export abstract class SecondStep {
   abstract isRequired(userId: string): Promise<boolean>;

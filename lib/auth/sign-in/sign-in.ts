@@ -23,7 +23,9 @@ import { refuseCrossSite } from "../cross-site.js";
 import { Identities } from "../identities.js";
 import { type Identity, readEmail } from "../identity.js";
 import { Passwords } from "../passwords/passwords.js";
-import { SignedInSession, type SignInMethod } from "../signed-in-session.js";
+import { RememberMe } from "../remember/remember-me.js";
+import type { SignInMethod } from "../session-identity.js";
+import { createSignInId, SignedInSession } from "../signed-in-session.js";
 import { PENDING, PENDING_MS, type PendingSignIn, SecondStep } from "./second-step.js";
 
 const log = tracing.target("framework::auth");
@@ -58,6 +60,7 @@ export class SignIn {
   protected readonly passwords = inject(Passwords);
   protected readonly secondStep = inject(SecondStep);
   protected readonly sessions = inject(SignedInSession);
+  protected readonly remember = inject(RememberMe);
 
   /**
    * @throws ForbiddenError (403) for a request of another site; TooManyRequestsError (429) after five attempts on an address, or fifty of a
@@ -83,7 +86,11 @@ export class SignIn {
       await this.wait(ctx, { userId, stamp: identity.stamp, method, remember });
       return { kind: "second-step" };
     }
-    await this.sessions.start(ctx, identity, method);
+    const signInId = createSignInId();
+    await this.sessions.start(ctx, identity, method, signInId);
+    // A device remembers at most one person: the one who has signed in last.
+    if (remember) await this.remember.start(ctx, identity, { signInId, method });
+    else await this.remember.forget(ctx);
     log.info("signed in", { user_id: userId, method });
     return { kind: "signed-in", userId };
   }

@@ -31,7 +31,8 @@ export class SessionCookie {
   private readonly deletion: string;
 
   constructor(
-    private readonly attributes: CookieAttributes,
+    /** Those of other cookies of the framework follow them. @internal */
+    readonly attributes: CookieAttributes,
     private readonly keys: SessionKeys,
   ) {
     this.suffix = formatAttributes(attributes);
