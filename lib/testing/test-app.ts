@@ -16,16 +16,13 @@ import type { InFlightRequest } from "../http/connection/connection.js";
 import type { CaptureSink } from "../observe/logging/sink.js";
 import { Clock } from "../runtime/clock.js";
 import { CsrfLayer } from "../stages/csrf/csrf-layer.js";
-import { SessionCookie } from "../stages/session/session-cookie.js";
-import { SessionLayer } from "../stages/session/session-layer.js";
-import { toStoreKey } from "../stages/session/session.js";
-import { serializeValue } from "../stages/session/session-value.js";
 import { CapturedTracing } from "./captured-tracing.js";
 import { CookieJar } from "./cookie-jar.js";
 import { createFailure } from "./failure.js";
 import { advanceInRealTime } from "./fake-clock.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
 import { type CsrfNames, TestClient } from "./test-client.js";
+import { createSession, findSignedInValues, type ActingUser, serializeValues } from "./test-session.js";
 import { Transport } from "./transport.js";
 
 /** How long requests in flight may take after the end of the test. */
@@ -95,6 +92,24 @@ export class TestApp extends TestClient implements AsyncDisposable {
    * const ada = await app.withSession({ account: "ada" });
    */
   async withSession(values: Readonly<Record<string, unknown>>): Promise<TestClient> {
+    return this.createClient(serializeValues(values));
+  }
+
+  /**
+   * A client of a user who has signed in and given the password just now, for the guards of `@stagecraft/framework/auth/guards`. If the user
+   * has an identity, its address and its changes of the password count; without one the session stays until it expires.
+   *
+   * @throws AssertionError if the application has no sessions; ResolutionError if it has no `authDatabase(…)`
+   * @example
+   * const ada = await app.actingAs("user-7");
+   * expect((await ada.get("/account")).status).to.equal(200);
+   */
+  async actingAs(user: string | ActingUser): Promise<TestClient> {
+    const acting = typeof user === "string" ? { userId: user } : user;
+    return this.createClient(await findSignedInValues(this.application, this.clock, acting));
+  }
+
+  private async createClient(values: ReadonlyMap<string, string>): Promise<TestClient> {
     const jar = new CookieJar(this.clock);
     jar.store(await createSession(this.application, this.clock, values), "/");
     return new TestClient(this.transport, this.clock, jar, findCsrfNames(this.application));
@@ -147,25 +162,4 @@ function createStopError(forced: number, cut: readonly InFlightRequest[]): Error
 function findCsrfNames(application: Application): CsrfNames | undefined {
   const [layer] = application.layersAt("csrf");
   return layer instanceof CsrfLayer ? layer.names : undefined;
-}
-
-/**
- * Creates a session in the application's store. Returns the `Set-Cookie` line of its cookie.
- *
- * @throws AssertionError if the application has no sessions
- */
-async function createSession(
-  application: Application,
-  clock: Clock,
-  values: Readonly<Record<string, unknown>>,
-): Promise<string> {
-  const [layer] = application.layersAt("session");
-  if (!(layer instanceof SessionLayer))
-    throw createFailure("the application has no sessions: add them with .session(…)");
-  const { cookie, store, idleMs, absoluteMs } = layer.settings;
-  const id = SessionCookie.createId();
-  const texts = new Map(Object.entries(values).map(([name, value]) => [name, serializeValue(name, value)]));
-  const now = clock.now();
-  await store.create(toStoreKey(id), texts, { now, startedAt: now, idleMs, absoluteMs, renew: true });
-  return cookie.formatSetCookie(id, Math.min(idleMs, absoluteMs));
 }

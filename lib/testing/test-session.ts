@@ -1,0 +1,66 @@
+/** Sessions that a test creates in the store of the application: with values, or with a user who has signed in. */
+import { randomBytes } from "node:crypto";
+import type { Application } from "../app/application.js";
+import { Identities } from "../auth/identities.js";
+import { IDENTITY, type SessionIdentity } from "../auth/session-identity.js";
+import type { Clock } from "../runtime/clock.js";
+import { SessionCookie } from "../stages/session/session-cookie.js";
+import { SessionLayer } from "../stages/session/session-layer.js";
+import { toStoreKey } from "../stages/session/session.js";
+import { serializeOwner, serializeValue } from "../stages/session/session-value.js";
+import { OWNER_NAME } from "../stages/session/stores/session-store.js";
+import { createFailure } from "./failure.js";
+
+export interface ActingUser {
+  readonly userId: string;
+  /** The default is the address of the identity, or one of `example.org` without an identity. */
+  readonly email?: string;
+}
+
+type SessionTexts = ReadonlyMap<string, string>;
+
+export function serializeValues(values: Readonly<Record<string, unknown>>): SessionTexts {
+  return new Map(Object.entries(values).map(([name, value]) => [name, serializeValue(name, value)]));
+}
+
+/**
+ * Creates a session in the application's store. Returns the `Set-Cookie` line of its cookie.
+ *
+ * @throws AssertionError if the application has no sessions
+ */
+export async function createSession(application: Application, clock: Clock, texts: SessionTexts): Promise<string> {
+  const [layer] = application.layersAt("session");
+  if (!(layer instanceof SessionLayer))
+    throw createFailure("the application has no sessions: add them with .session(…)");
+  const { cookie, store, idleMs, absoluteMs } = layer.settings;
+  const id = SessionCookie.createId();
+  const now = clock.now();
+  await store.create(toStoreKey(id), texts, { now, startedAt: now, idleMs, absoluteMs, renew: true });
+  return cookie.formatSetCookie(id, Math.min(idleMs, absoluteMs));
+}
+
+/** What a sign-in with the password leaves in the session. */
+export async function findSignedInValues(
+  application: Application,
+  clock: Clock,
+  { userId, email }: ActingUser,
+): Promise<SessionTexts> {
+  const identity = await application.resolve(Identities).find(userId);
+  const now = clock.now();
+  const value: SessionIdentity = {
+    userId,
+    email: email ?? identity?.email ?? `${userId}@example.org`,
+    isVerified: identity?.isVerified ?? true,
+    signInId: randomBytes(16).toString("hex"),
+    stamp: identity?.stamp ?? "",
+    method: "password",
+    signedInAt: now,
+    confirmedAt: now,
+    // Without an identity there is no stamp to compare.
+    checkedAt: identity === undefined ? Number.MAX_SAFE_INTEGER : now,
+  };
+  return new Map([
+    [IDENTITY.name, serializeValue(IDENTITY.name, value)],
+    [OWNER_NAME, serializeOwner(userId)],
+  ]);
+}
