@@ -16,6 +16,10 @@ const USES = {
   "@aws-sdk/client-s3": bucket,
   "@aws-sdk/lib-storage": bucket,
   "@aws-sdk/s3-request-presigner": bucket,
+  "@node-rs/argon2": async () => {
+    const { Passwords } = await import(`${name}/auth`);
+    return new Passwords({ algorithm: "argon2id" });
+  },
   "@opentelemetry/api": telemetry,
   "@opentelemetry/exporter-trace-otlp-grpc": telemetry,
   "@photostructure/sqlite": () => import(`${name}/db/sqlite`),
@@ -40,13 +44,17 @@ const USES = {
       .build();
   },
 };
-/** Since 22.16 Node has the engine. */
+/** Since 22.16 Node has the engine of SQLite, and since 24.7 argon2id. */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-const needless = major > 22 || (major === 22 && minor >= 16) ? ["@photostructure/sqlite"] : [];
+const needless = [...(isNode(22, 16) ? ["@photostructure/sqlite"] : []), ...(isNode(24, 7) ? ["@node-rs/argon2"] : [])];
 
 const [, program, mode, peer] = process.argv;
 if (mode === "use") await print(USES[peer]);
 else all(mode === "loads");
+
+function isNode(wantedMajor, wantedMinor) {
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+}
 
 function all(onlyLoads) {
   const { peerDependencies } = createRequire(import.meta.url)(`${name}/package.json`);

@@ -24,6 +24,7 @@ export {
   type PasswordOptions,
   type PasswordsOptions,
   type ScryptCost,
+  type Argon2idCost,
 } from "../auth/passwords/passwords.js";
 export { MAX_PASSWORD_BYTES } from "../auth/passwords/password-bytes.js";
 export { redirectToSignIn, takeReturnPath, type PageEndpoint } from "../auth/return-path.js";

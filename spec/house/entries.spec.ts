@@ -46,6 +46,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./idempotency/db": { loads: ["kysely"] },
   // It works on a cache that the application has created, and loads no driver.
   "./idempotency/redis": NOTHING,
+  // The first argon2id on a Node without it loads @node-rs/argon2.
   "./auth": { loads: ["koa", "@koa/router"] },
   "./auth/guards": NOTHING,
   "./auth/db": { loads: ["kysely"] },

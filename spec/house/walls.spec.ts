@@ -137,6 +137,7 @@ const TOOLS: Readonly<Record<string, readonly string[]>> = {
 
 /** The rooms that import optional packages, with the packages. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "auth/passwords": ["@node-rs/argon2"],
   "cache/redis": ["ioredis"],
   "storage/s3": ["@aws-sdk/client-s3", "@aws-sdk/lib-storage", "@aws-sdk/s3-request-presigner"],
   db: ["kysely"],

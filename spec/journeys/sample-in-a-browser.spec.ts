@@ -11,6 +11,7 @@ import { linkPages, SERVER_BUNDLE } from "../../samples/links/front-end.js";
 import { LinkStore } from "../../samples/links/link-store.js";
 import { sessions } from "../../samples/links/sessions.js";
 import { settingsFrom } from "../../samples/links/settings.js";
+import { cheapPasswords } from "../support/cheap-passwords.js";
 import { launchBrowser } from "../support/browser.js";
 import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
@@ -43,6 +44,7 @@ const start = (options: Parameters<typeof linkPages>[0] = {}) =>
       sessions: { ...sessions(), store: sessionStore },
       pages: linkPages({ mustRender: true, renderer: patient(), ...options }),
     }),
+    cheapPasswords(),
   );
 
 describe("In a browser, samples/links", function () {

@@ -8,6 +8,7 @@ import { Articles } from "../../samples/conduit/articles/articles.js";
 import { Comments } from "../../samples/conduit/articles/comments.js";
 import { fileDatabase } from "../../samples/conduit/database.js";
 import { settingsFrom } from "../../samples/conduit/settings.js";
+import { cheapPasswords } from "../support/cheap-passwords.js";
 import { errorOf } from "../support/error-of.js";
 import { judgeResponses } from "../support/judged-responses.js";
 import { describeConduit } from "../support/sample-documents.js";
@@ -47,7 +48,7 @@ const KEY = "5e".repeat(32);
 
 function started(clock = new FakeClock(), key = KEY): Promise<TestApp> {
   const application = conduitApplication(settingsFrom({ TOKEN_KEY: key }), fileDatabase(":memory:"));
-  return testApp(application, provide(Clock).useValue(clock));
+  return testApp(application, provide(Clock).useValue(clock), cheapPasswords());
 }
 
 /** The requests of a user, or of a visitor. */

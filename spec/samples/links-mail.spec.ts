@@ -6,6 +6,7 @@ import { expect } from "chai";
 import { Welcome } from "../../samples/links/accounts/welcome.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom } from "../../samples/links/settings.js";
+import { cheapPasswords } from "../support/cheap-passwords.js";
 import { until } from "../support/until.js";
 import { judgeResponses } from "../support/judged-responses.js";
 import { describeLinks } from "../support/sample-documents.js";
@@ -13,7 +14,7 @@ import { describeLinks } from "../support/sample-documents.js";
 const mailer = (queue: MailQueue) => new MemoryMailer({ from: "links@example.org", queue });
 
 const started = async () => {
-  const app = await testApp(linksApplication(settingsFrom({}), { mailer }));
+  const app = await testApp(linksApplication(settingsFrom({}), { mailer }), cheapPasswords());
   return { app, sent: app.resolve(Mailer) as MemoryMailer };
 };
 

@@ -11,6 +11,7 @@ import { linkPages, SERVER_BUNDLE } from "../../samples/links/front-end.js";
 import { LinkStore, type Link } from "../../samples/links/link-store.js";
 import { home, links, visit } from "../../samples/links/links.routes.js";
 import { settingsFrom } from "../../samples/links/settings.js";
+import { cheapPasswords } from "../support/cheap-passwords.js";
 import { errorOf } from "../support/error-of.js";
 import { pageIn, partial, type PageData } from "../support/page-visit.js";
 import { textOf } from "../support/sources.js";
@@ -44,6 +45,7 @@ const started = (environment: NodeJS.ProcessEnv = {}) =>
     linksApplication(settingsFrom({ ADMIN_KEY: KEY, ...environment }), {
       pages: linkPages({ mustRender: true, renderer }),
     }),
+    cheapPasswords(),
   );
 
 /** No browser sends it by itself, so the CSRF protection lets such a request pass. */

@@ -1,5 +1,5 @@
 /**
- * The algorithms of password hashes, each with its costs, their limits and its name in PHC texts. The limits hold for stored texts too: a
+ * An algorithm of password hashes: its costs, their limits and its name in PHC texts; and scrypt, the default. The limits hold for stored texts too: a
  * row that somebody else wrote must not take the memory of the process.
  */
 import { scrypt as deriveByScrypt } from "node:crypto";
@@ -13,16 +13,17 @@ export interface HashAlgorithm {
   readonly prefix: string;
   /** The names of the costs in the text. */
   readonly names: readonly [string, string, string];
+  readonly minSaltBytes: number;
   /** Whether the costs are possible, and neither memory nor time is far above the default. */
   isBounded(cost: HashCost): boolean;
   derive(password: Buffer, salt: Buffer, cost: HashCost, length: number): Promise<Buffer>;
 }
 
 /** 256 MiB, twice the default of scrypt. */
-const MAX_MEMORY_BYTES = 268_435_456;
+export const MAX_MEMORY_BYTES = 268_435_456;
 /** Four times the default of scrypt. */
 const MAX_SCRYPT_WORK = 2 ** 22;
-const MAX_PARALLELISM = 16;
+export const MAX_PARALLELISM = 16;
 const SCRYPT_BLOCK_BYTES = 128;
 
 interface ScryptOptions {
@@ -38,6 +39,7 @@ const runScrypt = promisify<Buffer, Buffer, number, ScryptOptions, Buffer>(deriv
 export const SCRYPT: HashAlgorithm = {
   prefix: "$scrypt$",
   names: ["ln", "r", "p"],
+  minSaltBytes: 4,
 
   isBounded([logN, blockSize, parallelism]) {
     if (Math.min(logN, blockSize, parallelism) < 1 || logN > 20 || parallelism > MAX_PARALLELISM) return false;

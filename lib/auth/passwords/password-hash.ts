@@ -12,9 +12,9 @@ export interface PasswordHash {
 }
 
 const MAX_TEXT_LENGTH = 256;
-/** In bytes. */
-const SALT_RANGE = [4, 64] as const;
-const HASH_RANGE = [16, 64] as const;
+const MIN_HASH_BYTES = 16;
+/** Of a salt or a hash. */
+const MAX_BYTES = 64;
 
 export function formatPasswordHash({ algorithm: { prefix, names }, cost, salt, hash }: PasswordHash): string {
   const costs = names.map((name, index) => `${name}=${cost[index]}`);
@@ -28,8 +28,8 @@ export function parsePasswordHash(text: unknown, algorithms: readonly HashAlgori
   if (algorithm === undefined) return undefined;
   const [costs = "", saltText = "", hashText = "", ...rest] = text.slice(algorithm.prefix.length).split("$");
   const cost = parseCost(costs, algorithm.names);
-  const salt = parseBase64(saltText, SALT_RANGE);
-  const hash = parseBase64(hashText, HASH_RANGE);
+  const salt = parseBase64(saltText, algorithm.minSaltBytes);
+  const hash = parseBase64(hashText, MIN_HASH_BYTES);
   if (rest.length > 0 || cost === undefined || salt === undefined || hash === undefined) return undefined;
   return algorithm.isBounded(cost) ? { algorithm, cost, salt, hash } : undefined;
 }
@@ -45,7 +45,7 @@ function toBase64(bytes: Buffer): string {
 }
 
 /** Only in its one spelling. */
-function parseBase64(text: string, [min, max]: readonly [number, number]): Buffer | undefined {
+function parseBase64(text: string, min: number): Buffer | undefined {
   const bytes = Buffer.from(text, "base64");
-  return bytes.length >= min && bytes.length <= max && toBase64(bytes) === text ? bytes : undefined;
+  return bytes.length >= min && bytes.length <= MAX_BYTES && toBase64(bytes) === text ? bytes : undefined;
 }

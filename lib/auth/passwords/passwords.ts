@@ -11,12 +11,15 @@
  * if (isRight && passwords.needsRehash(user.password)) await users.setPassword(user.id, await passwords.hash(form.password));
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
+import { availableParallelism } from "node:os";
 import { BadRequestError } from "../../errors/framework-error.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import { createSetupError } from "../../errors/setup-error.js";
+import { valueText } from "../../errors/value-text.js";
 import { checkWholeNumber } from "../../errors/whole-number.js";
 import { currentWorkScope } from "../../lifecycle/work-scope.js";
-import { type HashCost, SCRYPT } from "./hash-algorithm.js";
+import { ARGON2ID, expectArgon2id } from "./argon2id.js";
+import { type HashAlgorithm, type HashCost, SCRYPT } from "./hash-algorithm.js";
 import { HashQueue } from "./hash-queue.js";
 import { MAX_PASSWORD_BYTES, toPasswordBytes } from "./password-bytes.js";
 import { formatPasswordHash, parsePasswordHash, type PasswordHash } from "./password-hash.js";
@@ -29,9 +32,22 @@ export interface ScryptCost {
   readonly parallelism: number;
 }
 
+/** By default 19,456, 2 and 1 (OWASP Password Storage Cheat Sheet). */
+export interface Argon2idCost {
+  readonly memoryKib: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
+
 export interface PasswordsOptions {
+  /** By which `hash` works, by default scrypt; `verify` reads both. argon2id needs Node 24.7 or the package `@node-rs/argon2`. */
+  readonly algorithm?: "scrypt" | "argon2id";
   readonly scrypt?: ScryptCost;
-  /** How many hashes run at once. The default, 2, leaves half of the four threads of Node's pool (`UV_THREADPOOL_SIZE`) to all other work. */
+  readonly argon2id?: Argon2idCost;
+  /**
+   * How many hashes run at once. The default is half of the processors and at most 2, which leaves the others to the responses, and half of
+   * the four threads of Node's pool (`UV_THREADPOOL_SIZE`) to files and addresses.
+   */
   readonly concurrency?: number;
   /** How many hashes wait for their turn, by default 100. The next one is a 503. */
   readonly queue?: number;
@@ -43,29 +59,27 @@ export interface PasswordOptions {
 }
 
 const OPTIONS = "E_PASSWORD_OPTION";
-const ALGORITHMS = [SCRYPT];
+const ALGORITHMS = [SCRYPT, ARGON2ID];
+const NAMES = { algorithm: true, scrypt: true, argon2id: true, concurrency: true, queue: true } as const;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
 export class Passwords {
-  private readonly algorithm = SCRYPT;
+  private readonly algorithm: HashAlgorithm;
   private readonly cost: HashCost;
   private readonly queue: HashQueue;
   /** No password has this hash. */
   private readonly nothing: PasswordHash;
 
-  /** @throws FrameworkError `E_PASSWORD_OPTION` for costs beyond the limits and other numbers; `E_OPTION` */
+  /**
+   * @throws FrameworkError `E_PASSWORD_OPTION` for costs beyond the limits and other numbers; `E_OPTION`; `E_PEER_MISSING` where neither Node
+   * nor a package has argon2id
+   */
   constructor(options: PasswordsOptions = {}) {
-    checkOptionNames<PasswordsOptions>(options, { scrypt: true, concurrency: true, queue: true }, "new Passwords");
-    const { scrypt = { logN: 17, blockSize: 8, parallelism: 1 } } = options;
-    this.cost = [scrypt.logN, scrypt.blockSize, scrypt.parallelism];
-    if (!this.cost.every(Number.isSafeInteger) || !this.algorithm.isBounded(this.cost))
-      throw createSetupError(
-        OPTIONS,
-        "the costs of scrypt are whole numbers that take at most 256 MiB and 2^22 blocks",
-      );
+    checkOptionNames<PasswordsOptions>(options, NAMES, "new Passwords");
+    ({ algorithm: this.algorithm, cost: this.cost } = readAlgorithm(options));
     this.queue = new HashQueue(
-      checkWholeNumber(OPTIONS, "concurrency", options.concurrency ?? 2, [1, 128]),
+      checkWholeNumber(OPTIONS, "concurrency", options.concurrency ?? getConcurrency(), [1, 128]),
       checkWholeNumber(OPTIONS, "queue", options.queue ?? 100, [0]),
     );
     this.nothing = this.createHash(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
@@ -119,4 +133,29 @@ export class Passwords {
     const signal = options?.signal ?? currentWorkScope()?.signal;
     return this.queue.run(() => algorithm.derive(password, salt, cost, hash.length), signal);
   }
+}
+
+function getConcurrency(): number {
+  return Math.max(1, Math.min(2, Math.floor(availableParallelism() / 2)));
+}
+
+function readAlgorithm({ algorithm = "scrypt", scrypt, argon2id }: PasswordsOptions): {
+  readonly algorithm: HashAlgorithm;
+  readonly cost: HashCost;
+} {
+  if (algorithm === "scrypt") {
+    const { logN, blockSize, parallelism } = scrypt ?? { logN: 17, blockSize: 8, parallelism: 1 };
+    return checkCost(algorithm, SCRYPT, [logN, blockSize, parallelism]);
+  }
+  if (algorithm !== "argon2id")
+    throw createSetupError(OPTIONS, `new Passwords: the algorithm is scrypt or argon2id, not ${valueText(algorithm)}`);
+  expectArgon2id();
+  const { memoryKib, passes, parallelism } = argon2id ?? { memoryKib: 19_456, passes: 2, parallelism: 1 };
+  return checkCost(algorithm, ARGON2ID, [memoryKib, passes, parallelism]);
+}
+
+function checkCost(name: string, algorithm: HashAlgorithm, cost: HashCost) {
+  if (cost.every(Number.isSafeInteger) && algorithm.isBounded(cost)) return { algorithm, cost };
+  const limits = "whole numbers from 1 that take at most 256 MiB and four times the work of the default of scrypt";
+  throw createSetupError(OPTIONS, `new Passwords: the costs of ${name} are ${limits}`);
 }

@@ -1,12 +1,12 @@
 import { Injectable } from "@stagecraft/framework";
+import { Passwords } from "@stagecraft/framework/auth";
 import { UniqueViolationError } from "@stagecraft/framework/db";
 import { Mailer } from "@stagecraft/framework/mail";
 import { LinksDatabase } from "../database.js";
 import type { NewPersonForm } from "./new-person.js";
-import { hashPassword, isPassword } from "./passwords.js";
 import { Welcome } from "./welcome.js";
 
-/** The accounts of people. Passwords are stored as scrypt hashes. */
+/** The accounts of people, with the hashes of their passwords. */
 @Injectable()
 export class People {
   static readonly capacity = 10_000;
@@ -14,6 +14,7 @@ export class People {
   constructor(
     private readonly db: LinksDatabase,
     private readonly mailer: Mailer,
+    private readonly passwords: Passwords,
   ) {}
 
   async has(name: string): Promise<boolean> {
@@ -22,7 +23,7 @@ export class People {
 
   /** Adds an account, and a welcome mail if there is an address: both or neither. False if the name is taken, or no account is left. */
   async add({ name, password, email }: NewPersonForm): Promise<boolean> {
-    const person = { name, password: await hashPassword(password) };
+    const person = { name, password: await this.passwords.hash(password) };
     try {
       return await this.db.transaction(async () => {
         if ((await this.count()) >= People.capacity) return false;
@@ -37,7 +38,7 @@ export class People {
   }
 
   async knows(name: string, password: string): Promise<boolean> {
-    return isPassword(password, (await this.find(name))?.password);
+    return this.passwords.verify(password, (await this.find(name))?.password);
   }
 
   private find(name: string) {

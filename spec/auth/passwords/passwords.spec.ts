@@ -208,6 +208,69 @@ describe("a text that is no hash", () => {
   });
 });
 
+describe("argon2id", () => {
+  const argon2id = { memoryKib: 32, passes: 2, parallelism: 1 };
+  const modern = new Passwords({ ...CHEAP, algorithm: "argon2id", argon2id });
+
+  it("hashes in a PHC text, with the costs of OWASP unless set", async () => {
+    const hash = await modern.hash(SECRET);
+
+    expect(hash).to.match(/^\$argon2id\$v=19\$m=32,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect([await modern.verify(SECRET, hash), await modern.verify("x", hash)]).to.deep.equal([true, false]);
+    expect(await new Passwords({ algorithm: "argon2id" }).hash(SECRET)).to.match(
+      /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/,
+    );
+  });
+
+  // The vectors of the reference implementation.
+  for (const hash of [
+    "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4",
+    "$argon2id$v=19$m=256,t=2,p=2$c29tZXNhbHQ$bQk8UB/VmZZF4Oo79iDXuL5/0ttZwg2f/5U52iv1cDc",
+  ])
+    it(`of another program is verified: ${hash.slice(0, 32)}`, async () => {
+      expect(await passwords.verify("password", hash)).to.equal(true);
+      expect(await passwords.verify("passwore", hash)).to.equal(false);
+    });
+
+  it("and scrypt are both verified, and the other one needs a new hash", async () => {
+    const [old, fresh] = [await passwords.hash(SECRET), await modern.hash(SECRET)];
+
+    expect(await Promise.all([modern.verify(SECRET, old), passwords.verify(SECRET, fresh)])).to.deep.equal([
+      true,
+      true,
+    ]);
+    expect([modern.needsRehash(old), modern.needsRehash(fresh)]).to.deep.equal([true, false]);
+    expect([passwords.needsRehash(old), passwords.needsRehash(fresh)]).to.deep.equal([false, true]);
+  });
+
+  for (const costs of [
+    "m=262145,t=1,p=1",
+    "m=65536,t=17,p=1",
+    "m=4294967295,t=1,p=1",
+    "m=999999999,t=1,p=1",
+    "m=8,t=1,p=2",
+    "m=32,t=999999999,p=1",
+    "m=256,t=1,p=17",
+    "t=2,m=32,p=1",
+  ])
+    it(`with other costs is no hash: ${costs}`, async () => {
+      const text = `$argon2id$v=19$${costs}$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4`;
+      expect(await modern.verify("password", text)).to.equal(false);
+      expect(modern.needsRehash(text)).to.equal(true);
+    });
+
+  it("of another version, kind or length is no hash", async () => {
+    const good = "$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4";
+    for (const text of [
+      good.replace("v=19", "v=16"),
+      good.replace("argon2id", "argon2i"),
+      good.replace("c29tZXNhbHQ", "c29tZXNh"),
+      good.replace("$c29", ",keyid=aa$c29"),
+    ])
+      expect(await modern.verify("password", text), text).to.equal(false);
+  });
+});
+
 describe("Passwords.needsRehash", () => {
   it("is true where the costs of the text are not those of the instance", async () => {
     const hash = await passwords.hash(SECRET);
@@ -324,6 +387,8 @@ describe("new Passwords", () => {
       { scrypt: { ...cost, logN: 16.5 } },
       { scrypt: { ...cost, blockSize: 64 } },
       { scrypt: { ...cost, parallelism: 8 } },
+      { algorithm: "argon2id", argon2id: { memoryKib: 7, passes: 2, parallelism: 1 } },
+      { algorithm: "bcrypt" as "scrypt" },
       { concurrency: 0 },
       { concurrency: 129 },
       { queue: -1 },

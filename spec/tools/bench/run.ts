@@ -19,6 +19,7 @@ import { loadGenerator } from "./load.js";
 import { MICRO, runMicro } from "./micro.js";
 import { type BenchOptions, parseOptions, USAGE } from "./options.js";
 import { OTEL } from "./otel.js";
+import { PASSWORDS } from "./passwords.js";
 import { PEERS } from "./places.js";
 import { REDIS } from "./redis.js";
 import { runScenario } from "./rounds.js";
@@ -48,6 +49,7 @@ const PARTS: readonly Part[] = [
   ...TECHEMPOWER,
   CONDUIT,
   UPLOADS,
+  PASSWORDS,
   ...JOBS,
   JOBS_DEEP,
   OTEL,
