@@ -70,7 +70,7 @@ export class ComponentSchemas {
     const { $schema: _dialect, $defs: definitions, $id, id, ...body } = root;
     const defined = Object.entries(isObject(definitions) ? definitions : {});
     const names = new Map(
-      defined.map(([key], at) => [key, isGenerated(key, vendor) ? `${place.id}.${at + 1}` : toComponentName(key)]),
+      defined.map(([key], at) => [key, toComponentName(isGenerated(key, vendor) ? `${place.id}.${at + 1}` : key)]),
     );
     let containsItself = false;
     const rename = (reference: string): string => {
@@ -81,7 +81,7 @@ export class ComponentSchemas {
       return SCHEMAS + rootName + reference.slice(1);
     };
     const explicit = [$id, id].find((each) => typeof each === "string");
-    const rootName = explicit === undefined ? place.id : toComponentName(explicit);
+    const rootName = toComponentName(explicit ?? place.id);
     for (const [key, schema] of defined)
       if (isObject(schema)) this.add(names.get(key) ?? key, mapReferences(schema, rename), place);
     const own = mapReferences(body, rename);

@@ -129,6 +129,21 @@ describe("a schema of an OpenAPI document", () => {
     );
   });
 
+  it("has the name of its place in the characters of components, where it contains itself", () => {
+    const Tree = z.object({
+      get parts() {
+        return z.array(Tree);
+      },
+    });
+    const show = Get("/tree", { name: "a b/größe", responses: { 200: Tree, 201: z.object({ tree: Tree }) } });
+
+    expect(Object.keys(documentOf(show).components.schemas)).to.deep.equal([
+      "Problem",
+      "a-b-gr--e.200",
+      "a-b-gr--e.201.1",
+    ]);
+  });
+
   it("may refer to any place of itself", () => {
     const given = { anyOf: [{ type: "string" }, { type: "array", items: { $ref: "#/anyOf/0" } }] } as const;
 
