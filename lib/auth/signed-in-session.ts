@@ -8,7 +8,6 @@ import type { Context } from "../http/request/context.js";
 import { Session } from "../stages/session/session.js";
 import { tracing } from "../tracing/tracing.js";
 import { Sessions } from "../stages/session/sessions.js";
-import { OWNER_NAME } from "../stages/session/stores/session-store.js";
 import { AuthUsers } from "./auth-users.js";
 import { Identities } from "./identities.js";
 import type { Identity } from "./identity.js";
@@ -36,7 +35,7 @@ export class SignedInSession {
     const current = await session.get(IDENTITY);
     if (current === undefined) return this.resume(ctx);
     // A session that another device ended while a request changed it is back with that change alone: without its owner.
-    if ((await session.get(OWNER_NAME)) !== current.userId) return this.end(ctx);
+    if (!session.hasOwner(current.userId)) return this.end(ctx);
     return ctx.clock.now() - current.checkedAt < CHECK_EVERY_MS ? current : this.check(ctx, current);
   }
 

@@ -167,6 +167,11 @@ export class Session {
     this.write(OWNER_NAME, id === undefined ? undefined : serializeOwner(id));
   }
 
+  /** Whether the session belongs to the owner. The caller has read a value of the session before. @internal */
+  hasOwner(id: string): boolean {
+    return this.findText(this.record ?? null, OWNER_NAME) === serializeOwner(id);
+  }
+
   /**
    * The key of the session that the request came with, as `Sessions` lists it; `undefined` without a valid cookie. It is the SHA-256 of the
    * id, and opens no session.
@@ -261,14 +266,18 @@ export class Session {
 
   private readValue(record: StoredSession | null, name: string, key: string | SessionKey<unknown>): unknown {
     if (name.startsWith("_flash")) return readFlashValue(name, this.valuesWith(record));
-    const { changes } = this;
-    const text =
-      changes?.has(name) === true ? changes.get(name) : this.outcome === "ends" ? undefined : record?.values.get(name);
+    const text = this.findText(record, name);
     if (text === undefined) return undefined;
     return validateValue(
       this.guardResult(() => JSON.parse(text) as unknown),
       key,
     );
+  }
+
+  private findText(record: StoredSession | null, name: string): string | undefined {
+    const { changes } = this;
+    if (changes?.has(name) === true) return changes.get(name);
+    return this.outcome === "ends" ? undefined : record?.values.get(name);
   }
 
   private expectOpen(): void {
