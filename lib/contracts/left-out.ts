@@ -2,7 +2,9 @@
  * The parts of a request that its schema lets a client leave out: a body whose members are all optional, or a query that is optional as a
  * whole. HTTP has no absent query, and a body that is absent has no media type.
  */
+import { isPromise } from "../http/middleware.js";
 import type { Context } from "../http/request/context.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import type { Schema, SchemaResult } from "../runtime/standard-schema.js";
 
 type OptionalReader = (ctx: Context) => Promise<unknown>;
@@ -21,8 +23,24 @@ export function hasNoBody({ incoming: { headers, httpVersionMajor } }: Context):
 
 /** Returns the first value that the schema takes. Where it takes none, the body is read as ever. */
 async function readLeftOut(schema: Schema, read: () => Promise<unknown>): Promise<unknown> {
-  for (const value of [undefined, {}]) if ((await findOutput(schema, value)) !== undefined) return value;
+  for (const value of LEFT_OUT) if ((await findOutput(schema, value)) !== undefined) return value;
   return read();
+}
+
+const LEFT_OUT: readonly unknown[] = [undefined, {}];
+
+/** Whether the schema lets a client leave the part out, for API documents. One that does not say so at once counts as one that does not. */
+export function maySkip(schema: Schema, values = LEFT_OUT): boolean {
+  return values.some((value) => {
+    try {
+      const result = schema["~standard"].validate(value);
+      if (!isPromise(result)) return result.issues === undefined;
+      void markHandled(Promise.resolve(result));
+      return false;
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** The schema of a query without fields, which takes `undefined` where it refuses an object without members. */

@@ -1,6 +1,7 @@
 /** The contents of requests and responses by their media type (OpenAPI 3.1 section 4.8.14). */
 import { Content, type FileRule, type FileRules } from "../endpoints/content.js";
 import type { ContentDeclaration, Contract } from "../endpoints/contract.js";
+import { maySkip } from "../contracts/left-out.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
 import type { ComponentSchemas, SchemaPlace } from "./component-schemas.js";
 import { isObject, type JsonObject } from "./document.js";
@@ -62,7 +63,18 @@ export function describeBody(body: NonNullable<Contract["body"]>, context: Conte
   const contents = isOne
     ? [describeContent(body, context)]
     : Object.entries(body).map(([type, each]) => describeContent(each, context, type.toLowerCase()));
-  return { required: true, content: Object.assign({}, ...contents) as JsonObject };
+  const [first] = isOne ? [body] : Object.values(body);
+  const isRequired = first === undefined || !isOptional(first);
+  return { ...(isRequired && { required: true }), content: Object.assign({}, ...contents) as JsonObject };
+}
+
+/** Whether a client may send no body. A request without a body is read as the first content. */
+function isOptional(declared: ContentDeclaration): boolean {
+  const schema = findSchema(declared);
+  if (schema === undefined) return false;
+  if (!(declared instanceof Content) || declared.kind !== "multipart") return maySkip(schema);
+  const files = Object.values(declared.files ?? {});
+  return files.every(({ optional }) => optional === true) && maySkip(schema, [{}]);
 }
 
 /** OpenAPI names the items of a stream from 3.2 on. */

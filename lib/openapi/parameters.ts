@@ -1,4 +1,5 @@
 /** The parameters of an operation: captures of the path, members of the query, headers (OpenAPI 3.1 section 4.8.12). */
+import { maySkip } from "../contracts/left-out.js";
 import type { Contract } from "../endpoints/contract.js";
 import type { Idempotent } from "../endpoints/idempotent.js";
 import type { Path } from "../endpoints/path.js";
@@ -80,10 +81,12 @@ function listQuery(
   const members = listMembers(components.resolve(schema));
   // With this style each member of the object is a name of the query.
   if (members === undefined) return [{ name: "query", in: "query", style: "form", explode: true, schema }];
+  const isOptional = maySkip(query);
   return members.map(({ name, isRequired, schema: member }) => ({
     name,
     in: "query",
-    required: isRequired,
+    // A query that may be left out as a whole has no member that each request needs.
+    required: isRequired && !isOptional,
     ...withoutDescription(member),
     // The readers take brackets as the names of an object.
     ...(components.resolve(member)["type"] === "object" && { style: "deepObject", explode: true }),

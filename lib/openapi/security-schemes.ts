@@ -24,12 +24,17 @@ export class SecuritySchemes {
 
   constructor(private readonly declared: Readonly<Record<string, JsonObject>> = {}) {}
 
-  /** The requirements: a request needs every scheme of the guards; none for a public operation. */
+  /**
+   * The requirements, of which a request meets one: every scheme of the guards; none for a public operation. A guard that refuses nobody lets
+   * visitors in, so a requirement without its scheme stands beside that with it.
+   */
   require({ guards, bearer, title }: SecuredRoute): readonly JsonObject[] {
-    const schemes = guards.flatMap(({ definition: { scheme } }) => scheme ?? []);
-    const names = new Set(schemes.length === 0 && bearer ? ["bearer"] : schemes);
-    for (const name of names) this.use(name, title);
-    return names.size === 0 ? [] : [Object.fromEntries([...names].toSorted().map((name) => [name, []]))];
+    const guarded = listSchemes(guards.filter(({ definition: { refusals } }) => refusals.length > 0));
+    const needed = guarded.size === 0 && bearer ? new Set(["bearer"]) : guarded;
+    const optional = [...listSchemes(guards)].filter((name) => !needed.has(name));
+    for (const name of [...needed, ...optional]) this.use(name, title);
+    if (needed.size + optional.length === 0) return [];
+    return [...optional.map((name) => [...needed, name]), [...needed]].map(toRequirement);
   }
 
   list(): Readonly<Record<string, JsonObject>> {
@@ -48,4 +53,12 @@ export class SecuritySchemes {
       fix: `give it: securitySchemes: { ${JSON.stringify(name)}: { type: "http", scheme: "bearer" } }`,
     });
   }
+}
+
+function listSchemes(guards: readonly UsedGuard[]): ReadonlySet<string> {
+  return new Set(guards.flatMap(({ definition: { scheme } }) => scheme ?? []));
+}
+
+function toRequirement(names: readonly string[]): JsonObject {
+  return Object.fromEntries(names.toSorted().map((name) => [name, []]));
 }

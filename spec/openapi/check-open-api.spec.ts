@@ -110,7 +110,8 @@ const SCHEMAS: readonly (readonly [
     "a member that became required",
     z.object({ a: z.string().optional() }),
     z.object({ a: z.string() }),
-    ["member-required!"],
+    // A request without a body was taken before.
+    ["request-body-changed!", "member-required!"],
     ["member-required"],
   ],
   [
