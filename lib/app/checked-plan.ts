@@ -59,7 +59,7 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
     ...(plan.apiDocs?.describe(routeCollection.all.descriptors(), {
       checksCsrf: plan.stages.some(({ slot }) => slot === "csrf"),
       hasErrorPages: hasErrorPages(plan),
-    }) ?? []),
+    }, plan.csrf?.names) ?? []),
     ...diagnostics,
     ...limits.diagnostics(),
   ];

@@ -67,6 +67,7 @@ export function addCsrf(plan: Plan, config: CsrfConfig): void {
     const site = { origin: new URL(resolve(AppConfig).url).origin, routes: resolve(Routes) };
     return createLayerFromFactory("csrf", "CsrfConfig", config, site);
   };
+  plan.csrf = config;
   plan.addStage("csrf", ".csrf(…)", make, AppConfig, Routes);
 }
 

@@ -29,6 +29,7 @@ import {
 } from "../routing/middleware.js";
 import { Routes } from "../routing/routes.js";
 import type { ApiDocs } from "../openapi/api-docs.js";
+import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
 import type { ServerAttachment } from "../server/listener.js";
 import type { AppConfig } from "./config.js";
 
@@ -73,6 +74,7 @@ export class Plan {
   lifecycle: LifecycleOptions = {};
   errorMapping: ErrorMapping | undefined;
   apiDocs: ApiDocs | undefined;
+  csrf: CsrfConfig | undefined;
   pages: Pages | undefined;
   devProxy: DevProxyState = "off";
   pageContracts: PageContractRegistry | undefined;

@@ -10,6 +10,7 @@ import { valueText } from "../errors/value-text.js";
 import { joinPaths } from "../endpoints/filled-path.js";
 import { Route, type RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
+import type { CsrfNames } from "../stages/csrf/csrf-config.js";
 import { DocsPage, findViewer, VIEWER_FILES } from "./docs-page.js";
 import type { OpenApiDocument, OpenApiOptions } from "./document.js";
 import { checkVersion, describeRoutes, OPEN_API_OPTIONS, type PipelineFacts } from "./open-api.js";
@@ -29,6 +30,7 @@ export class ApiDocs {
   readonly routes: Routes;
   private document: OpenApiDocument | undefined;
   private file: PreparedFile | undefined;
+  private csrf: CsrfNames | undefined;
 
   /** @throws FrameworkError `E_OPTION` for an unknown option, and for a path that is none */
   constructor(private readonly options: ApiDocsOptions = {}) {
@@ -44,7 +46,12 @@ export class ApiDocs {
   }
 
   /** Describes the routes of the application. Returns the faults of the document. */
-  describe(descriptors: readonly RouteDescriptor[], pipeline: PipelineFacts): readonly Diagnostic[] {
+  describe(
+    descriptors: readonly RouteDescriptor[],
+    pipeline: PipelineFacts,
+    csrf: CsrfNames | undefined,
+  ): readonly Diagnostic[] {
+    this.csrf = csrf;
     const paths = new Set(this.routes.descriptors().map(({ path }) => path));
     const { document, diagnostics } = describeRoutes(
       descriptors.filter(({ path }) => !paths.has(path)),
@@ -70,7 +77,7 @@ export class ApiDocs {
     try {
       const page = new DocsPage(path, document, findViewer());
       return [
-        Route.get(path, () => page.render(this.document?.info.title ?? "")),
+        Route.get(path, () => page.render(this.document?.info.title ?? "", this.csrf)),
         ...VIEWER_FILES.map((name) => Route.get(joinPaths(path, name), (ctx) => page.send(name, ctx))),
       ];
     } catch (error) {

@@ -11,6 +11,7 @@ import { expectPeer, requirePeer, type Peer } from "../errors/optional-package.j
 import { joinPaths } from "../endpoints/filled-path.js";
 import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
+import type { CsrfNames } from "../stages/csrf/csrf-config.js";
 import { PreparedFile } from "./prepared-file.js";
 import { escapeHtml, scriptJson } from "../stages/pages/document/html.js";
 
@@ -57,11 +58,12 @@ export class DocsPage {
     private readonly folder: string,
   ) {}
 
-  /** The page with a new nonce. */
-  render(title: string): Reply {
+  /** The page with a new nonce. @param csrf the names of the CSRF stage; `undefined` where it is off */
+  render(title: string, csrf: CsrfNames | undefined): Reply {
     const nonce = randomBytes(NONCE_BYTES).toString("base64");
     const [script, style] = VIEWER_FILES.map((name) => this.relate(joinPaths(this.page, name)));
     const attribute = `nonce="${nonce}"`;
+    const settings = scriptJson(JSON.stringify({ url: this.relate(this.document), csrf }));
     const body = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -75,7 +77,7 @@ export class DocsPage {
 <body>
 <main id="viewer"></main>
 <script ${attribute} src="${escapeHtml(script ?? "")}"></script>
-<script ${attribute}>(${START})(${scriptJson(JSON.stringify({ url: this.relate(this.document) }))});</script>
+<script ${attribute}>(${START})(${settings});</script>
 </body>
 </html>
 `;
@@ -129,17 +131,29 @@ html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
 .swagger-ui .info .title { overflow-wrap: anywhere; }
 .swagger-ui .response-col_links { display: none; }`;
 
-/** Runs in the browser. */
+/**
+ * Runs in the browser. The token is that of the cookie, as another script of the application sends it. It goes to no other origin, and the
+ * commands that the page shows do not have it.
+ */
 const START = `function (settings) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
   dark.addEventListener("change", follow);
   follow();
+  const addToken = (request) => {
+    const { cookie, header } = settings.csrf;
+    const found = document.cookie.split("; ").find((each) => each.startsWith(cookie + "="));
+    const isOwn = new URL(request.url, location.href).origin === location.origin;
+    if (found !== undefined && isOwn) request.headers[header] = found.slice(cookie.length + 1);
+    return request;
+  };
   SwaggerUIBundle({
     url: settings.url,
     dom_id: "#viewer",
     deepLinking: true,
     validatorUrl: null,
     persistAuthorization: false,
+    showMutatedRequest: false,
+    ...(settings.csrf && { requestInterceptor: addToken }),
   });
 }`;

@@ -13,6 +13,7 @@ import { guard } from "../../lib/endpoints/guard.js";
 import { Reply } from "../../lib/http/response/reply.js";
 import { Route } from "../../lib/routing/route.js";
 import { Routes } from "../../lib/routing/routes.js";
+import { CsrfConfig } from "../../lib/stages/csrf/csrf-config.js";
 import { SecurityHeaders } from "../../lib/stages/security-headers/security-headers.js";
 import { testApp, type TestApp } from "../../lib/testing/test-app.js";
 import { Uploads } from "../../lib/uploads/uploads.js";
@@ -97,7 +98,7 @@ describe("In a browser, the page of the API document", function () {
     await page.goto(`${app.url}/docs`);
     await page.waitForSelector(".opblock");
 
-    await tryGet(page);
+    await tryOperation(page, "get");
 
     expect(await page.locator(".live-responses-table").textContent()).to.include("Failed to fetch");
     expect([...origins]).to.deep.equal([app.url]);
@@ -115,6 +116,34 @@ describe("In a browser, the page of the API document", function () {
     expect(await page.locator(".info .title").textContent()).to.include("Notes");
     expect(paths).to.include("/openapi.json").and.not.include("/notes");
     expect([...origins]).to.deep.equal([app.url]);
+  });
+
+  it("sends the token of the CSRF stage with a request that is tried, and shows it nowhere", async () => {
+    const store = Post("/notes", { body: z.object({ text: z.string() }), responses: { 201: z.string() } });
+    await using guarded = await testApp(
+      Application.create()
+        .csrf(CsrfConfig.pages().dev())
+        .routes(new Routes([Route.of(store, () => Reply.json("stored", 201))]))
+        .apiDocs(),
+    );
+    const { page, faults } = await openPage({});
+    const tokens: (string | undefined)[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST") tokens.push(request.headers()["x-xsrf-token"]);
+    });
+    await page.goto(`${guarded.url}/docs`);
+    await page.waitForSelector(".opblock");
+
+    await tryOperation(page, "post");
+
+    const [cookie] = await page.context().cookies(guarded.url);
+    const shown = await page.locator("body").textContent();
+    expect(await page.locator(".live-responses-table .response .response-col_status").first().textContent()).to.equal("201");
+    expect(tokens).to.deep.equal([cookie?.value]);
+    expect(shown)
+      .to.include("curl")
+      .and.not.include(cookie?.value ?? expect.fail("no cookie"));
+    expect(faults).to.deep.equal([]);
   });
 
   /** A new page that records violations of the policy, errors, and the origins of requests. */
@@ -136,7 +165,7 @@ describe("In a browser, the page of the API document", function () {
 
 /** Opens every part of the page. */
 async function useEverything(page: Page): Promise<void> {
-  await tryGet(page);
+  await tryOperation(page, "get");
   for (const operation of await page.locator(".opblock-post .opblock-summary-control").all()) await operation.click();
   for (const schema of await page.locator(".models .json-schema-2020-12-accordion").all()) await schema.click();
   await page.click(".authorize.btn");
@@ -145,8 +174,8 @@ async function useEverything(page: Page): Promise<void> {
   await page.click(".auth-container .btn-done");
 }
 
-async function tryGet(page: Page): Promise<void> {
-  await page.click(".opblock-get .opblock-summary-control");
+async function tryOperation(page: Page, method: "get" | "post"): Promise<void> {
+  await page.click(`.opblock-${method} .opblock-summary-control`);
   await page.click(".try-out__btn");
   await page.click(".execute");
   await page.waitForSelector(".live-responses-table");

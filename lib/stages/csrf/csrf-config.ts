@@ -22,6 +22,12 @@ import { findOrigin } from "../../http/request/origin.js";
 import type { Layer } from "../../http/middleware.js";
 import { CsrfLayer, type CsrfSettings, type CsrfSite } from "./csrf-layer.js";
 
+/** Where a script finds the token, and where it sends it. */
+export interface CsrfNames {
+  readonly cookie: string;
+  readonly header: string;
+}
+
 const EXPIRED = "The page has expired. Please try again.";
 
 const DEFAULTS: Omit<CsrfSettings, keyof CsrfSite> = {
@@ -113,6 +119,11 @@ export class CsrfConfig {
     if (message !== false && typeof message !== "string")
       throw new TypeError(`${describeToken(message)} is not a message: give a text, or false for none`);
     return this.with({ expired: message === false ? undefined : message });
+  }
+
+  /** The names that a script of a page needs. @internal */
+  get names(): CsrfNames {
+    return { cookie: this.settings.cookie.name, header: this.settings.header };
   }
 
   /** @internal */
