@@ -98,14 +98,15 @@ export class MistakeRuns implements Disposable {
     writeFileSync(file, text);
   }
 
-  /** A copy of the package without the packages beside it. */
+  /** A copy of the package, with the packages that it depends on, and without optional ones. */
   private copyTo(folder: string): void {
     const own = join(this.folder, folder, manifest().name);
     for (const path of ["package.json", "dist/lib"]) cpSync(join(ROOT, path), join(own, path), { recursive: true });
+    for (const name of Object.keys(manifest().dependencies)) this.link(join(ROOT, "node_modules", name), name, folder);
   }
 
-  private link(target: string, name: string): void {
-    const path = join(this.folder, "node_modules", name);
+  private link(target: string, name: string, folder = "node_modules"): void {
+    const path = join(this.folder, folder, name);
     mkdirSync(dirname(path), { recursive: true });
     symlinkSync(target, path, "junction");
   }

@@ -270,4 +270,16 @@ export const START_UP: readonly Mistake[] = [
     ],
     lines: 1,
   },
+  {
+    title: "a page of the API document without the package of its viewer",
+    files: {
+      "main.ts": `import { Application } from "@stagecraft/framework";\nApplication.create().apiDocs().build();`,
+    },
+    isApart: true,
+    says: [
+      "E_PEER_MISSING .apiDocs(…) needs the package swagger-ui-dist, which is not installed",
+      "npm install swagger-ui-dist@5",
+      "leave the page out: .apiDocs({ page: false })",
+    ],
+  },
 ];
