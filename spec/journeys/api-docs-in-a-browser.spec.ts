@@ -138,7 +138,9 @@ describe("In a browser, the page of the API document", function () {
 
     const [cookie] = await page.context().cookies(guarded.url);
     const shown = await page.locator("body").textContent();
-    expect(await page.locator(".live-responses-table .response .response-col_status").first().textContent()).to.equal("201");
+    expect(await page.locator(".live-responses-table .response .response-col_status").first().textContent()).to.equal(
+      "201",
+    );
     expect(tokens).to.deep.equal([cookie?.value]);
     expect(shown)
       .to.include("curl")
