@@ -10,7 +10,7 @@ import { valueText } from "../errors/value-text.js";
 import { joinPaths } from "../endpoints/filled-path.js";
 import { Route, type RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
-import type { CsrfNames } from "../stages/csrf/csrf-config.js";
+import type { CsrfTokenNames } from "../stages/csrf/csrf-config.js";
 import { DocsPage, findViewer, VIEWER_FILES } from "./docs-page.js";
 import type { OpenApiDocument, OpenApiOptions } from "./document.js";
 import { checkVersion, describeRoutes, OPEN_API_OPTIONS, type PipelineFacts } from "./open-api.js";
@@ -30,7 +30,7 @@ export class ApiDocs {
   readonly routes: Routes;
   private document: OpenApiDocument | undefined;
   private file: PreparedFile | undefined;
-  private csrf: CsrfNames | undefined;
+  private csrf: CsrfTokenNames | undefined;
 
   /** @throws FrameworkError `E_OPTION` for an unknown option, and for a path that is none */
   constructor(private readonly options: ApiDocsOptions = {}) {
@@ -49,7 +49,7 @@ export class ApiDocs {
   describe(
     descriptors: readonly RouteDescriptor[],
     pipeline: PipelineFacts,
-    csrf: CsrfNames | undefined,
+    csrf: CsrfTokenNames | undefined,
   ): readonly Diagnostic[] {
     this.csrf = csrf;
     const paths = new Set(this.routes.descriptors().map(({ path }) => path));

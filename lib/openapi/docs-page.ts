@@ -11,7 +11,7 @@ import { expectPeer, requirePeer, type Peer } from "../errors/optional-package.j
 import { joinPaths } from "../endpoints/filled-path.js";
 import type { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
-import type { CsrfNames } from "../stages/csrf/csrf-config.js";
+import type { CsrfTokenNames } from "../stages/csrf/csrf-config.js";
 import { PreparedFile } from "./prepared-file.js";
 import { escapeHtml, scriptJson } from "../stages/pages/document/html.js";
 
@@ -59,7 +59,7 @@ export class DocsPage {
   ) {}
 
   /** The page with a new nonce. @param csrf the names of the CSRF stage; `undefined` where it is off */
-  render(title: string, csrf: CsrfNames | undefined): Reply {
+  render(title: string, csrf: CsrfTokenNames | undefined): Reply {
     const nonce = randomBytes(NONCE_BYTES).toString("base64");
     const [script, style] = VIEWER_FILES.map((name) => this.relate(joinPaths(this.page, name)));
     const attribute = `nonce="${nonce}"`;

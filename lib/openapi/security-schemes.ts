@@ -25,7 +25,7 @@ export class SecuritySchemes {
   constructor(private readonly declared: Readonly<Record<string, JsonObject>> = {}) {}
 
   /**
-   * The requirements, of which a request meets one: every scheme of the guards; none for a public operation. A guard that refuses nobody lets
+   * The requirements, of which a request meets one: every scheme of the guards; none for a public operation. A guard without refusals lets
    * visitors in, so a requirement without its scheme stands beside that with it.
    */
   require({ guards, bearer, title }: SecuredRoute): readonly JsonObject[] {

@@ -23,7 +23,7 @@ import type { Layer } from "../../http/middleware.js";
 import { CsrfLayer, type CsrfSettings, type CsrfSite } from "./csrf-layer.js";
 
 /** Where a script finds the token, and where it sends it. */
-export interface CsrfNames {
+export interface CsrfTokenNames {
   readonly cookie: string;
   readonly header: string;
 }
@@ -122,7 +122,7 @@ export class CsrfConfig {
   }
 
   /** The names that a script of a page needs. @internal */
-  get names(): CsrfNames {
+  get names(): CsrfTokenNames {
     return { cookie: this.settings.cookie.name, header: this.settings.header };
   }
 
