@@ -56,10 +56,14 @@ export function checkPlan(plan: Plan, lifecycle: Lifecycle): CheckedPlan {
     ...settings.diagnostics,
     ...inspected.diagnostics,
     ...routeCollection.check(settings.healthPaths, plan.uagPath),
-    ...(plan.apiDocs?.describe(routeCollection.all.descriptors(), {
-      checksCsrf: plan.stages.some(({ slot }) => slot === "csrf"),
-      hasErrorPages: hasErrorPages(plan),
-    }, plan.csrf?.names) ?? []),
+    ...(plan.apiDocs?.describe(
+      routeCollection.all.descriptors(),
+      {
+        checksCsrf: plan.stages.some(({ slot }) => slot === "csrf"),
+        hasErrorPages: hasErrorPages(plan),
+      },
+      plan.csrf?.names,
+    ) ?? []),
     ...diagnostics,
     ...limits.diagnostics(),
   ];

@@ -57,8 +57,8 @@ describe("a schema in a request and in a response", () => {
       const response = await app.post("/exchange", { json: value });
 
       const text = await response.text();
-      const contentType = response.headers.get("content-type");
-      const judged = { method: "POST", path: "/exchange", status: response.status, contentType, text };
+      const { status, headers } = response;
+      const judged = { method: "POST", path: "/exchange", status, headers, text };
       const { requestBody, responses } = Object(document.paths["/exchange"]?.["post"]) as Readonly<
         Record<string, object>
       >;
