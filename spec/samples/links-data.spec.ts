@@ -197,7 +197,8 @@ describe("the data of the sample", function () {
       await until(async () => ((await shown(other, "mine")) as { visits: number }).visits === 2);
       one.kill("SIGKILL");
 
-      expect(applied).to.have.lengthOf(4);
+      expect(applied).to.be.an("array").that.includes("migration applied migration=framework-sessions-1");
+      expect(applied).to.deep.equal([...new Set(applied)]);
       expect(await (await fetch(other.url, { headers: { cookie } })).text()).to.include("ada");
       expect(await shown(other, "mine")).to.include({ slug: "mine" });
       expect((await made(other, "mine")).status).to.equal(409);
