@@ -48,6 +48,12 @@ export class AttemptLimits {
     await this.take(ctx, this.perIdentity, hash("sha256", `${client} ${subject}`, "base64url"));
   }
 
+  /** Counts an attempt on a subject by any client. Where strangers could count too, they would lock its person out. */
+  async countOfAll(ctx: Context, subject: string): Promise<void> {
+    await this.take(ctx, this.perClient, findClient(ctx));
+    await this.take(ctx, this.perIdentity, hash("sha256", subject, "base64url"));
+  }
+
   private async take(ctx: Context, buckets: AttemptBuckets, key: string): Promise<void> {
     const { isAdmitted, retryAfterSeconds } = await callBuckets(() => buckets.take(key, ctx.clock.monotonic()));
     if (isAdmitted) return;

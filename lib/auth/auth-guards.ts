@@ -7,14 +7,9 @@ import { inject } from "../di/construction/inject.js";
 import { markListed } from "../di/unlisted.js";
 import { ForbiddenError, UnauthorizedError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
-import { Session } from "../stages/session/session.js";
 import { AuthUsers } from "./auth-users.js";
 import { recentlyConfirmed, role, signedIn, verified, type WithIdentity } from "./guards.js";
-import { IDENTITY } from "./session-identity.js";
 import { SignedInSession } from "./signed-in-session.js";
-
-/** A confirmation counts this time: fifteen minutes. */
-const CONFIRMED_FOR_MS = 900_000;
 
 export class AuthGuards {
   static {
@@ -44,10 +39,7 @@ export class AuthGuards {
 
   @Guards(recentlyConfirmed)
   async requireConfirmation(ctx: Context & WithIdentity): Promise<void> {
-    const current = await Session.of(ctx).get(IDENTITY);
-    if (ctx.clock.now() - (current?.confirmedAt ?? 0) < CONFIRMED_FOR_MS) return;
-    const detail = "Confirm who you are first.";
-    throw new ForbiddenError(detail, { code: "E_AUTH_UNCONFIRMED", slug: "confirmation" });
+    await this.sessions.requireConfirmation(ctx);
   }
 
   @Guards(role)

@@ -17,6 +17,9 @@ export interface PasswordReplacement {
   readonly stamp: string;
 }
 
+/** A change of the stamp alone. Of two changes from one stamp, only the first takes effect. */
+export type StampReplacement = Omit<PasswordReplacement, "password">;
+
 export abstract class Identities {
   abstract find(userId: string): Promise<Identity | undefined>;
 
@@ -27,6 +30,9 @@ export abstract class Identities {
 
   /** False if the identity has another stamp by now, or does not exist. */
   abstract setPassword(userId: string, replacement: PasswordReplacement): Promise<boolean>;
+
+  /** False if the identity has another stamp by now, or does not exist. */
+  abstract setStamp(userId: string, replacement: StampReplacement): Promise<boolean>;
 
   /** Sets an address that is verified. False if another identity has the address, or this one does not exist. */
   abstract setEmail(userId: string, email: string, verifiedAt: number): Promise<boolean>;

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { inject } from "../di/construction/inject.js";
+import { ForbiddenError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import { Session } from "../stages/session/session.js";
 import { tracing } from "../tracing/tracing.js";
@@ -19,6 +20,8 @@ const log = tracing.target("framework::auth");
 
 /** The stamp is compared at most once in this time: one minute. */
 const CHECK_EVERY_MS = 60_000;
+/** A confirmation counts this time: fifteen minutes. */
+const CONFIRMED_FOR_MS = 900_000;
 
 export class SignedInSession {
   private readonly identities = inject(Identities);
@@ -70,6 +73,28 @@ export class SignedInSession {
     if (current === undefined) return;
     session.regenerate();
     session.put(IDENTITY, { ...current, ...change });
+  }
+
+  /**
+   * After a change of the credentials, which has given the identity a new stamp: the other sessions of the person end, and that of the
+   * request goes on under a new id.
+   */
+  async renew(
+    ctx: Context,
+    identity: Pick<Identity, "userId" | "stamp">,
+    change: Partial<SessionIdentity> = {},
+  ): Promise<void> {
+    await this.remember.renew(ctx, identity);
+    await this.endAll(identity.userId, ctx);
+    await this.change(ctx, { stamp: identity.stamp, ...change });
+  }
+
+  /** @throws ForbiddenError (403) unless the person has shown who they are in the last 15 minutes */
+  async requireConfirmation(ctx: Context): Promise<void> {
+    const current = await Session.of(ctx).get(IDENTITY);
+    if (ctx.clock.now() - (current?.confirmedAt ?? 0) < CONFIRMED_FOR_MS) return;
+    const detail = "Confirm who you are first.";
+    throw new ForbiddenError(detail, { code: "E_AUTH_UNCONFIRMED", slug: "confirmation" });
   }
 
   /**

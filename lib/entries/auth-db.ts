@@ -6,4 +6,6 @@ export { authDatabase } from "../auth/db/auth-database.js";
 export { authMigrations } from "../auth/db/auth-migrations.js";
 export { DatabaseIdentities } from "../auth/db/database-identities.js";
 export { DatabaseLinks } from "../auth/db/database-links.js";
+export { DatabaseRecoveryCodes } from "../auth/db/database-recovery-codes.js";
 export { DatabaseRememberTokens } from "../auth/db/database-remember-tokens.js";
+export { DatabaseTotpSecrets } from "../auth/db/database-totp-secrets.js";

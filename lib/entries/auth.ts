@@ -8,7 +8,7 @@ export { AuthSettings, type AuthLinkEndpoints, type AuthOptions, type LinkEndpoi
 export { AuthUsers, type NewUser } from "../auth/auth-users.js";
 export { AttemptLimits } from "../auth/attempt-limits.js";
 export type { SignedInIdentity, WithIdentity } from "../auth/guards.js";
-export { Identities, type PasswordReplacement } from "../auth/identities.js";
+export { Identities, type PasswordReplacement, type StampReplacement } from "../auth/identities.js";
 export { Identity, readEmail, type IdentityValues } from "../auth/identity.js";
 export { AuthMails, PlainAuthMails, type LinkMail, type NoteMail } from "../auth/links/auth-mails.js";
 export { EmailChange, type EmailChangeResult } from "../auth/links/email-change.js";
@@ -35,6 +35,19 @@ export {
   type RememberScope,
   type RememberToken,
 } from "../auth/remember/remember-tokens.js";
+export { RecoveryCodes } from "../auth/second-step/recovery-codes.js";
+export { Recovery } from "../auth/second-step/recovery.js";
+export { SecondStepChanges } from "../auth/second-step/second-step-changes.js";
+export { SecondStepSettings, type SecondStepOptions } from "../auth/second-step/second-step-settings.js";
+export {
+  SecondStepSignIn,
+  UserSecondStep,
+  type SecondStepProof,
+  type SecondStepResult,
+} from "../auth/second-step/second-step-sign-in.js";
+export { secondStep } from "../auth/second-step/second-step.js";
+export { TotpSecrets, type TotpSecret, type TotpUse } from "../auth/second-step/totp-secrets.js";
+export { Totp, type TotpConfirmation, type TotpStart } from "../auth/second-step/totp.js";
 export type { SessionIdentity, SignInMethod } from "../auth/session-identity.js";
 export { SignedInSession } from "../auth/signed-in-session.js";
 export type { SignInDevice } from "../auth/sign-in/device.js";

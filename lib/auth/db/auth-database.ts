@@ -15,10 +15,14 @@ import { type Binding, provide } from "../../di/provide.js";
 import type { InjectionToken } from "../../di/token.js";
 import { Identities } from "../identities.js";
 import { RememberTokens } from "../remember/remember-tokens.js";
+import { RecoveryCodes } from "../second-step/recovery-codes.js";
+import { TotpSecrets } from "../second-step/totp-secrets.js";
 import { SingleUseLinks } from "../links/single-use-links.js";
 import { DatabaseIdentities } from "./database-identities.js";
 import { DatabaseLinks } from "./database-links.js";
+import { DatabaseRecoveryCodes } from "./database-recovery-codes.js";
 import { DatabaseRememberTokens } from "./database-remember-tokens.js";
+import { DatabaseTotpSecrets } from "./database-totp-secrets.js";
 
 /** @param database the class of the database, which the application provides */
 export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>): readonly Binding[] {
@@ -26,5 +30,7 @@ export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>)
     provide(Identities).useFactory((resolve) => new DatabaseIdentities(resolve(database))),
     provide(RememberTokens).useFactory((resolve) => new DatabaseRememberTokens(resolve(database))),
     provide(SingleUseLinks).useFactory((resolve) => new DatabaseLinks(resolve(database))),
+    provide(TotpSecrets).useFactory((resolve) => new DatabaseTotpSecrets(resolve(database))),
+    provide(RecoveryCodes).useFactory((resolve) => new DatabaseRecoveryCodes(resolve(database))),
   ];
 }

@@ -82,8 +82,44 @@ const rememberMigrations: readonly Migration[] = [
   },
 ];
 
+const secondStepMigrations: readonly Migration[] = [
+  {
+    name: "framework-totp-secrets-1",
+    up: (db) =>
+      db.schema
+        .createTable("framework_totp_secrets")
+        .addColumn("user_id", toExactText(db, 64), (column) => column.primaryKey())
+        .addColumn("secret", toExactText(db, 255), (column) => column.notNull())
+        .addColumn("last_step", "bigint", (column) => column.notNull())
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .execute(),
+    down: (db) => db.schema.dropTable("framework_totp_secrets").execute(),
+  },
+  {
+    name: "framework-recovery-codes-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_recovery_codes")
+        .addColumn("hash", "varchar(64)", (column) => column.primaryKey())
+        .addColumn("user_id", toExactText(db, 64), (column) => column.notNull())
+        .execute();
+      await db.schema
+        .createIndex("framework_recovery_codes_user_id")
+        .on("framework_recovery_codes")
+        .column("user_id")
+        .execute();
+    },
+    down: (db) => db.schema.dropTable("framework_recovery_codes").execute(),
+  },
+];
+
 /** Creates the tables of `authDatabase`. */
-export const authMigrations: readonly Migration[] = [...identityMigrations, ...linkMigrations, ...rememberMigrations];
+export const authMigrations: readonly Migration[] = [
+  ...identityMigrations,
+  ...linkMigrations,
+  ...rememberMigrations,
+  ...secondStepMigrations,
+];
 
 /**
  * A text that is compared character by character. The collations of MySQL and MariaDB take `jose` and `José` as equal, and with them two

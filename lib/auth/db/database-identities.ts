@@ -7,9 +7,9 @@
  */
 import type { Kysely } from "kysely";
 import type { Database } from "../../db/database.js";
-import { UniqueViolationError } from "../../db/database-error.js";
-import { Identities, type PasswordReplacement } from "../identities.js";
+import { Identities, type PasswordReplacement, type StampReplacement } from "../identities.js";
 import { Identity, type IdentityValues } from "../identity.js";
+import { writeUnique } from "./statements.js";
 
 /** An integer of 64 bits, in the types that drivers give it by their options. */
 type BigintColumn = number | bigint | string;
@@ -50,7 +50,7 @@ export class DatabaseIdentities<Tables = unknown> extends Identities {
   }
 
   override insert(identity: IdentityValues): Promise<boolean> {
-    return this.writeUnique(() => this.query.insertInto(TABLE).values(toRow(identity)).execute());
+    return writeUnique(this.db, () => this.query.insertInto(TABLE).values(toRow(identity)).execute());
   }
 
   override async setPassword(userId: string, { from, password, stamp }: PasswordReplacement): Promise<boolean> {
@@ -58,9 +58,14 @@ export class DatabaseIdentities<Tables = unknown> extends Identities {
     return (await update.where("stamp", "=", from).executeTakeFirst()).numUpdatedRows === 1n;
   }
 
+  override async setStamp(userId: string, { from, stamp }: StampReplacement): Promise<boolean> {
+    const update = this.query.updateTable(TABLE).set({ stamp }).where("user_id", "=", userId);
+    return (await update.where("stamp", "=", from).executeTakeFirst()).numUpdatedRows === 1n;
+  }
+
   override setEmail(userId: string, email: string, verifiedAt: number): Promise<boolean> {
     const update = this.query.updateTable(TABLE).set({ email, verified_at: verifiedAt }).where("user_id", "=", userId);
-    return this.writeUnique(async () => (await update.executeTakeFirst()).numUpdatedRows === 1n);
+    return writeUnique(this.db, async () => (await update.executeTakeFirst()).numUpdatedRows === 1n);
   }
 
   override async setVerified(userId: string, verifiedAt: number): Promise<void> {
@@ -74,16 +79,6 @@ export class DatabaseIdentities<Tables = unknown> extends Identities {
 
   override transaction<T>(work: () => Promise<T>): Promise<T> {
     return this.db.transaction(work);
-  }
-
-  /** In a transaction: inside of another one it is a savepoint, without which PostgreSQL would refuse the statements that follow. */
-  private async writeUnique(write: () => Promise<unknown>): Promise<boolean> {
-    try {
-      return (await this.db.transaction(write)) !== false;
-    } catch (error) {
-      if (error instanceof UniqueViolationError) return false;
-      throw error;
-    }
   }
 }
 

@@ -5,8 +5,6 @@
 import type { Kysely } from "kysely";
 import type { Database } from "../../db/database.js";
 import { ExpiredRows } from "../../db/expired-rows.js";
-import { inCommitScope } from "../../lifecycle/commit-scope.js";
-import { inWorkScope } from "../../lifecycle/work-scope.js";
 import { tracing } from "../../tracing/tracing.js";
 import {
   type RememberRotation,
@@ -15,6 +13,7 @@ import {
   RememberTokens,
 } from "../remember/remember-tokens.js";
 import type { SignInMethod } from "../session-identity.js";
+import { runOutside } from "./statements.js";
 
 const log = tracing.target("framework::auth");
 
@@ -66,14 +65,12 @@ export class DatabaseRememberTokens<Tables = unknown> extends RememberTokens {
   }
 
   override async rotate(selector: string, { from, rotatedAt, expiresAt }: RememberRotation): Promise<boolean> {
-    this.db.refuseSecondWrite();
     const update = this.query
       .updateTable(TABLE)
       .set({ generation: from + 1, rotated_at: rotatedAt, expires_at: expiresAt })
       .where("selector", "=", selector)
       .where("generation", "=", from);
-    const run = () => update.executeTakeFirst();
-    const { numUpdatedRows } = await inCommitScope(undefined, () => inWorkScope(undefined, run, undefined));
+    const { numUpdatedRows } = await runOutside(this.db, () => update.executeTakeFirst());
     return numUpdatedRows === 1n;
   }
 

@@ -13,7 +13,6 @@ import type { WithIdentity } from "../guards.js";
 import { Identities } from "../identities.js";
 import type { Identity } from "../identity.js";
 import { Passwords } from "../passwords/passwords.js";
-import { RememberMe } from "../remember/remember-me.js";
 import { createStamp, SignedInSession } from "../signed-in-session.js";
 import { PasswordConfirmation } from "../sign-in/password-confirmation.js";
 import { authMail } from "./auth-mail-jobs.js";
@@ -33,7 +32,6 @@ export class PasswordChange {
   protected readonly identities = inject(Identities);
   protected readonly passwords = inject(Passwords);
   protected readonly sessions = inject(SignedInSession);
-  protected readonly remember = inject(RememberMe);
   protected readonly rows = inject(SingleUseLinks);
   protected readonly jobs = inject(Jobs);
 
@@ -47,9 +45,7 @@ export class PasswordChange {
     if (identity === undefined) return { kind: "refused" };
     const stamp = createStamp();
     if (!(await this.replace(identity, await this.passwords.hash(password), stamp))) return { kind: "refused" };
-    await this.remember.renew(ctx, { userId: identity.userId, stamp });
-    await this.sessions.endAll(identity.userId, ctx);
-    await this.sessions.change(ctx, { stamp, confirmedAt: ctx.clock.now() });
+    await this.sessions.renew(ctx, { userId: identity.userId, stamp }, { confirmedAt: ctx.clock.now() });
     log.info("password changed", { user_id: identity.userId });
     return { kind: "changed" };
   }

@@ -120,6 +120,18 @@ const PROMISES: readonly ContractPromise<IdentityTrial>[] = [
     },
   ],
   [
+    "replaces a stamp once, and keeps the password",
+    async (trial) => {
+      await trial.insert();
+      const { stamp: from } = trial.values;
+      const stamps = Array.from({ length: PARALLEL }, (_, at) => `stamp-${at}`);
+      const results = await Promise.all(stamps.map((stamp) => trial.store.setStamp(trial.userId, { from, stamp })));
+      trial.equal(results.filter(Boolean).length, 1, "the number of changes from one stamp");
+      await trial.expectStored({ stamp: stamps[results.indexOf(true)] ?? "" });
+      trial.equal(await trial.store.setStamp("unknown", { from, stamp: "s" }), false, "the result for no identity");
+    },
+  ],
+  [
     "sets an address that is verified, unless another identity has it",
     async (trial) => {
       await trial.insert();

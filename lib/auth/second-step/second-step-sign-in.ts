@@ -1,0 +1,77 @@
+/**
+ * The second step of a sign-in that waits for it: a code of the authenticator app, or a recovery code. A sign-in waits for ten minutes, in
+ * the session in which the password was given.
+ *
+ * @example
+ * secondStep: Post("/second-step", { body: z.object({ code: z.string().optional(), recoveryCode: z.string().optional() }) })
+ *
+ * const { kind } = await this.secondStep.finish(ctx, ctx.input.body);
+ */
+import { inject } from "../../di/construction/inject.js";
+import type { Context } from "../../http/request/context.js";
+import { Session } from "../../stages/session/session.js";
+import { tracing } from "../../tracing/tracing.js";
+import { AttemptLimits } from "../attempt-limits.js";
+import { AuthSettings } from "../auth-settings.js";
+import { refuseCrossSite } from "../cross-site.js";
+import { PENDING, SecondStep } from "../sign-in/second-step.js";
+import { SignIn, type SignInResult } from "../sign-in/sign-in.js";
+import { Recovery } from "./recovery.js";
+import { Totp } from "./totp.js";
+import { TotpSecrets } from "./totp-secrets.js";
+
+const log = tracing.target("framework::auth");
+
+/** One of the two. */
+export interface SecondStepProof {
+  /** Of the authenticator app. Spaces and hyphens do not count. */
+  readonly code?: string | undefined;
+  /** In any case. Spaces and hyphens do not count. */
+  readonly recoveryCode?: string | undefined;
+}
+
+/** `expired`: no sign-in waits in this session; the person begins again with the password. */
+export type SecondStepResult = SignInResult | { readonly kind: "expired" };
+
+/** A user has a second step after `Totp.confirm`. Bound by `secondStep()`. */
+export class UserSecondStep extends SecondStep {
+  protected readonly secrets = inject(TotpSecrets);
+
+  override async isRequired(userId: string): Promise<boolean> {
+    return (await this.secrets.find(userId)) !== undefined;
+  }
+}
+
+export class SecondStepSignIn {
+  protected readonly settings = inject(AuthSettings);
+  protected readonly limits = inject(AttemptLimits);
+  protected readonly signIn = inject(SignIn);
+  protected readonly totp = inject(Totp);
+  protected readonly recovery = inject(Recovery);
+
+  /** @throws ForbiddenError (403) for a request of another site; TooManyRequestsError (429) after five attempts on a user in fifteen minutes */
+  async finish(ctx: Context, proof: SecondStepProof): Promise<SecondStepResult> {
+    refuseCrossSite(ctx, this.settings.config.url);
+    const waiting = await this.signIn.findPending(ctx);
+    if (waiting === undefined) return { kind: "expired" };
+    const { identity, pending } = waiting;
+    const { userId, stamp } = identity;
+    // Only a client with the password gets here, so strangers cannot use the attempts up. A new password has a new stamp, and new attempts.
+    await this.limits.countOfAll(ctx, `second step ${userId} ${stamp}`);
+    if (!(await this.verify(ctx, userId, proof))) {
+      log.info("second step refused", { user_id: userId });
+      return { kind: "refused" };
+    }
+    Session.of(ctx).forget(PENDING);
+    return this.signIn.complete(ctx, identity, {
+      method: "second-step",
+      remember: pending.remember,
+      isSecondStepDone: true,
+    });
+  }
+
+  private async verify(ctx: Context, userId: string, { code, recoveryCode }: SecondStepProof): Promise<boolean> {
+    if (code !== undefined) return this.totp.use(userId, code, ctx.clock.now());
+    return recoveryCode !== undefined && this.recovery.spend(userId, recoveryCode);
+  }
+}
