@@ -9,6 +9,7 @@ import { createSetupError } from "../errors/setup-error.js";
 import { findOrigin } from "../http/request/origin.js";
 import type { Clock } from "../runtime/clock.js";
 import type { AuthUsers } from "./auth-users.js";
+import { isTokenPrefix } from "./tokens/token-text.js";
 
 /** The endpoint that spends a link: a POST whose path has one capture, the id. A GET of the same path shows the page with its form. */
 export interface LinkEndpoint {
@@ -33,10 +34,21 @@ export interface AuthOptions {
   readonly links?: AuthLinkEndpoints;
   /** The cache that counts attempts for all processes. Without it each process counts alone. */
   readonly attempts?: InjectionToken<Cache>;
+  readonly tokens?: ApiTokenOptions;
 }
 
-const OPTIONS = { users: true, keys: true, links: true, attempts: true } as const;
+/** The options of API tokens. */
+export interface ApiTokenOptions {
+  /**
+   * The start of each token, by which scanners of sources find it: words of lower-case letters and digits, 2 to 16 characters in all, such as
+   * `shop` or `shop_test`. The default is `sct`. Another prefix ends the tokens until then.
+   */
+  readonly prefix?: string;
+}
+
+const OPTIONS = { users: true, keys: true, links: true, attempts: true, tokens: true } as const;
 const LINKS = { signUp: true, reset: true, signIn: true, email: true } as const;
+const DEFAULT_PREFIX = "sct";
 
 /** @throws FrameworkError `E_OPTION`, `E_AUTH_OPTION`, `E_CRYPTO_KEY` */
 export function checkAuthOptions(options: AuthOptions): AuthOptions {
@@ -52,9 +64,18 @@ export function checkAuthOptions(options: AuthOptions): AuthOptions {
       "E_AUTH_OPTION",
       `links.${wrong[0]} of authentication() is the endpoint of POST that spends the link: Post("/reset/{id}")`,
     );
+  checkTokenOptions(options.tokens);
   // The keys are checked before the first request. The origin of a test is known when it listens.
   void new UrlSigner(options.keys, "http://localhost");
   return options;
+}
+
+function checkTokenOptions(options: ApiTokenOptions = {}): void {
+  checkOptionNames(options, { prefix: true }, "authentication: tokens");
+  if (isTokenPrefix(options.prefix ?? DEFAULT_PREFIX)) return;
+  const message =
+    "tokens.prefix of authentication() is 2 to 16 lower-case letters and digits, with _ between words: shop_test";
+  throw createSetupError("E_AUTH_OPTION", message);
 }
 
 function isLinkEndpoint(endpoint: unknown): boolean {
@@ -70,6 +91,10 @@ export class AuthSettings {
     readonly config: AppConfig,
     readonly clock: Clock,
   ) {}
+
+  get tokenPrefix(): string {
+    return this.options.tokens?.prefix ?? DEFAULT_PREFIX;
+  }
 
   /** Signs for the origin of the configuration, never for that of a request, which a client chooses. */
   get signer(): UrlSigner {

@@ -35,8 +35,19 @@ import { PasswordConfirmation } from "./sign-in/password-confirmation.js";
 import { NoSecondStep, SecondStep } from "./sign-in/second-step.js";
 import { SignIn } from "./sign-in/sign-in.js";
 import { SignIns } from "./sign-in/sign-ins.js";
+import { ApiTokenGuard } from "./tokens/api-token-guard.js";
+import { ApiTokens } from "./tokens/api-tokens.js";
 
-const FLOWS: readonly Class[] = [RememberMe, SignedInSession, AuthGuards, SignIn, SignIns, PasswordConfirmation];
+const FLOWS: readonly Class[] = [
+  RememberMe,
+  SignedInSession,
+  AuthGuards,
+  SignIn,
+  SignIns,
+  PasswordConfirmation,
+  ApiTokens,
+  ApiTokenGuard,
+];
 /** They send mails, so they need `Jobs` and a `Mailer`. */
 const MAILED: readonly Class[] = [SignedLinks, AuthMailJobs, PasswordChange];
 const MAILED_BY_LINK: Readonly<Record<keyof AuthLinkEndpoints, Class>> = {

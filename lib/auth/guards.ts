@@ -7,6 +7,7 @@
  *   show: Get("/", { guards: [signedIn] }),
  *   remove: Delete("/", { guards: [signedIn, recentlyConfirmed] }),
  *   audit: Get("/audit", { guards: [signedIn, role("admin")] }),
+ *   export: Get("/export", { guards: [apiToken("account:read")] }),
  * });
  */
 import { guard } from "../endpoints/guard.js";
@@ -44,3 +45,23 @@ export const recentlyConfirmed = guard<object, [], WithIdentity>("recently-confi
 
 /** After `signedIn`: `AuthUsers.getRoles` has the role. Refuses with a 403 of the type `role`. */
 export const role = guard<object, [role: string], WithIdentity>("role", AFTER);
+
+/** The user for whom a program acts, and what its token allows. A handler may log it. */
+export interface TokenIdentity {
+  /** The id that `AuthUsers.create` has returned. */
+  readonly userId: string;
+  readonly tokenId: string;
+  /** The scopes that the token was created with. */
+  readonly scopes: readonly string[];
+}
+
+/** The value that `apiToken` adds to the context of a handler. */
+export interface WithTokenIdentity {
+  readonly identity: TokenIdentity;
+}
+
+/**
+ * An API token in the `Authorization` header; with an argument one that has this scope. Adds `identity`; refuses with 401, and with a 403 of
+ * the type `scope`. It stands in the place of `signedIn`, for the endpoints of programs.
+ */
+export const apiToken = guard<WithTokenIdentity, [scope?: string]>("api-token", { scheme: "bearer" });

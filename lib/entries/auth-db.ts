@@ -4,6 +4,7 @@
  */
 export { authDatabase } from "../auth/db/auth-database.js";
 export { authMigrations } from "../auth/db/auth-migrations.js";
+export { DatabaseApiTokens } from "../auth/db/database-api-tokens.js";
 export { DatabaseIdentities } from "../auth/db/database-identities.js";
 export { DatabaseLinks } from "../auth/db/database-links.js";
 export { DatabaseRecoveryCodes } from "../auth/db/database-recovery-codes.js";

@@ -3,10 +3,13 @@
  * Node.
  */
 export {
+  apiToken,
   recentlyConfirmed,
   role,
   signedIn,
   verified,
   type SignedInIdentity,
+  type TokenIdentity,
   type WithIdentity,
+  type WithTokenIdentity,
 } from "../auth/guards.js";

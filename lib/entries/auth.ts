@@ -4,10 +4,16 @@
  */
 export { authentication } from "../auth/authentication.js";
 export { AuthGuards } from "../auth/auth-guards.js";
-export { AuthSettings, type AuthLinkEndpoints, type AuthOptions, type LinkEndpoint } from "../auth/auth-settings.js";
+export {
+  AuthSettings,
+  type ApiTokenOptions,
+  type AuthLinkEndpoints,
+  type AuthOptions,
+  type LinkEndpoint,
+} from "../auth/auth-settings.js";
 export { AuthUsers, type NewUser } from "../auth/auth-users.js";
 export { AttemptLimits } from "../auth/attempt-limits.js";
-export type { SignedInIdentity, WithIdentity } from "../auth/guards.js";
+export type { SignedInIdentity, TokenIdentity, WithIdentity, WithTokenIdentity } from "../auth/guards.js";
 export { Identities, type PasswordReplacement, type StampReplacement } from "../auth/identities.js";
 export { Identity, readEmail, type IdentityValues } from "../auth/identity.js";
 export { AuthMails, PlainAuthMails, type LinkMail, type NoteMail } from "../auth/links/auth-mails.js";
@@ -55,3 +61,7 @@ export { PasswordConfirmation } from "../auth/sign-in/password-confirmation.js";
 export { NoSecondStep, SecondStep, type PendingSignIn } from "../auth/sign-in/second-step.js";
 export { SignIn, type PasswordSignIn, type SignInCompletion, type SignInResult } from "../auth/sign-in/sign-in.js";
 export { SignIns, type ListedSignIn } from "../auth/sign-in/sign-ins.js";
+export { ApiTokenGuard } from "../auth/tokens/api-token-guard.js";
+export { ApiTokenStore, type ApiToken, type NewApiToken } from "../auth/tokens/api-token-store.js";
+export { ApiTokens, type CreatedToken } from "../auth/tokens/api-tokens.js";
+export type { NewToken } from "../auth/tokens/new-token.js";

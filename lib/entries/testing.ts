@@ -12,7 +12,7 @@ export { expectNoLeak } from "../testing/expect-no-leak.js";
 export { expectProblem, type ExpectedProblem, type ProblemDocument } from "../testing/expect-problem.js";
 export { FakeClock } from "../testing/fake-clock.js";
 export { testApp, type TestApp } from "../testing/test-app.js";
-export type { ActingUser } from "../testing/test-session.js";
+export type { ActingOptions, ActingUser } from "../testing/test-session.js";
 export type { CallArguments, CallOptions, Client, EndpointCall } from "../client/client.js";
 export type { AnyRequestOptions, TestClient, TestResponse } from "../testing/test-client.js";
 export type { RequestOptions } from "../testing/transport.js";

@@ -22,7 +22,15 @@ import { createFailure } from "./failure.js";
 import { advanceInRealTime } from "./fake-clock.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
 import { type CsrfNames, TestClient } from "./test-client.js";
-import { createSession, findSignedInValues, type ActingUser, serializeValues } from "./test-session.js";
+import {
+  createSession,
+  findSignedInValues,
+  type ActingOptions,
+  type ActingUser,
+  createTestToken,
+  serializeValues,
+  TokenClient,
+} from "./test-session.js";
 import { Transport } from "./transport.js";
 
 /** How long requests in flight may take after the end of the test. */
@@ -99,13 +107,20 @@ export class TestApp extends TestClient implements AsyncDisposable {
    * A client of a user who has signed in and given the password just now, for the guards of `@stagecraft/framework/auth/guards`. If the user
    * has an identity, its address and its changes of the password count; without one the session stays until it expires.
    *
+   * With `scopes` it is a program that acts for the user: it sends an API token with these scopes, and no cookies.
+   *
    * @throws AssertionError if the application has no sessions; ResolutionError if it has no `authDatabase(…)`
    * @example
    * const ada = await app.actingAs("user-7");
    * expect((await ada.get("/account")).status).to.equal(200);
+   * const program = await app.actingAs("user-7", { scopes: ["links:read"] });
    */
-  async actingAs(user: string | ActingUser): Promise<TestClient> {
+  async actingAs(user: string | ActingUser, { scopes }: ActingOptions = {}): Promise<TestClient> {
     const acting = typeof user === "string" ? { userId: user } : user;
+    if (scopes !== undefined) {
+      const text = await createTestToken(this.application, acting.userId, scopes);
+      return new TokenClient(this.transport, this.clock, text);
+    }
     return this.createClient(await findSignedInValues(this.application, this.clock, acting));
   }
 

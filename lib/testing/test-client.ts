@@ -10,7 +10,7 @@ import { isSafeMethod } from "../endpoints/method.js";
 import { client, type Client } from "../client/client.js";
 import type { Clock } from "../runtime/clock.js";
 import { CookieJar } from "./cookie-jar.js";
-import { toFields, type RequestOptions, type Transport } from "./transport.js";
+import { copyHeaders, type RequestOptions, type Transport } from "./transport.js";
 
 export interface AnyRequestOptions extends RequestOptions {
   readonly method?: string;
@@ -110,9 +110,7 @@ export class TestClient {
     path: string,
     { cookie, header }: CsrfNames,
   ): Promise<RequestOptions> {
-    const headers = new Headers();
-    for (const [name, value] of toFields(options.headers))
-      for (const each of [value].flat()) headers.append(name, each);
+    const headers = copyHeaders(options.headers);
     if (headers.has(header)) return options;
     if (this.jar?.value(cookie, path) === undefined) await (await this.send("GET", NO_PAGE, {})).arrayBuffer();
     headers.set(header, this.jar?.value(cookie, path) ?? "");

@@ -1,8 +1,9 @@
-/** Sessions that a test creates in the store of the application: with values, or with a user who has signed in. */
+/** Sessions and API tokens that a test creates in the stores of the application: with values, or of a user who has signed in. */
 import { randomBytes } from "node:crypto";
 import type { Application } from "../app/application.js";
 import { Identities } from "../auth/identities.js";
 import { IDENTITY, type SessionIdentity } from "../auth/session-identity.js";
+import { ApiTokens } from "../auth/tokens/api-tokens.js";
 import type { Clock } from "../runtime/clock.js";
 import { SessionCookie } from "../stages/session/session-cookie.js";
 import { SessionLayer } from "../stages/session/session-layer.js";
@@ -10,11 +11,18 @@ import { toStoreKey } from "../stages/session/session.js";
 import { serializeOwner, serializeValue } from "../stages/session/session-value.js";
 import { OWNER_NAME } from "../stages/session/stores/session-store.js";
 import { createFailure } from "./failure.js";
+import { type AnyRequestOptions, TestClient, type TestResponse } from "./test-client.js";
+import { copyHeaders, type Transport } from "./transport.js";
 
 export interface ActingUser {
   readonly userId: string;
   /** The default is the address of the identity, or one of `example.org` without an identity. */
   readonly email?: string;
+}
+
+export interface ActingOptions {
+  /** The scopes of an API token, which the client then sends in place of a session. */
+  readonly scopes?: readonly string[];
 }
 
 type SessionTexts = ReadonlyMap<string, string>;
@@ -63,4 +71,32 @@ export async function findSignedInValues(
     [IDENTITY.name, serializeValue(IDENTITY.name, value)],
     [OWNER_NAME, serializeOwner(userId)],
   ]);
+}
+
+/** The client of a program that acts for a user by an API token, without cookies. */
+export class TokenClient extends TestClient {
+  constructor(
+    transport: Transport,
+    clock: Clock,
+    private readonly text: string,
+  ) {
+    super(transport, clock);
+  }
+
+  /** A request that sets the header itself is sent as it is. */
+  override request(path: string, options: AnyRequestOptions = {}): Promise<TestResponse> {
+    const headers = copyHeaders(options.headers);
+    if (!headers.has("authorization")) headers.set("authorization", `Bearer ${this.text}`);
+    return super.request(path, { ...options, headers });
+  }
+}
+
+/** Creates a token as the application does, so that a test finds the mistakes of its replaced flow and store. Returns the text. */
+export async function createTestToken(
+  application: Application,
+  userId: string,
+  scopes: readonly string[],
+): Promise<string> {
+  const { text } = await application.resolve(ApiTokens).create(userId, { name: "test", scopes });
+  return text;
 }

@@ -78,8 +78,14 @@ export class Transport {
 }
 
 /** The lines of the headers; a list repeats its name. */
-export function toFields(headers: RequestOptions["headers"] = {}): Iterable<HeaderField> {
+function toFields(headers: RequestOptions["headers"] = {}): Iterable<HeaderField> {
   return headers instanceof Headers ? headers : Object.entries(headers);
+}
+
+export function copyHeaders(given: RequestOptions["headers"]): Headers {
+  const headers = new Headers();
+  for (const [name, value] of toFields(given)) for (const each of [value].flat()) headers.append(name, each);
+  return headers;
 }
 
 /** Replaces the fields that Node sets, because a server refuses a request with two `Host` lines. */

@@ -17,6 +17,7 @@ import {
   type Class,
 } from "@stagecraft/framework";
 import {
+  type ApiTokenOptions,
   authentication,
   AuthUsers,
   EmailChange,
@@ -227,6 +228,7 @@ export interface AccountOptions {
   readonly controllers?: readonly Class[];
   readonly sessions?: SessionStore;
   readonly session?: SessionConfig;
+  readonly tokens?: ApiTokenOptions;
 }
 
 /** Builds the application. `bindings` come after those of `authentication()`. */
@@ -234,6 +236,7 @@ export function buildAccounts({
   db = AppDatabase.on(),
   bindings = [],
   controllers = [],
+  tokens = {},
   ...more
 }: AccountOptions = {}) {
   @Module({
@@ -244,6 +247,7 @@ export function buildAccounts({
       ...authentication({
         users: AppUsers,
         keys: KEY,
+        tokens,
         links: {
           signUp: account.confirmSignUp,
           reset: account.reset,

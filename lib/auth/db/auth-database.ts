@@ -18,6 +18,8 @@ import { RememberTokens } from "../remember/remember-tokens.js";
 import { RecoveryCodes } from "../second-step/recovery-codes.js";
 import { TotpSecrets } from "../second-step/totp-secrets.js";
 import { SingleUseLinks } from "../links/single-use-links.js";
+import { ApiTokenStore } from "../tokens/api-token-store.js";
+import { DatabaseApiTokens } from "./database-api-tokens.js";
 import { DatabaseIdentities } from "./database-identities.js";
 import { DatabaseLinks } from "./database-links.js";
 import { DatabaseRecoveryCodes } from "./database-recovery-codes.js";
@@ -32,5 +34,6 @@ export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>)
     provide(SingleUseLinks).useFactory((resolve) => new DatabaseLinks(resolve(database))),
     provide(TotpSecrets).useFactory((resolve) => new DatabaseTotpSecrets(resolve(database))),
     provide(RecoveryCodes).useFactory((resolve) => new DatabaseRecoveryCodes(resolve(database))),
+    provide(ApiTokenStore).useFactory((resolve) => new DatabaseApiTokens(resolve(database))),
   ];
 }

@@ -42,12 +42,7 @@ const linkMigrations: readonly Migration[] = [
         .addColumn("data", "text", (column) => column.notNull())
         .addColumn("expires_at", "bigint", (column) => column.notNull())
         .execute();
-      for (const column of ["email", "user_id", "expires_at"])
-        await db.schema
-          .createIndex(`framework_single_use_links_${column}`)
-          .on("framework_single_use_links")
-          .column(column)
-          .execute();
+      await createIndexes(db, "framework_single_use_links", ["email", "user_id", "expires_at"]);
     },
     down: (db) => db.schema.dropTable("framework_single_use_links").execute(),
   },
@@ -71,12 +66,7 @@ const rememberMigrations: readonly Migration[] = [
         .addColumn("rotated_at", "bigint", (column) => column.notNull())
         .addColumn("expires_at", "bigint", (column) => column.notNull())
         .execute();
-      for (const column of ["user_id", "expires_at"])
-        await db.schema
-          .createIndex(`framework_remember_tokens_${column}`)
-          .on("framework_remember_tokens")
-          .column(column)
-          .execute();
+      await createIndexes(db, "framework_remember_tokens", ["user_id", "expires_at"]);
     },
     down: (db) => db.schema.dropTable("framework_remember_tokens").execute(),
   },
@@ -103,13 +93,32 @@ const secondStepMigrations: readonly Migration[] = [
         .addColumn("hash", "varchar(64)", (column) => column.primaryKey())
         .addColumn("user_id", toExactText(db, 64), (column) => column.notNull())
         .execute();
-      await db.schema
-        .createIndex("framework_recovery_codes_user_id")
-        .on("framework_recovery_codes")
-        .column("user_id")
-        .execute();
+      await createIndexes(db, "framework_recovery_codes", ["user_id"]);
     },
     down: (db) => db.schema.dropTable("framework_recovery_codes").execute(),
+  },
+];
+
+const tokenMigrations: readonly Migration[] = [
+  {
+    name: "framework-api-tokens-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_api_tokens")
+        .addColumn("id", "varchar(32)", (column) => column.primaryKey())
+        // SHA-256 in lower-case hexadecimal digits.
+        .addColumn("hash", "varchar(64)", (column) => column.notNull().unique())
+        .addColumn("user_id", toExactText(db, 64), (column) => column.notNull())
+        .addColumn("name", toExactText(db, 100), (column) => column.notNull())
+        // 32 scopes of 64 characters, with a space between them.
+        .addColumn("scopes", "varchar(2079)", (column) => column.notNull())
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .addColumn("expires_at", "bigint")
+        .addColumn("last_used_at", "bigint")
+        .execute();
+      await createIndexes(db, "framework_api_tokens", ["user_id", "expires_at"]);
+    },
+    down: (db) => db.schema.dropTable("framework_api_tokens").execute(),
   },
 ];
 
@@ -119,7 +128,12 @@ export const authMigrations: readonly Migration[] = [
   ...linkMigrations,
   ...rememberMigrations,
   ...secondStepMigrations,
+  ...tokenMigrations,
 ];
+
+async function createIndexes(db: Kysely<MigrationTables>, table: string, columns: readonly string[]): Promise<void> {
+  for (const column of columns) await db.schema.createIndex(`${table}_${column}`).on(table).column(column).execute();
+}
 
 /**
  * A text that is compared character by character. The collations of MySQL and MariaDB take `jose` and `José` as equal, and with them two

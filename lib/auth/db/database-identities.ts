@@ -12,7 +12,7 @@ import { Identity, type IdentityValues } from "../identity.js";
 import { writeUnique } from "./statements.js";
 
 /** An integer of 64 bits, in the types that drivers give it by their options. */
-type BigintColumn = number | bigint | string;
+export type BigintColumn = number | bigint | string;
 
 interface IdentityRow {
   readonly user_id: string;

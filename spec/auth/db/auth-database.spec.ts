@@ -1,7 +1,7 @@
 /** The stores of an identity in a database, on each engine. */
 import { inspect } from "node:util";
-import { DatabaseIdentities, DatabaseLinks } from "@stagecraft/framework/auth/db";
-import { obeysIdentities, obeysSingleUseLinks } from "@stagecraft/framework/testing/contracts";
+import { DatabaseApiTokens, DatabaseIdentities, DatabaseLinks } from "@stagecraft/framework/auth/db";
+import { obeysApiTokenStore, obeysIdentities, obeysSingleUseLinks } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { ENGINES, openDriver, type StartedEngine } from "../../idempotency/db/order-database.js";
 import { needs } from "../../support/machine.js";
@@ -29,6 +29,28 @@ for (const { name, program, start } of ENGINES) {
     it("obey the contract of identities", () => obeysIdentities(new DatabaseIdentities(db)));
 
     it("obey the contract of single-use links", () => obeysSingleUseLinks(new DatabaseLinks(db)));
+
+    it("obey the contract of API tokens", () => obeysApiTokenStore(new DatabaseApiTokens(db)));
+
+    it("lose the API tokens that have expired 30 days ago, in the background", async () => {
+      const tokens = new DatabaseApiTokens(db);
+      const add = (id: string, expiresAt: number | undefined, createdAt = 0) => {
+        const token = { id: id.repeat(32), userId: "sweep", name: id, scopes: [], createdAt, expiresAt };
+        return tokens.insert({ token: { ...token, lastUsedAt: undefined }, hash: id.repeat(64), max: 9 });
+      };
+      const now = 30 * 86_400_000 + 100;
+      await add("a", 99);
+      await add("b", now);
+      await add("c", undefined);
+
+      // The first sweep is due within a minute.
+      await add("d", 101 + 60_000, now);
+      await add("e", undefined, now + 60_000);
+      const names = async () => (await tokens.listOfUser("sweep")).map((token) => token.name);
+      await until(async () => !(await names()).includes("a"));
+
+      expect(await names()).to.have.members(["b", "c", "d", "e"]);
+    });
 
     it("lose the links that have expired, in the background", async () => {
       const links = new DatabaseLinks(db);

@@ -6,9 +6,9 @@
  * it("stores identities", () => obeysIdentities(new MyIdentities(pool)));
  */
 import { randomBytes } from "node:crypto";
-import type { Identities } from "../../auth/identities.js";
-import type { IdentityValues } from "../../auth/identity.js";
-import { checkPromises, type ContractPromise, type PromiseRun } from "./contract.js";
+import type { Identities } from "../../../auth/identities.js";
+import type { IdentityValues } from "../../../auth/identity.js";
+import { checkPromises, type ContractPromise, type PromiseRun } from "../contract.js";
 
 const PARALLEL = 10;
 const AT = 1_700_000_000_123;

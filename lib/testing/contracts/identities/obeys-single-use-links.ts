@@ -5,8 +5,8 @@
  * it("stores links", () => obeysSingleUseLinks(new MyLinks(pool)));
  */
 import { randomBytes } from "node:crypto";
-import { createLinkId, type LinkValues, type SingleUseLinks } from "../../auth/links/single-use-links.js";
-import { checkPromises, type ContractPromise, type PromiseRun } from "./contract.js";
+import { createLinkId, type LinkValues, type SingleUseLinks } from "../../../auth/links/single-use-links.js";
+import { checkPromises, type ContractPromise, type PromiseRun } from "../contract.js";
 
 const PARALLEL = 10;
 const NOW = 1_700_000_000_123;
