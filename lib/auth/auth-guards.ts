@@ -9,6 +9,7 @@ import { ForbiddenError, UnauthorizedError } from "../errors/framework-error.js"
 import type { Context } from "../http/request/context.js";
 import { AuthUsers } from "./auth-users.js";
 import { recentlyConfirmed, role, signedIn, verified, type WithIdentity } from "./guards.js";
+import type { SessionIdentity } from "./session-identity.js";
 import { SignedInSession } from "./signed-in-session.js";
 
 export class AuthGuards {
@@ -22,13 +23,9 @@ export class AuthGuards {
   private readonly users = inject(AuthUsers);
 
   @Guards(signedIn)
-  async requireIdentity(ctx: Context): Promise<WithIdentity> {
-    const current = await this.sessions.find(ctx);
-    // A 401 has a challenge (RFC 9110 section 11.6.1). No scheme is registered for sessions, and browsers ignore an unknown one.
-    if (current === undefined)
-      throw new UnauthorizedError("Sign in first.", { code: "E_AUTH_SIGNED_OUT", challenge: "Session" });
-    const { userId, email, isVerified, signInId } = current;
-    return { identity: { userId, email, isVerified, signInId } };
+  requireIdentity(ctx: Context): WithIdentity | Promise<WithIdentity> {
+    const current = this.sessions.find(ctx);
+    return current instanceof Promise ? current.then(toIdentity) : toIdentity(current);
   }
 
   @Guards(verified)
@@ -47,4 +44,12 @@ export class AuthGuards {
     if ((await this.users.getRoles(identity.userId)).includes(name)) return;
     throw new ForbiddenError("Your account may not do this.", { code: "E_AUTH_ROLE", slug: "role" });
   }
+}
+
+function toIdentity(current: SessionIdentity | undefined): WithIdentity {
+  // A 401 has a challenge (RFC 9110 section 11.6.1). No scheme is registered for sessions, and browsers ignore an unknown one.
+  if (current === undefined)
+    throw new UnauthorizedError("Sign in first.", { code: "E_AUTH_SIGNED_OUT", challenge: "Session" });
+  const { userId, email, isVerified, signInId } = current;
+  return { identity: { userId, email, isVerified, signInId } };
 }

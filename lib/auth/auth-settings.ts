@@ -84,22 +84,31 @@ function isLinkEndpoint(endpoint: unknown): boolean {
 }
 
 export class AuthSettings {
+  readonly links: AuthLinkEndpoints;
+  readonly tokenPrefix: string;
+  // Not `private`: printing the object would show the keys.
+  readonly #keys: SecretKeyMaterial;
   private signers = new Map<string, UrlSigner>();
 
   constructor(
-    readonly options: AuthOptions,
+    { keys, links = {}, tokens = {} }: AuthOptions,
     readonly config: AppConfig,
     readonly clock: Clock,
-  ) {}
+  ) {
+    this.links = links;
+    this.tokenPrefix = tokens.prefix ?? DEFAULT_PREFIX;
+    this.#keys = keys;
+  }
 
-  get tokenPrefix(): string {
-    return this.options.tokens?.prefix ?? DEFAULT_PREFIX;
+  /** The keys, from which each use derives another one. */
+  get keys(): SecretKeyMaterial {
+    return this.#keys;
   }
 
   /** Signs for the origin of the configuration, never for that of a request, which a client chooses. */
   get signer(): UrlSigner {
     const origin = findOrigin(this.config.url) ?? "";
-    const signer = this.signers.get(origin) ?? new UrlSigner(this.options.keys, origin, { clock: this.clock });
+    const signer = this.signers.get(origin) ?? new UrlSigner(this.#keys, origin, { clock: this.clock });
     this.signers = new Map([[origin, signer]]);
     return signer;
   }

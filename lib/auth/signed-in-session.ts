@@ -9,6 +9,7 @@ import type { Context } from "../http/request/context.js";
 import { Session } from "../stages/session/session.js";
 import { tracing } from "../tracing/tracing.js";
 import { Sessions } from "../stages/session/sessions.js";
+import { OWNER_NAME } from "../stages/session/stores/session-store.js";
 import { AuthUsers } from "./auth-users.js";
 import { Identities } from "./identities.js";
 import type { Identity } from "./identity.js";
@@ -33,13 +34,9 @@ export class SignedInSession {
    * The identity of the session, which has ended where its credentials have changed. Without a session, that of the device that is
    * remembered: it gets a session.
    */
-  async find(ctx: Context): Promise<SessionIdentity | undefined> {
-    const session = Session.of(ctx);
-    const current = await session.get(IDENTITY);
-    if (current === undefined) return this.resume(ctx);
-    // A session that another device ended while a request changed it is back with that change alone: without its owner.
-    if (!session.hasOwner(current.userId)) return this.end(ctx);
-    return ctx.clock.now() - current.checkedAt < CHECK_EVERY_MS ? current : this.check(ctx, current);
+  find(ctx: Context): SessionIdentity | undefined | Promise<SessionIdentity | undefined> {
+    const current = Session.of(ctx).read(IDENTITY);
+    return current instanceof Promise ? current.then((read) => this.accept(ctx, read)) : this.accept(ctx, current);
   }
 
   /** Signs somebody in: the session gets a new id. Values of a visitor stay, and those of another person do not. */
@@ -107,6 +104,17 @@ export class SignedInSession {
     // A device that is remembered could open a session again.
     await this.remember.end(userId, { except: signInId });
     return this.store.endAll(userId, { except: ({ key }) => key === session?.key });
+  }
+
+  /** No promise where the stamp was compared within the last minute, as in most requests. */
+  private accept(
+    ctx: Context,
+    current: SessionIdentity | undefined,
+  ): SessionIdentity | undefined | Promise<SessionIdentity | undefined> {
+    if (current === undefined) return this.resume(ctx);
+    // A session that another device ended while a request changed it is back with that change alone: without its owner.
+    if (Session.of(ctx).read(OWNER_NAME) !== current.userId) return this.end(ctx);
+    return ctx.clock.now() - current.checkedAt < CHECK_EVERY_MS ? current : this.check(ctx, current);
   }
 
   private async resume(ctx: Context): Promise<SessionIdentity | undefined> {

@@ -77,7 +77,7 @@ export class SignedLinks {
 
   private requireEndpoint(purpose: LinkPurpose): LinkEndpoint {
     const [option] = PURPOSES[purpose];
-    const endpoint = this.settings.options.links?.[option];
+    const endpoint = this.settings.links[option];
     if (endpoint !== undefined) return endpoint;
     const message = `authentication() needs the endpoint of this link: links: { ${option}: account.${option} }`;
     throw createSetupError("E_AUTH_LINK", message);

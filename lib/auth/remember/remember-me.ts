@@ -38,7 +38,7 @@ export class RememberMe {
   protected readonly tokens = inject(RememberTokens);
   protected readonly identities = inject(Identities);
   protected readonly sessions = inject(Sessions);
-  private readonly cookie = new RememberCookie(inject(AuthSettings).options.keys);
+  private readonly cookie = new RememberCookie(inject(AuthSettings).keys);
 
   /** Remembers the device of a sign-in, in the place of an earlier one. */
   async start(

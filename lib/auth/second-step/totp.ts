@@ -63,7 +63,7 @@ export class Totp {
   protected readonly codes = inject(RecoveryCodes);
   protected readonly recovery = inject(Recovery);
   protected readonly changes = inject(SecondStepChanges);
-  private readonly encrypter = new Encrypter(inject(AuthSettings).options.keys);
+  private readonly encrypter = new Encrypter(inject(AuthSettings).keys);
 
   async isAdded(userId: string): Promise<boolean> {
     return (await this.secrets.find(userId)) !== undefined;

@@ -88,6 +88,7 @@ export class SignIn {
     }
     const signInId = createSignInId();
     await this.sessions.start(ctx, identity, method, signInId);
+    Session.of(ctx).forget(PENDING);
     // A device remembers at most one person: the one who has signed in last.
     if (remember) await this.remember.start(ctx, identity, { signInId, method });
     else await this.remember.forget(ctx);

@@ -107,15 +107,26 @@ export class Session {
   get<T>(key: SessionKey<T>): Promise<T | undefined>;
   get(key: string): Promise<unknown>;
   get(key: string | SessionKey<unknown>): Promise<unknown> {
-    const name = typeof key === "string" ? key : key.name;
     try {
-      const record = this.load();
-      if (isPromise(record)) return markHandled(record.then((found) => this.readValue(found, name, key)));
-      return Promise.resolve(this.readValue(record, name, key));
+      const value = this.read(key);
+      return isPromise(value) ? markHandled(value) : Promise.resolve(value);
     } catch (error) {
       // Only a failure of the store is thrown here.
       return markHandled(Promise.reject(error as Error));
     }
+  }
+
+  /** As `get`, and no promise where neither store nor schema has one: a guard reads the session of each request. @internal */
+  read<T>(key: SessionKey<T>): Awaitable<T | undefined>;
+  /** @internal */
+  read(key: string | SessionKey<unknown>): unknown;
+  /** @internal */
+  read(key: string | SessionKey<unknown>): unknown {
+    const name = typeof key === "string" ? key : key.name;
+    const record = this.load();
+    return isPromise(record)
+      ? record.then((found) => this.readValue(found, name, key))
+      : this.readValue(record, name, key);
   }
 
   /**

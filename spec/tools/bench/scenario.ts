@@ -310,6 +310,15 @@ const session: Scenario = {
   ],
 };
 
+const identity: Scenario = {
+  name: "signed-in",
+  what: "GET / with the cookie of a session: one value is read, or the guard signedIn reads the identity",
+  contenders: [ours("session", "session"), ours("signed-in", "signed-in")],
+  signIn: get("/begin"),
+  requests: [get("/")],
+  probes: [{ request: get("/"), status: 200, body: HELLO, headers: { "content-type": /^text\/plain/ } }],
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   hello,
   param,
@@ -327,4 +336,5 @@ export const SCENARIOS: readonly Scenario[] = [
   page,
   document,
   session,
+  identity,
 ];

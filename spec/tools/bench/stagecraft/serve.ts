@@ -35,6 +35,7 @@ const SCENARIOS = {
   observe: async () => (await import("./observed.js")).observed(),
   full: async () => (await import("./observed.js")).production(),
   session: async () => (await import("./sessions.js")).session(),
+  "signed-in": async () => (await import("./signed-in.js")).signedInApplication(),
   page: async () => (await import("./pages.js")).paged(),
   document: async () => (await import("./pages.js")).document(),
   "limit-constant": async () => (await import("./limits.js")).constant(),
