@@ -122,12 +122,17 @@ export class TransactionLevel implements CommitScope {
     await this.root.runSavepointStatement(`savepoint ${this.savepoint}`);
   }
 
-  /** @throws FrameworkError `E_DB_TRANSACTION_OVER` if the outer function has not awaited it, and so has rolled it back */
+  /**
+   * @throws FrameworkError `E_DB_TRANSACTION_OVER` if the outer function has not awaited it, and so has rolled it back; the reason of the
+   * signal of a request that has ended
+   */
   private async complete(): Promise<void> {
     this.throwIfEnded();
     const isOpen = this.phase === "open";
     if (isOpen && !this.root.isUsable) {
       await this.undo();
+      // In a request that has ended no statement failed.
+      this.root.throwIfEnded();
       throw createSwallowedError(this.name);
     }
     this.parent?.work.push(...this.close());

@@ -414,6 +414,31 @@ describe("a transaction of a request that ends", () => {
     expect(await db.names()).to.deep.equal([]);
   });
 
+  it("ends a nested transaction with the reason of the request, because no statement of it failed", async () => {
+    await using db = await shopDatabase();
+    const request = new AbortController();
+    const reason = new Error("the client left");
+    let nested: unknown;
+
+    const transaction = inWorkScope(
+      { signal: request.signal },
+      () =>
+        db.transaction(async () => {
+          nested = await rejectionOf(
+            db.transaction(async () => {
+              await db.add("tea");
+              request.abort(reason);
+            }),
+          );
+        }),
+      undefined,
+    );
+
+    expect(await rejectionOf(transaction)).to.equal(reason);
+    expect(nested).to.equal(reason);
+    expect(await db.names()).to.deep.equal([]);
+  });
+
   it("is not started after the end of the request", async () => {
     await using db = await shopDatabase();
     const signal = AbortSignal.abort(failure);
