@@ -6,6 +6,7 @@
 import { NoJsonSchema, readKnownParts } from "../../contracts/json-schema.js";
 import { Content, type ContentKind, type FileRules } from "../../endpoints/content.js";
 import type { Contract, ContentDeclaration } from "../../endpoints/contract.js";
+import type { Idempotent } from "../../endpoints/idempotent.js";
 import { isSchema, type Schema } from "../../runtime/standard-schema.js";
 
 /** A JSON Schema. One with `$comment` alone stands for a schema without a JSON Schema, and has the reason. */
@@ -35,10 +36,13 @@ export interface GraphShapes {
   readonly body?: Readonly<Record<string, GraphContent>>;
   /** The contents by their status. */
   readonly responses?: Readonly<Record<string, GraphContent>>;
+  /** Of an endpoint that takes an `Idempotency-Key`. */
+  readonly idempotent?: Idempotent;
 }
 
-export function describeShapes({ params, query, headers, body, responses }: Contract): GraphShapes {
+export function describeShapes({ params, query, headers, body, responses, idempotent }: Contract): GraphShapes {
   return {
+    ...(idempotent !== undefined && { idempotent }),
     ...(params !== undefined && { paramSchemas: mapMembers(params, describeSchema) }),
     ...(query !== undefined && { query: describeSchema(query) }),
     ...(headers !== undefined && { headers: describeSchema(headers) }),

@@ -21,6 +21,7 @@ import {
   type Schema,
 } from "@stagecraft/framework";
 import { contract, page, PageContracts, Pages, shape } from "@stagecraft/framework/pages";
+import { Idempotency, MemoryIdempotencyStore } from "@stagecraft/framework/idempotency";
 import { Every, Handles, job, Jobs, MemoryJobs, schedule } from "@stagecraft/framework/jobs";
 import { testApp } from "@stagecraft/framework/testing";
 import { Uploads } from "@stagecraft/framework/uploads";
@@ -180,6 +181,18 @@ describe("the graph of an application", () => {
     expect(calls).to.equal(built + 1);
     expect(application.graph()).to.equal(graph);
     expect(calls).to.equal(built + 1);
+  });
+
+  it("says of an endpoint that it takes an Idempotency-Key", () => {
+    const pay = Post("/pay", { idempotent: { required: true, ttlMs: 60_000 } });
+    const keys = new Idempotency(new MemoryIdempotencyStore(), { principal: () => "all" });
+    const application = Application.create()
+      .provide(provide(Idempotency).useValue(keys))
+      .routes(new Routes([Route.of(pay, () => "")]))
+      .build();
+
+    expect(application.graph().routes[0]?.idempotent).to.deep.equal({ required: true, ttlMs: 60_000 });
+    expect(findRoute(build(), "LinksController.add")).to.not.have.property("idempotent");
   });
 
   it("has no shapes of a route without a contract", () => {
