@@ -49,7 +49,6 @@ const start = (options: Parameters<typeof linkPages>[0] = {}) =>
 
 describe("In a browser, samples/links", function () {
   this.timeout(180_000);
-  judgeResponses(describeLinks);
   let browser: Browser;
   let app: TestApp;
   let store: LinkStore;
@@ -66,11 +65,13 @@ describe("In a browser, samples/links", function () {
     store = app.resolve(LinkStore);
     ada = await visitor();
   });
+  // Each is closed also where another fails, because an open browser keeps the process alive. The hooks after one that fails do not run.
   after(async () => {
-    await ada?.[Symbol.asyncDispose]();
-    await browser?.close();
-    await app?.stop();
+    await using _app = app;
+    await using _browser = browser;
+    await using _ada = ada;
   });
+  judgeResponses(describeLinks);
   beforeEach(async () => {
     for (const { slug } of await store.list({ count: 1000 })) await store.remove(slug);
   });
