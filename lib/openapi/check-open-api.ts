@@ -5,6 +5,9 @@
  * const before = JSON.parse(readFileSync("openapi.json", "utf8"));
  * const breaking = checkOpenApi(before, createOpenApi(application)).filter(({ isBreaking }) => isBreaking);
  */
+import { checkOptionNames } from "../errors/option-names.js";
+import { createSetupError } from "../errors/setup-error.js";
+import { valueText } from "../errors/value-text.js";
 import { ContentComparison } from "./content-changes.js";
 import { isObject, type JsonObject } from "./document.js";
 import { getMember, ReferenceReader, toObject } from "./reference-reader.js";
@@ -20,9 +23,29 @@ import { findSecurityChange } from "./security-changes.js";
 /** The members of a path item that are operations. Version 3.1 has QUERY as an extension. */
 const METHODS = ["delete", "get", "head", "options", "patch", "post", "put", "query", "trace", "x-query"];
 
-/** @returns the changes in the order of the paths; none for equal documents */
-export function checkOpenApi(before: object, after: object): readonly ApiChange[] {
-  return new DocumentComparison(before, after).run();
+export interface OpenApiCheckOptions {
+  /** The time of the check. An operation whose sunset has passed may be missing; unless set, each missing operation is breaking. */
+  readonly at?: Date;
+}
+
+/**
+ * @returns the changes in the order of the paths; none for equal documents
+ * @throws FrameworkError `E_OPENAPI_DOCUMENT` for a value that is no document, such as an empty file
+ */
+export function checkOpenApi(before: object, after: object, options: OpenApiCheckOptions = {}): readonly ApiChange[] {
+  checkOptionNames<OpenApiCheckOptions>(options, { at: true }, "checkOpenApi");
+  requireDocument("before", before);
+  requireDocument("after", after);
+  return new DocumentComparison(before, after, options).run();
+}
+
+/** Without operations nothing would be missing, and the check would find no fault. */
+function requireDocument(name: string, given: unknown): void {
+  if (typeof getMember(given, "openapi") === "string" && isObject(getMember(given, "paths"))) return;
+  throw createSetupError(
+    "E_OPENAPI_DOCUMENT",
+    `checkOpenApi: ${name} is ${valueText(given)} without the members openapi and paths: give a document of createOpenApi`,
+  );
 }
 
 class DocumentComparison {
@@ -32,6 +55,7 @@ class DocumentComparison {
   constructor(
     private readonly before: object,
     private readonly after: object,
+    private readonly options: OpenApiCheckOptions,
   ) {
     this.readers = { before: new ReferenceReader(before), after: new ReferenceReader(after) };
   }
@@ -40,12 +64,19 @@ class DocumentComparison {
     const [earlier, later] = [listOperations(this.before), listOperations(this.after)];
     for (const [key, [title, operation]] of earlier) {
       const [, opposite] = later.get(key) ?? [];
-      if (opposite === undefined) this.add("operation-removed", true, title, "the operation is missing");
+      if (opposite === undefined) this.addRemoved(title, operation);
       else this.compareOperations(title, operation, opposite);
     }
     for (const [key, [title]] of later)
       if (!earlier.has(key)) this.add("operation-added", false, title, "the operation is new");
     return this.changes;
+  }
+
+  private addRemoved(title: string, { "x-sunset": sunset }: JsonObject): void {
+    const { at } = this.options;
+    const isOver = at !== undefined && typeof sunset === "string" && Date.parse(sunset) <= at.getTime();
+    const what = isOver ? `the operation is missing, as announced for ${sunset}` : "the operation is missing";
+    this.add("operation-removed", !isOver, title, what);
   }
 
   private compareOperations(title: string, before: JsonObject, after: JsonObject): void {
@@ -76,7 +107,7 @@ class DocumentComparison {
     const later = listParameters(after, this.readers.after);
     for (const [key, parameter] of earlier) {
       const opposite = later.get(key);
-      const where = `${title}, ${key}`;
+      const where = `${title}, ${formatParameter(parameter)}`;
       if (opposite === undefined) this.add("parameter-removed", true, where, "the parameter is missing");
       else this.compareParameter(where, parameter, opposite);
     }
@@ -84,7 +115,7 @@ class DocumentComparison {
       if (earlier.has(key)) continue;
       const isRequired = parameter["required"] === true;
       const what = isRequired ? "it is new and required" : "it is new";
-      this.add("parameter-added", isRequired, `${title}, ${key}`, what);
+      this.add("parameter-added", isRequired, `${title}, ${formatParameter(parameter)}`, what);
     }
   }
 
@@ -161,6 +192,11 @@ function listOperations(document: object): ReadonlyMap<string, readonly [title: 
   );
 }
 
+/** For messages. */
+function formatParameter(parameter: JsonObject): string {
+  return `${String(parameter["in"])} ${String(parameter["name"])}`;
+}
+
 /** The parameters by place and name; captures by their order, because a client fills them by it. */
 function listParameters({ parameters }: JsonObject, reader: ReferenceReader): ReadonlyMap<string, JsonObject> {
   const given: readonly unknown[] = Array.isArray(parameters) ? parameters : [];
@@ -168,10 +204,10 @@ function listParameters({ parameters }: JsonObject, reader: ReferenceReader): Re
   return new Map(
     given.map((each) => {
       const parameter = reader.locate(each);
-      const [place, name] = [String(parameter["in"]), String(parameter["name"])];
-      if (place === "path") return [`path ${++captures}`, parameter];
+      const title = formatParameter(parameter);
+      if (parameter["in"] === "path") return [`path ${++captures}`, parameter];
       // The names of headers have no case.
-      return [`${place} ${place === "header" ? name.toLowerCase() : name}`, parameter];
+      return [parameter["in"] === "header" ? title.toLowerCase() : title, parameter];
     }),
   );
 }

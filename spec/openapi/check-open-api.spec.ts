@@ -4,17 +4,18 @@ import { type AnyEndpoint, content, Get, guard, Post, Put, Route, Routes, type S
 import { checkOpenApi, createOpenApi } from "@stagecraft/framework/openapi";
 import { expect } from "chai";
 import { z } from "zod";
+import { errorOf } from "../support/error-of.js";
 
 const signedIn = guard("signed-in", { scheme: "bearer" });
 
+const toDocument = (...endpoints: readonly AnyEndpoint[]) =>
+  createOpenApi(new Routes(endpoints.map((endpoint) => Route.of(endpoint as ReturnType<typeof Get>, () => undefined))));
+
 /** The changes between two tables, as `kind` or `kind!` for a breaking one. */
 function changesOf(before: readonly AnyEndpoint[], after: readonly AnyEndpoint[]): readonly string[] {
-  const [earlier, later] = [before, after].map((endpoints) =>
-    createOpenApi(
-      new Routes(endpoints.map((endpoint) => Route.of(endpoint as ReturnType<typeof Get>, () => undefined))),
-    ),
+  return checkOpenApi(toDocument(...before), toDocument(...after)).map(
+    ({ kind, isBreaking }) => `${kind}${isBreaking ? "!" : ""}`,
   );
-  return checkOpenApi(earlier ?? {}, later ?? {}).map(({ kind, isBreaking }) => `${kind}${isBreaking ? "!" : ""}`);
 }
 
 const show = (options: object = {}) => Get("/notes/{id}", { name: "notes.show", ...options });
@@ -227,6 +228,39 @@ describe("the check of two OpenAPI documents", () => {
       where: "GET /notes, 200.author.name",
       what: "string became integer",
     });
+  });
+
+  it("names a capture by its name, whatever its name was before", () => {
+    const [before, after] = ["id", "note"].map((name) =>
+      toDocument(Get(`/notes/{${name}}`, { params: { [name]: name === "id" ? z.int() : z.boolean() } })),
+    );
+
+    expect(checkOpenApi(before ?? {}, after ?? {})).to.deep.include({
+      kind: "type-changed",
+      isBreaking: true,
+      where: "GET /notes/{id}, path id",
+      what: "integer became boolean",
+    });
+  });
+
+  it("lets an operation be missing from its sunset on", () => {
+    const before = toDocument(show({ sunset: "2027-06-30" }));
+    const after = toDocument(Put("/notes/{id}", "notes.update"));
+    const isBreaking = (at?: string) =>
+      checkOpenApi(before, after, at === undefined ? {} : { at: new Date(at) })[0]?.isBreaking;
+
+    expect(isBreaking("2027-06-29T23:59:59Z")).to.equal(true);
+    expect(isBreaking("2027-06-30T00:00:00Z")).to.equal(false);
+    expect(isBreaking()).to.equal(true);
+  });
+
+  it("refuses values that are no documents, and unknown options", () => {
+    const document = toDocument(show());
+    for (const given of [{}, null, [], { openapi: "3.1.1" }, { paths: {} }] as object[]) {
+      expect(errorOf(() => checkOpenApi(given, document))).to.include({ code: "E_OPENAPI_DOCUMENT" });
+      expect(errorOf(() => checkOpenApi(document, given))).to.include({ code: "E_OPENAPI_DOCUMENT" });
+    }
+    expect(errorOf(() => checkOpenApi(document, document, { now: 1 } as object))).to.include({ code: "E_OPTION" });
   });
 
   it("ends for schemas that contain themselves", () => {

@@ -15,10 +15,12 @@ const received = (schema: unknown, components?: object) => documentOf({ response
 
 /** The changes as `kind place`, and `kind! place` for a breaking one. */
 function changesOf(before: object, after: object): readonly string[] {
-  return checkOpenApi(before, after).map(({ kind, isBreaking, where }) => {
-    const place = where.replace(/^[A-Z]+ \/notes(?:, (?:body|200))?/, "");
-    return `${kind}${isBreaking ? "!" : ""}${place}`;
-  });
+  return checkOpenApi({ openapi: "3.1.1", ...before }, { openapi: "3.1.1", ...after }).map(
+    ({ kind, isBreaking, where }) => {
+      const place = where.replace(/^[A-Z]+ \/notes(?:, (?:body|200))?/, "");
+      return `${kind}${isBreaking ? "!" : ""}${place}`;
+    },
+  );
 }
 
 const text = { type: "string" };
