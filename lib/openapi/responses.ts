@@ -26,6 +26,8 @@ export interface ResponseSource {
 
 interface ResponseContext extends ContentContext {
   readonly shared: SharedResponses;
+  /** The endpoint takes an `Idempotency-Key`. */
+  readonly hasKey: boolean;
 }
 
 export function describeResponses(
@@ -43,7 +45,8 @@ export function describeResponses(
   if (!isDeclared)
     described.set(200, { description: "The endpoint does not declare its responses.", content: { "*/*": {} } });
   for (const [status, content] of Object.entries(responses)) {
-    const each = { ...context, place: place(`responses.${status}`), shared };
+    const hasKey = contract.idempotent !== undefined;
+    const each = { ...context, place: place(`responses.${status}`), shared, hasKey };
     for (const [key, response] of describeStatus(Number(status), content, each))
       if (key === Number(status) || !(key in responses)) described.set(key, response);
   }
@@ -100,7 +103,9 @@ const OUTDATED: JsonObject = {
 
 function describeResponse(status: number, declared: ContentDeclaration, context: ResponseContext): JsonObject {
   const described = describeContent(declared, context);
-  const content = status >= 400 && isSchema(declared) ? context.shared.addThrown(status, described) : described;
+  const isOfKeys = context.hasKey && WITH_KEY.includes(status);
+  const content =
+    status >= 400 && isSchema(declared) ? context.shared.addThrown(status, described, isOfKeys) : described;
   const kind = declared instanceof Content ? declared.kind : undefined;
   const location = { Location: { required: true, schema: { type: "string", format: "uri-reference" } } };
   return {

@@ -8,6 +8,7 @@ import type { Schema } from "../runtime/standard-schema.js";
 import type { ComponentSchemas } from "./component-schemas.js";
 import { type JsonObject, sortMembers } from "./document.js";
 import { describePage, JSON_TYPE } from "./media-types.js";
+import { toObject } from "./reference-reader.js";
 
 const FIELD_ERROR = {
   type: "object",
@@ -78,12 +79,21 @@ export class SharedResponses {
     return { $ref: `#/components/responses/${OTHER}` };
   }
 
-  /** The contents of a declared error: a handler may return its JSON, or throw an error that is sent as a problem of these members. */
-  addThrown(status: number, declared: JsonObject): JsonObject {
-    const { [JSON_TYPE]: json } = declared;
+  /**
+   * The contents of a declared error: a handler may return its JSON, or throw an error that is sent as a problem of these members.
+   *
+   * @param isOfKeys whether the store of idempotency keys sends the status too, as a problem without these members
+   */
+  addThrown(status: number, declared: JsonObject, isOfKeys: boolean): JsonObject {
+    const thrown = this.problem === undefined && this.describeThrown(status, toObject(declared[JSON_TYPE]), isOfKeys);
+    return { ...declared, ...thrown, ...this.getDocument() };
+  }
+
+  private describeThrown(status: number, { schema }: JsonObject, isOfKeys: boolean): JsonObject {
     // The framework itself sends the problem of wrong input.
-    const thrown = status === UNPROCESSABLE ? this.describeContent(status) : { [PROBLEM_CONTENT_TYPE]: json };
-    return { ...declared, ...(this.problem === undefined && thrown), ...this.getDocument() };
+    if (status === UNPROCESSABLE) return this.describeContent(status);
+    const thrown = isOfKeys ? { anyOf: [schema, this.describeProblem(status)] } : schema;
+    return { [PROBLEM_CONTENT_TYPE]: { schema: thrown } };
   }
 
   private referenceErrorPage(): JsonObject {
@@ -115,9 +125,13 @@ export class SharedResponses {
     const place = { id: "Error", part: "the option problem", route: "the API document" };
     if (this.problem !== undefined)
       return { [JSON_TYPE]: { schema: this.components.read(this.problem, place) }, ...this.getDocument() };
-    const [name, problem] = status === UNPROCESSABLE ? ["ValidationProblem", VALIDATION_PROBLEM] : ["Problem", PROBLEM];
-    const schema = this.components.add(name, problem, { id: name, part: "the problem", route: "the framework" });
+    const schema = this.describeProblem(status);
     return { [PROBLEM_CONTENT_TYPE]: { schema, example: createExample(status) }, ...this.getDocument() };
+  }
+
+  private describeProblem(status: number): JsonObject {
+    const [name, problem] = status === UNPROCESSABLE ? ["ValidationProblem", VALIDATION_PROBLEM] : ["Problem", PROBLEM];
+    return this.components.add(name, problem, { id: name, part: "the problem", route: "the framework" });
   }
 }
 
