@@ -79,8 +79,7 @@ export function readJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | N
 function convert(schema: Schema, side: SchemaSide, libraryOptions: object = STRICT): JsonSchema | NoJsonSchema {
   // Libraries without the interface lack the member.
   const { jsonSchema } = schema["~standard"] as { readonly jsonSchema?: Converter };
-  if (typeof jsonSchema?.[side] !== "function")
-    return new NoJsonSchema("the schema library gives none; with valibot write toStandardJsonSchema(schema)");
+  if (typeof jsonSchema?.[side] !== "function") return new NoJsonSchema("the schema library gives none");
   try {
     const found = jsonSchema[side]({ target: "draft-2020-12", libraryOptions });
     // The interface promises an object.

@@ -13,7 +13,7 @@ import { Routes } from "../routing/routes.js";
 import type { CsrfTokenNames } from "../stages/csrf/csrf-config.js";
 import { DocsPage, findViewer, VIEWER_FILES } from "./docs-page.js";
 import type { OpenApiDocument, OpenApiOptions } from "./document.js";
-import { checkVersion, describeRoutes, OPEN_API_OPTIONS, type PipelineFacts } from "./open-api.js";
+import { checkOpenApiOptions, describeRoutes, OPEN_API_OPTIONS, type PipelineFacts } from "./open-api.js";
 import { PreparedFile } from "./prepared-file.js";
 
 export interface ApiDocsOptions extends OpenApiOptions {
@@ -35,7 +35,7 @@ export class ApiDocs {
   /** @throws FrameworkError `E_OPTION` for an unknown option, and for a path that is none */
   constructor(private readonly options: ApiDocsOptions = {}) {
     checkOptionNames(options, { ...OPEN_API_OPTIONS, path: true, page: true }, ".apiDocs");
-    checkVersion(options, ".apiDocs");
+    checkOpenApiOptions(options, ".apiDocs");
     const { path = "/openapi.json", page = "/docs" } = options;
     checkPath("path", path);
     if (page !== false) checkPath("page", page);
@@ -59,7 +59,8 @@ export class ApiDocs {
       pipeline,
     );
     this.document = document;
-    return [...this.diagnostics, ...diagnostics];
+    // The routes report the faults of their contracts.
+    return [...this.diagnostics, ...diagnostics.filter(({ code }) => code !== "E_CONTRACT")];
   }
 
   /** Sets the title where the options have none. */

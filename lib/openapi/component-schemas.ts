@@ -7,7 +7,8 @@
  */
 import { NoJsonSchema, readJsonSchema } from "../contracts/json-schema.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
-import type { Schema } from "../runtime/standard-schema.js";
+import { valueText } from "../errors/value-text.js";
+import { isSchema, type Schema } from "../runtime/standard-schema.js";
 import { NAMED_SCHEMAS, readWithoutComputedDefaults } from "./computed-defaults.js";
 import { isObject, type JsonObject, sortMembers } from "./document.js";
 import { decodePointer, ReferenceReader } from "./reference-reader.js";
@@ -39,6 +40,10 @@ export class ComponentSchemas {
   read(schema: Schema, place: SchemaPlace): JsonObject {
     const known = this.known.get(schema);
     if (known !== undefined) return known;
+    if (!isSchema(schema)) {
+      this.diagnostics.push(describeWrong(schema, place));
+      return {};
+    }
     const found = readDocumentSchema(schema);
     if (found instanceof NoJsonSchema) this.diagnostics.push(describeMissing(schema, found, place));
     const placed = found instanceof NoJsonSchema ? {} : this.place(found, schema, place);
@@ -126,6 +131,16 @@ function toComponentName(id: string): string {
 /** Whether the library invented the name: zod and valibot for a schema that contains itself, arktype for any. */
 function isGenerated(key: string, vendor: string): boolean {
   return vendor === "arktype" ? /^[a-z]+\d+$/.test(key) : /^(?:__schema)?\d+$/.test(key);
+}
+
+/** In JavaScript, and for routes without an application, whose contracts nothing has checked. */
+function describeWrong(given: unknown, { part, route }: SchemaPlace): Diagnostic {
+  return {
+    code: "E_CONTRACT",
+    what: `${part} of ${route} is ${valueText(given)}, which is neither a schema nor a content`,
+    where: route,
+    fix: "give a schema, such as z.object({ … }), or a content, such as content.text()",
+  };
 }
 
 function describeMissing(schema: Schema, { reason }: NoJsonSchema, { part, route }: SchemaPlace): Diagnostic {

@@ -123,13 +123,18 @@ function createPolicy(nonce: string): string {
   ].join("; ");
 }
 
-/** The document has no links. The viewer has dark texts on the dark background in the tables of headers. */
+/**
+ * The document has no links. The viewer has dark texts on the dark background in the tables of headers, and white ones on pale grey for
+ * deprecated operations.
+ */
 const STYLE = `body { margin: 0; }
 html.dark-mode { color-scheme: dark; }
 html.dark-mode .swagger-ui table.headers td { color: #e4e6e6; }
 .swagger-ui table.headers th { padding-right: 1em; }
 .swagger-ui .info .title { overflow-wrap: anywhere; }
-.swagger-ui .response-col_links { display: none; }`;
+.swagger-ui .response-col_links { display: none; }
+.swagger-ui .opblock.opblock-deprecated { opacity: 1; }
+.swagger-ui .opblock.opblock-deprecated .opblock-summary-method { background: #595959; }`;
 
 /**
  * Runs in the browser. The token is that of the cookie, as another script of the application sends it. It goes to no other origin, and the
@@ -154,6 +159,7 @@ const START = `function (settings) {
     validatorUrl: null,
     persistAuthorization: false,
     showMutatedRequest: false,
+    showExtensions: true,
     ...(settings.csrf && { requestInterceptor: addToken }),
   });
 }`;

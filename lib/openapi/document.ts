@@ -57,7 +57,8 @@ export interface OpenApiDocument {
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonObject>>;
     readonly responses: Readonly<Record<string, JsonObject>>;
-    readonly securitySchemes: Readonly<Record<string, JsonObject>>;
+    /** Absent where no operation needs one. */
+    readonly securitySchemes?: Readonly<Record<string, JsonObject>>;
   };
 }
 

@@ -14,7 +14,8 @@ import { valueText } from "../errors/value-text.js";
 import type { RouteDescriptor } from "../routing/route.js";
 import { Routes } from "../routing/routes.js";
 import { ComponentSchemas } from "./component-schemas.js";
-import { type JsonObject, type OpenApiDocument, type OpenApiOptions, sortMembers } from "./document.js";
+import { isObject, type JsonObject, type OpenApiDocument, type OpenApiOptions, sortMembers } from "./document.js";
+import { describeTags, findTextFaults } from "./document-texts.js";
 import { describeOperation, type SharedParts, type OperationRoute } from "./operation.js";
 import { type DocumentPath, toDocumentPath } from "./parameters.js";
 import { SecuritySchemes } from "./security-schemes.js";
@@ -54,7 +55,7 @@ const ANY_METHODS = ["DELETE", "GET", "PATCH", "POST", "PUT"];
  */
 export function createOpenApi(source: RouteSource, options: OpenApiOptions = {}): OpenApiDocument {
   checkOptionNames(options, OPEN_API_OPTIONS, "createOpenApi");
-  checkVersion(options, "createOpenApi");
+  checkOpenApiOptions(options, "createOpenApi");
   const isCollection = source instanceof Routes;
   const routes = isCollection ? source : source.routes();
   const { document, diagnostics } = describeRoutes(routes.descriptors(), options, {
@@ -66,7 +67,11 @@ export function createOpenApi(source: RouteSource, options: OpenApiOptions = {})
 }
 
 /** @internal */
-export function checkVersion({ version = "3.1" }: OpenApiOptions, where: string): void {
+export function checkOpenApiOptions(options: OpenApiOptions, where: string): void {
+  for (const name of ["info", "securitySchemes", "texts"] as const)
+    if (options[name] !== undefined && !isObject(options[name]))
+      throw createSetupError("E_OPTION", `${where}: ${name} is ${valueText(options[name])}: give an object`);
+  const { version = "3.1" } = options;
   if (version !== "3.1" && version !== "3.2")
     throw createSetupError("E_OPTION", `${where}: version is ${valueText(version)}: give "3.1" or "3.2"`);
 }
@@ -92,17 +97,16 @@ export function describeRoutes(
     openapi: options.version === "3.2" ? "3.2.0" : "3.1.1",
     info: { title: "app", version: "0.0.0", ...options.info },
     servers: options.servers ?? [{ url: "/" }],
-    tags: sortTags(new Set(operations.map(({ tag }) => tag)), options).map((name) => ({
-      name,
-      ...pickDescription(name, options),
-    })),
+    tags: describeTags(new Set(operations.map(({ tag }) => tag)), options.texts),
     paths,
-    components: { schemas: components.list(), responses: responses.list(), securitySchemes: parts.security.list() },
+    components: { schemas: components.list(), responses: responses.list(), ...parts.security.list() },
   };
+  // The texts may be those of several documents, each of which has a part of the routes.
+  const known = options.include === undefined ? operations : listOperations(descriptors.filter(hasPath));
   const diagnostics = [...components.diagnostics, ...parts.security.diagnostics];
   return {
     document,
-    diagnostics: [...diagnostics, ...findRepeatedIds(operations), ...findUnknownTexts(document, options)],
+    diagnostics: [...diagnostics, ...findRepeatedIds(operations), ...findTextFaults(known, options.texts)],
   };
 }
 
@@ -127,10 +131,11 @@ function listOperations(descriptors: readonly RouteDescriptor[]): readonly Opera
     const { method, name } = descriptor;
     const isAny = method === "ANY";
     const methods = isAny ? ANY_METHODS.filter((each) => !taken.has(`${each} ${path.shape}`)) : [method];
-    const tag = getTag(findQueryName(descriptor, sorted) ?? name, path);
+    const queryId = findQueryName(descriptor, sorted);
+    const tag = getTag(queryId ?? name, path);
     return methods.map((each) => {
       const named = isAny && name !== undefined ? `${name}.${each.toLowerCase()}` : name;
-      return toOperation(descriptor, each, { path, documentPath, id: named ?? toId(each, path), tag });
+      return toOperation(descriptor, each, { path, documentPath, id: named ?? toId(each, path), queryId, tag });
     });
   });
 }
@@ -164,7 +169,7 @@ function toId(method: string, { segments }: Path): string {
 function toOperation(
   descriptor: RouteDescriptor,
   method: string,
-  place: Pick<OperationRoute, "documentPath" | "id" | "path" | "tag">,
+  place: Pick<OperationRoute, "documentPath" | "id" | "path" | "queryId" | "tag">,
 ): OperationRoute {
   const { contract, bearer = false, deprecated = false, sunset } = descriptor;
   return {
@@ -213,31 +218,4 @@ function findRepeatedIds(operations: readonly OperationRoute[]): readonly Diagno
       fix: "give one of the two endpoints another name",
     };
   });
-}
-
-/** Those with texts first, in the order of the texts. */
-function sortTags(tags: ReadonlySet<string>, { texts = {} }: OpenApiOptions): readonly string[] {
-  const described = Object.keys(texts).filter((name) => tags.has(name));
-  return [...new Set([...described, ...[...tags].toSorted()])];
-}
-
-function pickDescription(name: string, { texts }: OpenApiOptions): JsonObject {
-  const description = texts?.[name]?.description;
-  return description === undefined ? {} : { description };
-}
-
-function findUnknownTexts({ paths, tags }: OpenApiDocument, { texts = {} }: OpenApiOptions): readonly Diagnostic[] {
-  const operations = Object.values(paths).flatMap((item) => Object.values(item));
-  const known = new Set([
-    ...operations.map((operation) => Reflect.get(Object(operation), "operationId")),
-    ...tags.map(({ name }) => name),
-  ]);
-  return Object.keys(texts)
-    .filter((name) => !known.has(name))
-    .map((name) => ({
-      code: "E_OPENAPI_TEXT",
-      what: `the texts of the API document have the name ${JSON.stringify(name)}, which no operation and no tag has`,
-      where: `texts[${JSON.stringify(name)}]`,
-      fix: "write the dotted name of an endpoint, or the name of a table",
-    }));
 }

@@ -13,6 +13,8 @@ import type { SharedResponses } from "./shared-responses.js";
 export interface OperationRoute {
   readonly method: string;
   readonly id: string;
+  /** The id of the QUERY whose POST the operation is. */
+  readonly queryId: string | undefined;
   readonly tag: string;
   /** `GET /notes`, for messages. */
   readonly title: string;
@@ -39,7 +41,7 @@ export interface SharedParts {
 }
 
 export function describeOperation(route: OperationRoute, parts: SharedParts): JsonObject {
-  const { id, tag, title, contract = NO_CONTRACT, isDeprecated, sunset } = route;
+  const { id, queryId = id, tag, title, contract = NO_CONTRACT, isDeprecated, sunset } = route;
   // The CSRF stage lets safe requests pass without a token.
   const bearer = route.bearer && !isSafeMethod(route.method);
   const { components, options } = parts;
@@ -48,7 +50,7 @@ export function describeOperation(route: OperationRoute, parts: SharedParts): Js
   const parameters = listParameters({ ...route, contract, place }, components);
   const { body, guards } = contract;
   const isDeclared = contract.responses !== undefined;
-  const { summary = id, description } = options.texts?.[id] ?? {};
+  const { summary = id, description } = options.texts?.[id] ?? options.texts?.[queryId] ?? {};
   return {
     operationId: id,
     summary,

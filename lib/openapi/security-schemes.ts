@@ -37,8 +37,9 @@ export class SecuritySchemes {
     return [...optional.map((name) => [...needed, name]), [...needed]].map(toRequirement);
   }
 
-  list(): Readonly<Record<string, JsonObject>> {
-    return sortMembers(this.used);
+  /** None for an API without guards: a viewer would show a button without a form. */
+  list(): { readonly securitySchemes?: Readonly<Record<string, JsonObject>> } {
+    return this.used.size === 0 ? {} : { securitySchemes: sortMembers(this.used) };
   }
 
   private use(name: string, title: string): void {

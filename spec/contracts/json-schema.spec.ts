@@ -36,8 +36,8 @@ describe("the JSON Schema of a schema", () => {
     expect(read(toStandardJsonSchema(v.object({ id: v.number() })))).to.equal("object");
   });
 
-  it("is none of plain valibot, and the reason names the cure", () => {
-    const reason = "the schema library gives none; with valibot write toStandardJsonSchema(schema)";
+  it("is none of plain valibot", () => {
+    const reason = "the schema library gives none";
 
     expect(read(v.object({ id: v.number() }))).to.equal(reason);
     expect(read(createSchema({ input: 7 }))).to.equal(reason);

@@ -28,6 +28,7 @@ const signedIn = guard("signed-in", { scheme: "bearer" });
 const notes = routes("notes", "/notes", {
   index: Get("/", { query: z.object({ page: z.int().default(1) }), responses: { 200: z.array(Note) } }),
   store: Post("/", { guards: [signedIn], body: Note, responses: { 201: Note } }),
+  old: Get("/old", { responses: { 204: content.none() }, deprecated: true, sunset: "2027-06-30" }),
   draw: Post("/draw", {
     body: content.multipart(z.object({ title: z.string() }), { photo: {} }),
     responses: { 204: content.none() },
@@ -56,6 +57,7 @@ describe("In a browser, the page of the API document", function () {
       Route.of(notes.index, () => [{ id: 7, text: "green tea" }]),
       Route.of(notes.store, () => Reply.json({ id: 8, text: "tea" }, 201)),
       Route.of(notes.draw, () => Reply.noContent()),
+      Route.of(notes.old, () => Reply.noContent()),
     ];
     app = await testApp(
       Application.create(Root)
@@ -102,6 +104,26 @@ describe("In a browser, the page of the API document", function () {
 
     expect(await page.locator(".live-responses-table").textContent()).to.include("Failed to fetch");
     expect([...origins]).to.deep.equal([app.url]);
+  });
+
+  it("shows the sunset of a deprecated operation, and its method in legible colours", async () => {
+    const { page } = await openPage({ viewport: DESK });
+    await page.goto(`${app.url}/docs`);
+    const operation = page.locator(".opblock-deprecated");
+    await operation.locator(".opblock-summary-control").click();
+    await operation.locator(".responses-wrapper").waitFor();
+
+    expect(await operation.textContent())
+      .to.include("x-sunset")
+      .and.to.include("2027-06-30");
+    const method = operation.locator(".opblock-summary-method");
+    const style = (name: "backgroundColor" | "color") =>
+      method.evaluate((element, property) => getComputedStyle(element)[property], name);
+    expect([await style("backgroundColor"), await style("color")]).to.deep.equal([
+      "rgb(89, 89, 89)",
+      "rgb(255, 255, 255)",
+    ]);
+    await page.context().close();
   });
 
   it("shows its own document, whatever the query of the page names", async () => {

@@ -245,8 +245,10 @@ describe(".apiDocs(…)", () => {
     expect(errors.map(({ diagnostics }) => diagnostics[0]?.code)).to.deep.equal(["E_ROUTE_DUPLICATE", "E_OPTION"]);
   });
 
-  it("refuses a path with captures, one that is no text, and an unknown version", () => {
-    for (const options of [{ page: "/{team}/docs" }, { path: "/{team}.json" }, { page: true }, { version: "4.0" }]) {
+  it("refuses a path with captures, one that is no text, an unknown version, and options that are no objects", () => {
+    const paths = [{ page: "/{team}/docs" }, { path: "/{team}.json" }, { page: true }];
+    const noObjects = [{ info: null }, { texts: [] }, { securitySchemes: "bearer" }];
+    for (const options of [...paths, { version: "4.0" }, ...noObjects]) {
       const { diagnostics } = startupErrorOf(() =>
         Application.create()
           .apiDocs(options as object)
@@ -255,6 +257,19 @@ describe(".apiDocs(…)", () => {
 
       expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPTION"]);
     }
+  });
+
+  it("leaves the fault of a wrong response to the contract", () => {
+    const wrong = { "application/problem+json": z.string() } as unknown as z.ZodString;
+    const show = Get("/notes", { responses: { 409: wrong } });
+    const { diagnostics } = startupErrorOf(() =>
+      Application.create()
+        .routes(new Routes([Route.of(show, () => undefined as never)]))
+        .apiDocs({ page: false })
+        .build(),
+    );
+
+    expect(diagnostics.map(({ code }) => code)).to.deep.equal(["E_CONTRACT"]);
   });
 
   it("lets schemas without a JSON Schema be where it is not called", () => {

@@ -277,6 +277,18 @@ describe("the schemas of an OpenAPI document", () => {
     expect(error.message).to.include("responses.200 of GET /one and responses.200 of GET /two");
   });
 
+  it("are each in the report where they are neither a schema nor a content", () => {
+    const wrong = { "application/problem+json": Note } as unknown as typeof Note;
+    const store = Post("/notes", { query: wrong, body: { "text/csv": wrong }, responses: { 200: Note, 409: wrong } });
+    const error = startupErrorOf(() => documentOf({ store }));
+
+    expect(error.diagnostics.map(({ code, what }) => `${code} ${what.split(" ")[0] ?? ""}`)).to.deep.equal([
+      "E_CONTRACT query",
+      "E_CONTRACT body",
+      "E_CONTRACT responses.409",
+    ]);
+  });
+
   it("are each in the report where they have no JSON Schema, with the cure for the library", () => {
     const Plain = v.object({ text: v.string() });
     const error = startupErrorOf(() =>
@@ -443,6 +455,19 @@ describe("the problems and the security of an OpenAPI document", () => {
     });
   });
 
+  it("have the declared conflict of an endpoint with keys, or the problem of the keys", () => {
+    const Taken = z.object({ taken: z.string() });
+    const pay = Post("/pay", { idempotent: true, responses: { 200: Note, 409: Taken, 410: Taken } });
+    const responses = at(operationOf(documentOf({ pay }), "/pay", "post"), "responses");
+    const taken = at(responses, "409 content application/json schema");
+
+    expect(at(taken, "required")).to.deep.equal(["taken"]);
+    expect(at(responses, "409 content application/problem+json schema")).to.deep.equal({
+      anyOf: [taken, { $ref: "#/components/schemas/Problem" }],
+    });
+    expect(at(responses, "410 content application/problem+json schema")).to.deep.equal(taken);
+  });
+
   it("are pages too where the application shows errors as pages, and data for the front end that visits them", () => {
     const shown = routes("shown", "/", {
       list: Get("/list", { responses: { 200: Note } }),
@@ -529,6 +554,21 @@ describe("the problems and the security of an OpenAPI document", () => {
 
     expect(error.diagnostics.map(({ code }) => code)).to.deep.equal(["E_OPENAPI_SCHEME", "E_OPENAPI_TEXT"]);
     expect(error.message).to.include('the security scheme "badge"');
+  });
+
+  it("are absent where no operation needs one", () => {
+    expect(documentOf({ show: Get("/", "home") }).components).to.not.have.property("securitySchemes");
+  });
+
+  it("have a fault that names a near name, or the summary of a tag", () => {
+    const texts = { "notes.idnex": {}, "something.else": {}, notes: { summary: "Notes" } };
+    const { diagnostics } = startupErrorOf(() => documentOf(table, { securitySchemes, texts }));
+
+    expect(diagnostics.map(({ code, fix }) => `${code}: ${fix}`)).to.deep.equal([
+      'E_OPENAPI_TEXT: write "notes.index"',
+      "E_OPENAPI_TEXT: write the dotted name of an endpoint, or the name of a table",
+      "E_OPENAPI_TEXT: write it as the description",
+    ]);
   });
 
   it("have the summary and the description of the application's texts", () => {

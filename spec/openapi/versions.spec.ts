@@ -25,6 +25,7 @@ const second = prefix(
 
 interface Operation {
   readonly operationId: string;
+  readonly summary?: string;
   readonly deprecated?: boolean;
   readonly requestBody?: unknown;
 }
@@ -69,5 +70,21 @@ describe("the OpenAPI document of versions", () => {
     expect(query?.operationId).to.equal("v2.links.find");
     expect(query?.requestBody).to.be.an("object");
     expect(post?.requestBody).to.be.an("object");
+  });
+
+  it("has the words of a QUERY at its POST, unless the POST has words", () => {
+    const query = { "v2.links.find": { summary: "Finds links" } };
+    const post = { "v2.links.find.post": { summary: "Finds links by POST" } };
+    const place = "post /v2/links/find";
+
+    expect(operationsOf({ texts: query })[place]?.summary).to.equal("Finds links");
+    expect(operationsOf({ texts: { ...query, ...post } })[place]?.summary).to.equal("Finds links by POST");
+  });
+
+  it("has one version alone, with the texts of all versions", () => {
+    const texts = { "v1.links.show": { summary: "A link" }, "v1.links": { description: "Links." } };
+    const operations = operationsOf({ texts, include: ({ path }) => path.startsWith("/v2") });
+
+    expect(Object.keys(operations)).to.have.lengthOf(3);
   });
 });

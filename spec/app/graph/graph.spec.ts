@@ -157,7 +157,7 @@ describe("the graph of an application", () => {
 
   it("says where a schema has no JSON Schema, and why", () => {
     expect(getQuery(v.object({ page: v.string() }))).to.deep.equal({
-      $comment: "no JSON Schema: the schema library gives none; with valibot write toStandardJsonSchema(schema)",
+      $comment: "no JSON Schema: the schema library gives none",
     });
   });
 
