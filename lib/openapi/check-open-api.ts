@@ -74,9 +74,9 @@ class DocumentComparison {
 
   private addRemoved(title: string, { "x-sunset": sunset }: JsonObject): void {
     const { at } = this.options;
-    const isOver = at !== undefined && typeof sunset === "string" && Date.parse(sunset) <= at.getTime();
-    const what = isOver ? `the operation is missing, as announced for ${sunset}` : "the operation is missing";
-    this.add("operation-removed", !isOver, title, what);
+    const hasEnded = at !== undefined && typeof sunset === "string" && Date.parse(sunset) <= at.getTime();
+    const what = hasEnded ? `the operation is missing, as announced for ${sunset}` : "the operation is missing";
+    this.add("operation-removed", !hasEnded, title, what);
   }
 
   private compareOperations(title: string, before: JsonObject, after: JsonObject): void {

@@ -2,7 +2,7 @@
 import type { Diagnostic } from "../errors/diagnostic.js";
 import type { JsonObject, OpenApiOptions } from "./document.js";
 
-type Texts = OpenApiOptions["texts"];
+type DocumentTexts = OpenApiOptions["texts"];
 
 /** An operation, as texts know it. */
 interface NamedOperation {
@@ -11,7 +11,7 @@ interface NamedOperation {
 }
 
 /** The tags with texts first, in the order of the texts. */
-export function describeTags(tags: ReadonlySet<string>, texts: Texts = {}): readonly JsonObject[] {
+export function describeTags(tags: ReadonlySet<string>, texts: DocumentTexts = {}): readonly JsonObject[] {
   const described = Object.keys(texts).filter((name) => tags.has(name));
   return [...new Set([...described, ...[...tags].toSorted()])].map((name) => {
     const description = texts[name]?.description;
@@ -20,7 +20,10 @@ export function describeTags(tags: ReadonlySet<string>, texts: Texts = {}): read
 }
 
 /** @param operations those of all documents of the application */
-export function findTextFaults(operations: readonly NamedOperation[], texts: Texts = {}): readonly Diagnostic[] {
+export function findTextFaults(
+  operations: readonly NamedOperation[],
+  texts: DocumentTexts = {},
+): readonly Diagnostic[] {
   const ids = new Set(operations.map(({ id }) => id));
   const tags = new Set(operations.map(({ tag }) => tag));
   return Object.entries(texts).flatMap(([name, { summary }]) => {
