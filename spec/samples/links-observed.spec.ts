@@ -243,7 +243,7 @@ describe("samples/links, observed", function () {
           "listener stopped",
           "stopped",
         ]);
-        expect(written[4]?.fields).to.include({ name: "links", at: child.url });
+        expect(written[0]?.fields).to.include({ name: "links", at: child.url });
         expect(child.errors + child.output).not.to.contain("canary");
       });
 
