@@ -1,10 +1,22 @@
 /** An application whose users have API tokens, and a client for its endpoints. */
-import { Controller, type ContextOf, Get, inject, Post, Delete, Reply, routes } from "@stagecraft/framework";
+import {
+  type ApplicationBuilder,
+  Clock,
+  Controller,
+  type ContextOf,
+  Delete,
+  Get,
+  inject,
+  Post,
+  provide,
+  Reply,
+  routes,
+} from "@stagecraft/framework";
 import { ApiTokens } from "@stagecraft/framework/auth";
 import { apiToken, signedIn } from "@stagecraft/framework/auth/guards";
-import { FakeClock, type TestApp } from "@stagecraft/framework/testing";
+import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { z } from "zod";
-import { type AccountOptions, startAccounts } from "../account-application.js";
+import { type AccountOptions, buildAccounts } from "../account-application.js";
 
 export const MINUTE_MS = 60_000;
 
@@ -58,12 +70,13 @@ class ApiController {
   }
 }
 
-export function startTokens(options: AccountOptions = {}): Promise<TestApp> {
-  return startAccounts({
-    clock: new FakeClock(),
-    ...options,
-    controllers: [TokensController, ApiController, ...(options.controllers ?? [])],
-  });
+export function buildTokens(options: AccountOptions = {}): ApplicationBuilder {
+  const controllers = [TokensController, ApiController, ...(options.controllers ?? [])];
+  return buildAccounts({ ...options, controllers });
+}
+
+export function startTokens({ clock = new FakeClock(), ...options }: AccountOptions = {}): Promise<TestApp> {
+  return testApp(buildTokens(options), provide(Clock).useValue(clock));
 }
 
 export function createToken(app: TestApp, userId = "ada", values: { scopes?: string[]; expiresAt?: Date } = {}) {

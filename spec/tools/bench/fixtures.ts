@@ -9,6 +9,9 @@ export const HELLO = "Hello, world";
 /** The key of the `session` scenario: 64 bytes in hexadecimal. */
 export const SESSION_KEY = "5a".repeat(64);
 
+/** The token of the `api-token` scenario. It has the right checksum. */
+export const API_TOKEN = "sct_5a5a5a5a5a5a5a5a5a5a5a5a5a52aDcyO";
+
 /** The response of the `session` scenario without a session. */
 export const NO_NAME = "nobody";
 

@@ -19,6 +19,7 @@ import {
 } from "./contender.js";
 import { type BenchFile, LARGE_FILE, MODIFIED, SMALL_FILE } from "./files.js";
 import {
+  API_TOKEN,
   areaResponse,
   areaPath,
   BODY_LIMIT,
@@ -319,6 +320,20 @@ const identity: Scenario = {
   probes: [{ request: get("/"), status: 200, body: HELLO, headers: { "content-type": /^text\/plain/ } }],
 };
 
+const withToken = { authorization: `Bearer ${API_TOKEN}` };
+
+const apiToken: Scenario = {
+  name: "api-token",
+  what: "GET / with the cookie of a session, of which one value is read, or with an API token that was seen a second ago",
+  contenders: [ours("session", "session"), ours("api-token", "api-token")],
+  signIn: get("/begin"),
+  requests: [get("/", withToken)],
+  probes: [
+    { request: get("/", withToken), status: 200, body: HELLO, headers: { "content-type": /^text\/plain/ } },
+    { of: ["api-token"], request: get("/"), status: 401 },
+  ],
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   hello,
   param,
@@ -337,4 +352,5 @@ export const SCENARIOS: readonly Scenario[] = [
   document,
   session,
   identity,
+  apiToken,
 ];

@@ -36,6 +36,7 @@ const SCENARIOS = {
   full: async () => (await import("./observed.js")).production(),
   session: async () => (await import("./sessions.js")).session(),
   "signed-in": async () => (await import("./signed-in.js")).signedInApplication(),
+  "api-token": async () => (await import("./api-tokens.js")).apiTokenApplication(),
   page: async () => (await import("./pages.js")).paged(),
   document: async () => (await import("./pages.js")).document(),
   "limit-constant": async () => (await import("./limits.js")).constant(),
