@@ -17,7 +17,7 @@ import { createEndpoint, createRoutesError, isEndpoint, type Endpoint, type AnyE
 import { joinPaths } from "./filled-path.js";
 import { toUsedGuards, type GuardList, type UsedGuard } from "./guard.js";
 import { requirePathText, type Join } from "./path.js";
-import { pickRouteOptions } from "./route-options.js";
+import { pickRouteOptions, type RouteOptions } from "./route-options.js";
 
 /** The types of an entry that its table reads. */
 export interface TableEntry extends AnyEndpoint {
@@ -32,8 +32,8 @@ export type EndpointTable<Prefix extends string, T extends TableEntries, A = unk
   readonly [K in keyof T]: Endpoint<Join<Prefix, T[K]["path"]>, T[K]["~options"], A>;
 };
 
-/** Options for all entries of a table. */
-export interface TableOptions {
+/** Options for all entries of a table. The `deprecated` or `sunset` of an entry stands above that of the table. */
+export interface TableOptions extends Pick<RouteOptions, "deprecated" | "sunset"> {
   /** They run before the guards of an entry. */
   readonly guards?: GuardList;
 }
@@ -55,11 +55,11 @@ export function routes<
   const O extends TableOptions = object,
 >(name: string, prefix: Prefix, entries: T, options?: O): EndpointTable<Prefix, T, AddsOf<O>> {
   const place = `the table "${name}"`;
-  checkOptionNames<TableOptions>(options, { guards: true }, place);
+  checkOptionNames<TableOptions>(options, { guards: true, deprecated: true, sunset: true }, place);
   const start = requirePathText(prefix, place);
   const guards = toUsedGuards(options?.guards, place);
   const joinedEntries = Object.entries(entries).map(
-    ([key, entry]) => [key, joinEntry({ name, start, guards }, key, entry)] as const,
+    ([key, entry]) => [key, joinEntry({ name, start, guards, options }, key, entry)] as const,
   );
   const table = registerTable({
     name,
@@ -98,9 +98,10 @@ interface TableStart {
   readonly name: string;
   readonly start: string;
   readonly guards: readonly UsedGuard[];
+  readonly options: TableOptions | undefined;
 }
 
-function joinEntry({ name: table, start, guards }: TableStart, key: string, entry: unknown): AnyEndpoint {
+function joinEntry({ name: table, start, guards, options }: TableStart, key: string, entry: unknown): AnyEndpoint {
   refuseForeignCopy(entry);
   if (!isEndpoint(entry))
     throw createRoutesError(`"${key}" of the table "${table}", ${valueText(entry)}, is not an endpoint`);
@@ -111,18 +112,22 @@ function joinEntry({ name: table, start, guards }: TableStart, key: string, entr
       `the table "${table}" has an entry "then", for which \`await\` takes its client for a promise: use another name`,
     );
   const name = entry.name ?? (table === "" ? key : `${table}.${key}`);
-  return copyEntry(entry, joinPaths(start, entry.path), name, withGuards(entry.contract, guards));
+  return copyEntry(
+    entry,
+    { path: joinPaths(start, entry.path), name, contract: withGuards(entry.contract, guards) },
+    options,
+  );
 }
 
-/** Returns an endpoint with the options of another one. @internal */
+/** Returns an endpoint with the options of another one, and with those of the table that it lacks. @internal */
 export function copyEntry(
   entry: AnyEndpoint,
-  path: string,
-  name: string | undefined,
-  contract: Contract | undefined,
+  { path, name, contract }: Pick<AnyEndpoint, "contract" | "name" | "path">,
+  { deprecated = false, sunset }: Pick<RouteOptions, "deprecated" | "sunset"> = {},
 ): AnyEndpoint {
   const { method, pages, alsoPost } = entry;
-  const options = { ...(name !== undefined && { name }), pages, ...pickRouteOptions(entry) };
+  const given = { deprecated, ...(sunset !== undefined && { sunset }), ...pickRouteOptions(entry) };
+  const options = { ...(name !== undefined && { name }), pages, ...pickRouteOptions(given) };
   return createEndpoint(method, path, options, { contract, alsoPost });
 }
 

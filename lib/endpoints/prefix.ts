@@ -6,6 +6,7 @@
  * @example
  * export const v1 = prefix("/v1", links);
  * v1.show.url(7); // "/v1/links/7", named "v1.links.show"
+ * prefix("/v0", links, { deprecated: "2026-11-01", sunset: "2027-06-30" });
  *
  * @Controller(links, v1)
  */
@@ -18,9 +19,11 @@ import { copyEntry, findTable, registerTable, type TableEntry } from "./endpoint
 import type { ResourceMark } from "./handler.js";
 import { joinPaths } from "./filled-path.js";
 import { requirePathText, type Join } from "./path.js";
+import type { RouteOptions } from "./route-options.js";
 import { toPrefixedName } from "./prefixed-name.js";
 
-export interface PrefixOptions {
+/** The `deprecated` or `sunset` of an entry stands above that of the prefix. */
+export interface PrefixOptions extends Pick<RouteOptions, "deprecated" | "sunset"> {
   /** The text before the names, with a dot after it; by default the literal segments of the prefix. With `""` the names stay. */
   readonly name?: string;
 }
@@ -45,7 +48,7 @@ export function prefix<const P extends string, const T extends object>(
   refuseForeignCopy(table);
   const start = requirePathText(path, "prefix(…)");
   const place = `prefix("${path}", …)`;
-  checkOptionNames<PrefixOptions>(options, { name: true }, place);
+  checkOptionNames<PrefixOptions>(options, { name: true, deprecated: true, sunset: true }, place);
   const { name } = options;
   if (name !== undefined && typeof name !== "string")
     throw createSetupError("E_OPTION", `${place}: name is ${valueText(name)}: give a text`);
@@ -54,7 +57,7 @@ export function prefix<const P extends string, const T extends object>(
     throw createRoutesError(
       `${place} is given ${valueText(table)}, which is no table: give that of routes() or resource()`,
     );
-  const entries = [...source.entries].map(([key, entry]) => [key, prefixEntry(entry, start, name)] as const);
+  const entries = [...source.entries].map(([key, entry]) => [key, prefixEntry(entry, start, options)] as const);
   const prefixed: object = registerTable({
     ...source,
     name: toPrefixedName(start, name, source.name),
@@ -64,9 +67,9 @@ export function prefix<const P extends string, const T extends object>(
   return prefixed as PrefixedTable<P, T>;
 }
 
-function prefixEntry(entry: AnyEndpoint, start: string, given: string | undefined): AnyEndpoint {
-  const name = entry.name === undefined ? undefined : toPrefixedName(start, given, entry.name);
-  const prefixed = copyEntry(entry, joinPaths(start, entry.path), name, entry.contract);
+function prefixEntry(entry: AnyEndpoint, start: string, options: PrefixOptions): AnyEndpoint {
+  const name = entry.name === undefined ? undefined : toPrefixedName(start, options.name, entry.name);
+  const prefixed = copyEntry(entry, { path: joinPaths(start, entry.path), name, contract: entry.contract }, options);
   sources.set(prefixed, entry);
   return prefixed;
 }

@@ -72,6 +72,24 @@ describe("the OpenAPI document of versions", () => {
     expect(post?.requestBody).to.be.an("object");
   });
 
+  it("marks a version of a table as deprecated, and the same table below another prefix not", () => {
+    const links = routes("links", "/links", {
+      show: Get("/{id}", { responses: { 200: Link } }),
+      ends: Get("/ends", { responses: { 200: Link }, sunset: "2028-01-01" }),
+    });
+    const dates = { deprecated: "2026-11-01", sunset: new Date("2027-06-30") };
+    const [old, current] = [prefix("/v1", links, dates), prefix("/v2", links)];
+    const whole = routes("whole", "/v0", { show: Get("/", { responses: { 200: Link } }) }, dates);
+
+    const { deprecated, sunset } = old.show;
+    expect([deprecated, sunset]).to.deep.equal(["2026-11-01T00:00:00.000Z", "2027-06-30T00:00:00.000Z"]);
+    expect(old.ends.sunset).to.equal("2028-01-01T00:00:00.000Z");
+    expect([current.show.deprecated, current.show.sunset]).to.deep.equal([undefined, undefined]);
+    expect(whole.show.deprecated).to.equal(deprecated);
+    expect(prefix("/all", old).show.sunset).to.equal(sunset);
+    expect(() => prefix("/v1", links, { deprecated: "soon" })).to.throw(/deprecated is soon/);
+  });
+
   it("has the words of a QUERY at its POST, unless the POST has words", () => {
     const query = { "v2.links.find": { summary: "Finds links" } };
     const post = { "v2.links.find.post": { summary: "Finds links by POST" } };
