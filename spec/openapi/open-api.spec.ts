@@ -7,6 +7,7 @@ import {
   Controller,
   Get,
   guard,
+  Guards,
   Module,
   Post,
   prefix,
@@ -33,6 +34,10 @@ import { startupErrorOf } from "../support/startup-error-of.js";
 const Note = z.object({ id: z.int(), text: z.string().default("tea") }).meta({ id: "Note", description: "A note." });
 
 const signedIn = guard("signed-in", { scheme: "bearer" });
+
+class Accounts {
+  @Guards(signedIn) check() {}
+}
 
 /** The document of routes whose handlers are never called. */
 function documentOf(table: object, options?: OpenApiOptions): OpenApiDocument {
@@ -96,6 +101,34 @@ describe("the OpenAPI document", () => {
     const { index, show, store } = notes;
 
     expect(JSON.stringify(documentOf({ store, show, index }))).to.equal(JSON.stringify(documentOf(notes)));
+  });
+
+  it("is the same text for the same modules in another order", () => {
+    @Controller("/a")
+    class First {
+      @Get("/", { name: "first", responses: { 200: Note } }) show() {
+        return { id: 1 };
+      }
+    }
+    @Controller("/b")
+    class Second {
+      @Get("/", { name: "second", guards: [signedIn], responses: { 200: Note } }) show() {
+        return { id: 2 };
+      }
+    }
+    @Module({ controllers: [First] })
+    class FirstModule {}
+    @Module({ controllers: [Second], providers: [Accounts] })
+    class SecondModule {}
+    @Module({ imports: [FirstModule, SecondModule] })
+    class Root {}
+    @Module({ imports: [SecondModule, FirstModule] })
+    class Reversed {}
+
+    const [text, other] = [Root, Reversed].map((root) =>
+      JSON.stringify(createOpenApi(Application.create(root).build())),
+    );
+    expect(text).to.equal(other).and.to.include('"second"');
   });
 
   it("reads the routes of an application with all their prefixes", () => {
