@@ -23,6 +23,10 @@ const USES = {
   "@opentelemetry/api": telemetry,
   "@opentelemetry/exporter-trace-otlp-grpc": telemetry,
   "@photostructure/sqlite": () => import(`${name}/db/sqlite`),
+  "@simplewebauthn/server": async () => {
+    const { passkeys } = await import(`${name}/auth/passkeys`);
+    return passkeys({ name: "Peers" });
+  },
   bullmq: async () => {
     const { BullJobs } = await import(`${name}/jobs/bullmq`);
     return new BullJobs({ url: "redis://127.0.0.1:6379" });

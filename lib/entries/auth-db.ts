@@ -7,6 +7,7 @@ export { authMigrations } from "../auth/db/auth-migrations.js";
 export { DatabaseApiTokens } from "../auth/db/database-api-tokens.js";
 export { DatabaseIdentities } from "../auth/db/database-identities.js";
 export { DatabaseLinks } from "../auth/db/database-links.js";
+export { DatabasePasskeys } from "../auth/db/database-passkeys.js";
 export { DatabaseRecoveryCodes } from "../auth/db/database-recovery-codes.js";
 export { DatabaseRememberTokens } from "../auth/db/database-remember-tokens.js";
 export { DatabaseTotpSecrets } from "../auth/db/database-totp-secrets.js";

@@ -33,6 +33,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   // Mails are written with …/mail.
   "/auth": ["crypto", "mail"],
   "/auth/db": ["db"],
+  "/auth/passkeys": ["auth"],
   "/idempotency/db": ["db"],
   "/mail/jobs": ["jobs"],
   "/session/db": ["db"],

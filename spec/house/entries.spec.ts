@@ -50,6 +50,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./auth": { loads: ["koa", "@koa/router"] },
   "./auth/guards": NOTHING,
   "./auth/db": { loads: ["kysely"] },
+  // The first `passkeys()` loads @simplewebauthn/server.
+  "./auth/passkeys": { loads: ["koa", "@koa/router"] },
   "./cache": NOTHING,
   "./crypto": NOTHING,
   // Schedules load croner when the first one is created.

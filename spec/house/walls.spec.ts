@@ -123,6 +123,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
     "auth/passwords",
   ],
   "auth/db": ["tracing", "di", "lifecycle", "auth", "db"],
+  "auth/passkeys": ["errors", "tracing", "http", "di", "stages", "auth"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
@@ -149,6 +150,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "stages/session/stores/db": ["kysely"],
   "idempotency/db": ["kysely"],
   "auth/db": ["kysely"],
+  "auth/passkeys": ["@simplewebauthn/server"],
   jobs: ["croner"],
   "jobs/bullmq": ["bullmq", "ioredis"],
   "mail/smtp": ["nodemailer"],

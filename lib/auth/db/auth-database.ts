@@ -14,6 +14,7 @@ import type { Database } from "../../db/database.js";
 import { type Binding, provide } from "../../di/provide.js";
 import type { InjectionToken } from "../../di/token.js";
 import { Identities } from "../identities.js";
+import { PasskeyStore } from "../passkey-store.js";
 import { RememberTokens } from "../remember/remember-tokens.js";
 import { RecoveryCodes } from "../second-step/recovery-codes.js";
 import { TotpSecrets } from "../second-step/totp-secrets.js";
@@ -22,6 +23,7 @@ import { ApiTokenStore } from "../tokens/api-token-store.js";
 import { DatabaseApiTokens } from "./database-api-tokens.js";
 import { DatabaseIdentities } from "./database-identities.js";
 import { DatabaseLinks } from "./database-links.js";
+import { DatabasePasskeys } from "./database-passkeys.js";
 import { DatabaseRecoveryCodes } from "./database-recovery-codes.js";
 import { DatabaseRememberTokens } from "./database-remember-tokens.js";
 import { DatabaseTotpSecrets } from "./database-totp-secrets.js";
@@ -33,6 +35,7 @@ export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>)
     provide(RememberTokens).useFactory((resolve) => new DatabaseRememberTokens(resolve(database))),
     provide(SingleUseLinks).useFactory((resolve) => new DatabaseLinks(resolve(database))),
     provide(TotpSecrets).useFactory((resolve) => new DatabaseTotpSecrets(resolve(database))),
+    provide(PasskeyStore).useFactory((resolve) => new DatabasePasskeys(resolve(database))),
     provide(RecoveryCodes).useFactory((resolve) => new DatabaseRecoveryCodes(resolve(database))),
     provide(ApiTokenStore).useFactory((resolve) => new DatabaseApiTokens(resolve(database))),
   ];

@@ -122,6 +122,30 @@ const tokenMigrations: readonly Migration[] = [
   },
 ];
 
+const passkeyMigrations: readonly Migration[] = [
+  {
+    name: "framework-passkeys-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_passkeys")
+        .addColumn("id", "varchar(64)", (column) => column.primaryKey())
+        .addColumn("user_id", toExactText(db, 64), (column) => column.notNull())
+        // At most 1023 bytes in base64url (WebAuthn Level 3 section 4).
+        .addColumn("credential_id", "text", (column) => column.notNull())
+        .addColumn("public_key", "text", (column) => column.notNull())
+        .addColumn("counter", "bigint", (column) => column.notNull())
+        .addColumn("transports", "varchar(255)", (column) => column.notNull())
+        .addColumn("usage_kind", "varchar(32)", (column) => column.notNull())
+        .addColumn("name", "text", (column) => column.notNull())
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .addColumn("last_used_at", "bigint")
+        .execute();
+      await createIndexes(db, "framework_passkeys", ["user_id"]);
+    },
+    down: (db) => db.schema.dropTable("framework_passkeys").execute(),
+  },
+];
+
 /** Creates the tables of `authDatabase`. */
 export const authMigrations: readonly Migration[] = [
   ...identityMigrations,
@@ -129,6 +153,7 @@ export const authMigrations: readonly Migration[] = [
   ...rememberMigrations,
   ...secondStepMigrations,
   ...tokenMigrations,
+  ...passkeyMigrations,
 ];
 
 async function createIndexes(db: Kysely<MigrationTables>, table: string, columns: readonly string[]): Promise<void> {

@@ -14,6 +14,7 @@ import { tracing } from "../../tracing/tracing.js";
 import { AttemptLimits } from "../attempt-limits.js";
 import { AuthSettings } from "../auth-settings.js";
 import { refuseCrossSite } from "../cross-site.js";
+import { PasskeyStore } from "../passkey-store.js";
 import { PENDING, SecondStep } from "../sign-in/second-step.js";
 import { SignIn, type SignInResult } from "../sign-in/sign-in.js";
 import { Recovery } from "./recovery.js";
@@ -33,12 +34,14 @@ export interface SecondStepProof {
 /** `expired`: no sign-in waits in this session; the person begins again with the password. */
 export type SecondStepResult = SignInResult | { readonly kind: "expired" };
 
-/** A user has a second step after `Totp.confirm`. Bound by `secondStep()`. */
+/** A user has a second step after `Totp.confirm`, and with a passkey that is one. Bound by `secondStep()`. */
 export class UserSecondStep extends SecondStep {
   protected readonly secrets = inject(TotpSecrets);
+  protected readonly passkeys = inject(PasskeyStore);
 
   override async isRequired(userId: string): Promise<boolean> {
-    return (await this.secrets.find(userId)) !== undefined;
+    if ((await this.secrets.find(userId)) !== undefined) return true;
+    return (await this.passkeys.listOfUser(userId)).some(({ usage }) => usage === "second-step");
   }
 }
 

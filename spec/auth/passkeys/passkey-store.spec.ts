@@ -1,0 +1,88 @@
+/** The rows of passkeys in a database, on each engine, and the options of `passkeys()`. */
+import type { Passkey } from "@stagecraft/framework/auth";
+import { DatabasePasskeys } from "@stagecraft/framework/auth/db";
+import { passkeys, type PasskeyOptions } from "@stagecraft/framework/auth/passkeys";
+import { expect } from "chai";
+import { ENGINES, openDriver, type StartedEngine } from "../../idempotency/db/order-database.js";
+import { needs } from "../../support/machine.js";
+import { AppDatabase } from "../auth-database.js";
+
+const PASSKEY: Passkey = {
+  id: "a".repeat(64),
+  userId: "José",
+  credentialId: "c".repeat(1364),
+  publicKey: "k".repeat(700),
+  counter: 4_294_967_295,
+  transports: ["internal", "hybrid"],
+  usage: "sign-in",
+  name: "🔑".repeat(100),
+  createdAt: 1_700_000_000_123,
+  lastUsedAt: undefined,
+};
+
+for (const { name, program, start } of ENGINES) {
+  describe(`the rows of passkeys in ${name}`, function () {
+    this.timeout(120_000);
+    let server: StartedEngine;
+    let db: AppDatabase;
+
+    if (program !== undefined) before(needs(program));
+    before(async () => {
+      server = await start();
+      db = AppDatabase.on(openDriver(server.url));
+      await db.start();
+    });
+    after(async () => {
+      await db?.stop();
+      await server?.[Symbol.asyncDispose]();
+    });
+
+    it("come back as they were stored, once, to their user alone", async () => {
+      const store = new DatabasePasskeys(db);
+      const second: Passkey = { ...PASSKEY, id: "b".repeat(64), usage: "second-step", transports: [], createdAt: 1 };
+      expect([await store.insert(PASSKEY), await store.insert(second), await store.insert(second)]).to.deep.equal([
+        true,
+        true,
+        false,
+      ]);
+
+      expect(await store.find(PASSKEY.id)).to.deep.equal(PASSKEY);
+      expect(await store.listOfUser("José")).to.deep.equal([second, PASSKEY]);
+      expect(await store.listOfUser("jose")).to.deep.equal([]);
+      expect([await store.rename("jose", second.id, "x"), await store.delete("jose", second.id)]).to.deep.equal([
+        false,
+        false,
+      ]);
+      expect(await store.rename("José", second.id, "Clé 🔑")).to.equal(true);
+      expect((await store.find(second.id))?.name).to.equal("Clé 🔑");
+      expect(await store.delete("José", second.id)).to.equal(true);
+      expect(await store.find(second.id)).to.equal(undefined);
+    });
+
+    it("count each signature once, of many at the same time", async () => {
+      const store = new DatabasePasskeys(db);
+      const passkey = { ...PASSKEY, id: "d".repeat(64), userId: "counting", counter: 7 };
+      await store.insert(passkey);
+      const uses = Array.from({ length: 10 }, () => store.use(passkey.id, { from: 7, counter: 8, lastUsedAt: 9 }));
+
+      expect((await Promise.all(uses)).filter(Boolean)).to.have.lengthOf(1);
+      expect(await store.find(passkey.id)).to.deep.equal({ ...passkey, counter: 8, lastUsedAt: 9 });
+    });
+  });
+}
+
+describe("the options of passkeys", () => {
+  const wrong: readonly object[] = [{}, { name: "" }, { name: "x".repeat(65) }, { name: "Shop", origins: [] }];
+  for (const options of [...wrong, { name: "Shop", origins: ["https://shop.example/"] }])
+    it(`cannot be ${JSON.stringify(options).slice(0, 60)}`, () => {
+      expect(() => passkeys(options as PasskeyOptions))
+        .to.throw()
+        .with.property("code", "E_AUTH_OPTION");
+    });
+
+  it("have no other names", () => {
+    expect(() => passkeys({ name: "Shop", rpID: "x" } as PasskeyOptions))
+      .to.throw()
+      .with.property("code", "E_OPTION");
+  });
+});
