@@ -73,8 +73,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   const lifecycle = new Lifecycle();
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
-  const mapsErrors = plan.errorMapping?.hasMapper === true;
-  throwIfAny(checked.routeCollection.resolveWith(container, { stripResponses: plan.stripResponses, mapsErrors }));
+  throwIfAny(checked.routeCollection.resolveWith(container, toContractRules(plan)));
   const subsystems = collectSubsystems(container, checked);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
@@ -109,6 +108,10 @@ export function buildParts(plan: Plan): ApplicationParts {
     startup: new Startup(subsystems.members, clock, times.stopTimeoutMs),
     shutdownLast: listShutdownLast(container),
   };
+}
+
+function toContractRules({ stripResponses, errorMapping }: Plan) {
+  return { stripResponses, mapsErrors: errorMapping?.hasMapper === true };
 }
 
 interface PipelineInput {
