@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { anything, assert, constantFrom, property } from "fast-check";
+import { anything, assert, constantFrom, pre, property } from "fast-check";
 import { tracing } from "../../../lib/tracing/tracing.js";
 import { JsonLog } from "../../../lib/observe/logging/json-log.js";
+import { REDACTED } from "../../../lib/observe/logging/redaction.js";
 import { CaptureSink } from "../../../lib/observe/logging/sink.js";
 import { toAttribute, MAX_TEXT_LENGTH } from "../../../lib/observe/otel/attributes.js";
 
@@ -96,6 +97,8 @@ describe("toAttribute", () => {
       property(values, (value) => {
         const attribute = toAttribute(value);
         const logged = loggedAs(value);
+        // A key of a map may be a redacted name, such as "bind".
+        pre(logged?.includes(REDACTED) !== true);
 
         if (typeof attribute !== "string") expect(JSON.stringify(attribute)).to.equal(logged);
         else if (attribute.length < MAX_TEXT_LENGTH - 1) expect([logged, textIn(logged)]).to.include(attribute);
