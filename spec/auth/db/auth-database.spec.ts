@@ -3,28 +3,17 @@ import { inspect } from "node:util";
 import { DatabaseApiTokens, DatabaseIdentities, DatabaseLinks } from "@stagecraft/framework/auth/db";
 import { obeysApiTokenStore, obeysIdentities, obeysSingleUseLinks } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
-import { ENGINES, openDriver, type StartedEngine } from "../../idempotency/db/order-database.js";
-import { needs } from "../../support/machine.js";
+import { ENGINES, openDriver } from "../../idempotency/db/order-database.js";
 import { rejectionOf } from "../../support/rejection-of.js";
 import { until } from "../../support/until.js";
-import { AppDatabase } from "../auth-database.js";
+import { AppDatabase, openBefore } from "../auth-database.js";
 
-for (const { name, program, start } of ENGINES) {
-  describe(`the tables of identities in ${name}`, function () {
+for (const engine of ENGINES) {
+  describe(`the tables of identities in ${engine.name}`, function () {
     this.timeout(120_000);
-    let server: StartedEngine;
     let db: AppDatabase;
-
-    if (program !== undefined) before(needs(program));
-    before(async () => {
-      server = await start();
-      db = AppDatabase.on(openDriver(server.url));
-      await db.start();
-    });
-    after(async () => {
-      await db?.stop();
-      await server?.[Symbol.asyncDispose]();
-    });
+    let url: string;
+    openBefore(engine, (...opened) => void ([db, url] = opened));
 
     it("obey the contract of identities", () => obeysIdentities(new DatabaseIdentities(db)));
 
@@ -67,7 +56,7 @@ for (const { name, program, start } of ENGINES) {
     });
 
     it("are needed at the start", async () => {
-      await using bare = new AppDatabase(openDriver(server.url));
+      await using bare = new AppDatabase(openDriver(url));
       await db.run("alter table framework_identities rename to elsewhere");
       try {
         void new DatabaseIdentities(bare);

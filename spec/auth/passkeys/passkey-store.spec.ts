@@ -3,9 +3,8 @@ import type { Passkey } from "@stagecraft/framework/auth";
 import { DatabasePasskeys } from "@stagecraft/framework/auth/db";
 import { passkeys, type PasskeyOptions } from "@stagecraft/framework/auth/passkeys";
 import { expect } from "chai";
-import { ENGINES, openDriver, type StartedEngine } from "../../idempotency/db/order-database.js";
-import { needs } from "../../support/machine.js";
-import { AppDatabase } from "../auth-database.js";
+import { ENGINES } from "../../idempotency/db/order-database.js";
+import { type AppDatabase, openBefore } from "../auth-database.js";
 
 const PASSKEY: Passkey = {
   id: "a".repeat(64),
@@ -20,22 +19,11 @@ const PASSKEY: Passkey = {
   lastUsedAt: undefined,
 };
 
-for (const { name, program, start } of ENGINES) {
-  describe(`the rows of passkeys in ${name}`, function () {
+for (const engine of ENGINES) {
+  describe(`the rows of passkeys in ${engine.name}`, function () {
     this.timeout(120_000);
-    let server: StartedEngine;
     let db: AppDatabase;
-
-    if (program !== undefined) before(needs(program));
-    before(async () => {
-      server = await start();
-      db = AppDatabase.on(openDriver(server.url));
-      await db.start();
-    });
-    after(async () => {
-      await db?.stop();
-      await server?.[Symbol.asyncDispose]();
-    });
+    openBefore(engine, (opened) => void (db = opened));
 
     it("come back as they were stored, once, to their user alone", async () => {
       const store = new DatabasePasskeys(db);

@@ -1,29 +1,17 @@
 /** The rows of a second step in a database, on each engine. */
 import { DatabaseRecoveryCodes, DatabaseTotpSecrets } from "@stagecraft/framework/auth/db";
 import { expect } from "chai";
-import { ENGINES, openDriver, type StartedEngine } from "../../idempotency/db/order-database.js";
-import { needs } from "../../support/machine.js";
-import { AppDatabase } from "../auth-database.js";
+import { ENGINES } from "../../idempotency/db/order-database.js";
+import { type AppDatabase, openBefore } from "../auth-database.js";
 
 const TRIES = Array.from({ length: 10 }, (_, at) => at);
 const toHash = (digit: number) => String(digit).repeat(64);
 
-for (const { name, program, start } of ENGINES) {
-  describe(`the rows of a second step in ${name}`, function () {
+for (const engine of ENGINES) {
+  describe(`the rows of a second step in ${engine.name}`, function () {
     this.timeout(120_000);
-    let server: StartedEngine;
     let db: AppDatabase;
-
-    if (program !== undefined) before(needs(program));
-    before(async () => {
-      server = await start();
-      db = AppDatabase.on(openDriver(server.url));
-      await db.start();
-    });
-    after(async () => {
-      await db?.stop();
-      await server?.[Symbol.asyncDispose]();
-    });
+    openBefore(engine, (opened) => void (db = opened));
 
     it("have one secret for each user, compared character by character", async () => {
       const secrets = new DatabaseTotpSecrets(db);
@@ -81,7 +69,7 @@ for (const { name, program, start } of ENGINES) {
 
       await db.transaction(work).catch((error: unknown) => (failure = error));
 
-      if (name.includes("SQLite")) expect(failure).to.have.property("code", "E_DB_SECOND_CONNECTION");
+      if (engine.name === "SQLite") expect(failure).to.have.property("code", "E_DB_SECOND_CONNECTION");
       else expect([String(failure), await codes.count("eve")]).to.deep.equal(["Error: later", 0]);
     });
   });
