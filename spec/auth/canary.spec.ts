@@ -108,7 +108,7 @@ async function runFlows(app: TestApp, rows: Rows): Promise<void> {
 describe("the flows of an identity", function () {
   this.timeout(60_000);
 
-  it("show no password, hash, link or cookie in logs, spans, metrics, jobs and printed classes", async () => {
+  it("show no password, hash, key or link in logs, jobs and printed classes, and no password in spans and metrics", async () => {
     const db = new AppDatabase(sqlite(":memory:"), { migrations: [authMigrations, jobsMigrations], migrate: true });
     const builder = buildAccounts({ db, bindings: [provide(Jobs).useFactory(() => new Jobs())] });
     const observed = builder.requestId().traceContext().accessLog().metrics().catchPanic().errorMapping();
