@@ -20,7 +20,8 @@ import { AttemptLimits } from "./attempt-limits.js";
 import { AuthGuards } from "./auth-guards.js";
 import { AuthSettings, checkAuthOptions, type AuthLinkEndpoints, type AuthOptions } from "./auth-settings.js";
 import { AuthUsers } from "./auth-users.js";
-import { AuthMailJobs } from "./links/auth-mail-jobs.js";
+import { CredentialNotices, NoCredentialNotices } from "./credential-notices.js";
+import { AuthMailJobs, MailedCredentialNotices } from "./links/auth-mail-jobs.js";
 import { AuthMails, PlainAuthMails } from "./links/auth-mails.js";
 import { EmailChange } from "./links/email-change.js";
 import { MagicLink } from "./links/magic-link.js";
@@ -70,6 +71,7 @@ export function authentication(options: AuthOptions): readonly Binding[] {
     provide(AttemptLimits).useFactory((resolve) => new AttemptLimits(attempts && resolve(attempts))),
     provide(Passwords).useFactory(() => new Passwords()),
     provide(SecondStep).useClass(NoSecondStep),
+    provide(CredentialNotices).useClass(NoCredentialNotices),
     ...FLOWS.map(bindToItself),
     ...(links === undefined ? [] : listMailedFlows(links)),
   ];
@@ -79,6 +81,7 @@ function listMailedFlows(links: AuthLinkEndpoints): readonly Binding[] {
   const flows = Object.entries(MAILED_BY_LINK).filter(([option]) => Object.hasOwn(links, option));
   return [
     provide(AuthMails).useClass(PlainAuthMails),
+    provide(CredentialNotices).useClass(MailedCredentialNotices),
     ...MAILED.map(bindToItself),
     ...flows.map(([, flow]) => bindToItself(flow)),
   ];

@@ -13,10 +13,11 @@ export {
 } from "../auth/auth-settings.js";
 export { AuthUsers, type NewUser } from "../auth/auth-users.js";
 export { AttemptLimits } from "../auth/attempt-limits.js";
+export { CredentialNotices, NoCredentialNotices, type CredentialChange } from "../auth/credential-notices.js";
 export type { SignedInIdentity, TokenIdentity, WithIdentity, WithTokenIdentity } from "../auth/guards.js";
 export { Identities, type PasswordReplacement, type StampReplacement } from "../auth/identities.js";
 export { Identity, readEmail, type IdentityValues } from "../auth/identity.js";
-export { AuthMails, PlainAuthMails, type LinkMail, type NoteMail } from "../auth/links/auth-mails.js";
+export { AuthMails, PlainAuthMails, type ChangeMail, type LinkMail, type NoteMail } from "../auth/links/auth-mails.js";
 export { EmailChange, type EmailChangeResult } from "../auth/links/email-change.js";
 export { AddressLinkFlow, LinkFlow, type OpenLink } from "../auth/links/link-flow.js";
 export { MagicLink, type MagicLinkResult } from "../auth/links/magic-link.js";

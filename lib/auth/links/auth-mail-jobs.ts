@@ -8,10 +8,12 @@ import { markListed } from "../../di/unlisted.js";
 import { Handles } from "../../jobs/handles.js";
 import { FinalJobError } from "../../jobs/job-context.js";
 import { job } from "../../jobs/job.js";
+import { Jobs } from "../../jobs/jobs.js";
 import { MailContentError, MailRefusedError } from "../../mail/mail-error.js";
 import type { OutgoingMail } from "../../mail/mail.js";
 import { Mailer } from "../../mail/mailer.js";
 import { AuthUsers } from "../auth-users.js";
+import { type CredentialChange, CredentialNotices } from "../credential-notices.js";
 import { Identities } from "../identities.js";
 import { AuthMails, type LinkMail } from "./auth-mails.js";
 import { SignedLinks } from "./signed-links.js";
@@ -24,10 +26,24 @@ interface LinkedMailJob {
   readonly link: string;
 }
 
-type AuthMailJob =
-  LinkedMailJob | { readonly kind: "sign-in" | "reset" | "email-changed" | "password-changed"; readonly email: string };
+interface ChangeMailJob {
+  readonly kind: "changed";
+  readonly email: string;
+  readonly change: CredentialChange;
+}
+
+type AuthMailJob = LinkedMailJob | ChangeMailJob | { readonly kind: "sign-in" | "reset"; readonly email: string };
 
 export const authMail = job<AuthMailJob>("framework.auth.mail");
+
+/** Bound by `authentication()` with `links`. */
+export class MailedCredentialNotices extends CredentialNotices {
+  private readonly jobs = inject(Jobs);
+
+  override async send(email: string, change: CredentialChange): Promise<void> {
+    await this.jobs.dispatch(authMail, { kind: "changed", email, change });
+  }
+}
 
 export class AuthMailJobs {
   static {
@@ -57,11 +73,8 @@ export class AuthMailJobs {
 
   private async write(payload: AuthMailJob): Promise<OutgoingMail | undefined> {
     if ("link" in payload) return this.writeToAddress(payload);
-    const { kind, email } = payload;
-    if (kind === "sign-in" || kind === "reset") return this.writeToIdentity(email, kind);
-    return kind === "email-changed"
-      ? this.mails.emailChanged({ to: email })
-      : this.mails.passwordChanged({ to: email });
+    if ("change" in payload) return this.mails.credentialsChanged({ to: payload.email, change: payload.change });
+    return this.writeToIdentity(payload.email, payload.kind);
   }
 
   /** The address of a new account, or the new address of one. */

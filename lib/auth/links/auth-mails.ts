@@ -10,10 +10,15 @@
  * providers: [...authentication({ users: AppUsers, keys }), provide(AuthMails).useClass(AppMails)]
  */
 import { Mail, type OutgoingMail } from "../../mail/mail.js";
+import type { CredentialChange } from "../credential-notices.js";
 
 export interface NoteMail {
   /** The address, in its normal form. */
   readonly to: string;
+}
+
+export interface ChangeMail extends NoteMail {
+  readonly change: CredentialChange;
 }
 
 export interface LinkMail extends NoteMail {
@@ -36,10 +41,8 @@ export abstract class AuthMails {
   /** To the new address. */
   abstract confirmEmail(mail: LinkMail): OutgoingMail;
 
-  /** To the address until now. */
-  abstract emailChanged(mail: NoteMail): OutgoingMail;
-
-  abstract passwordChanged(mail: NoteMail): OutgoingMail;
+  /** To the owner; for a change of the address to the one until now. */
+  abstract credentialsChanged(mail: ChangeMail): OutgoingMail;
 }
 
 export class PlainAuthMails extends AuthMails {
@@ -70,14 +73,28 @@ export class PlainAuthMails extends AuthMails {
     ]);
   }
 
-  override emailChanged({ to }: NoteMail): OutgoingMail {
-    return write(to, "Your address has changed", ["Your account has another address from now on.", NOT_YOU]);
-  }
-
-  override passwordChanged({ to }: NoteMail): OutgoingMail {
-    return write(to, "Your password has changed", ["Your account has a new password from now on.", NOT_YOU]);
+  override credentialsChanged({ to, change }: ChangeMail): OutgoingMail {
+    const [subject, text] = CHANGES[change];
+    return write(to, subject, [text, NOT_YOU]);
   }
 }
+
+const CHANGES: Readonly<Record<CredentialChange, readonly [subject: string, text: string]>> = {
+  password: ["Your password has changed", "Your account has a new password from now on."],
+  email: ["Your address has changed", "Your account has another address from now on."],
+  "totp-added": [
+    "An authenticator app was added",
+    "A sign-in to your account asks for a code of this app from now on.",
+  ],
+  "totp-removed": [
+    "An authenticator app was removed",
+    "A sign-in to your account asks for no code of an app any more.",
+  ],
+  "recovery-codes-renewed": ["You have new recovery codes", "The recovery codes until now are not valid any more."],
+  "recovery-code-used": ["A recovery code was used", "Somebody has signed in to your account with a recovery code."],
+  "passkey-added": ["A passkey was added", "Your account has a further passkey from now on."],
+  "passkey-removed": ["A passkey was removed", "Your account has a passkey less from now on."],
+};
 
 const NOT_YOU = "If that was not you, ask for a new password at once, and write to us.";
 

@@ -46,7 +46,7 @@ export class EmailChange extends LinkFlow {
     if (!(await this.identities.setEmail(userId, link.email, ctx.clock.now()))) return { kind: "taken" };
     // Links to the address until now, and those of other changes, must not take the account back.
     await this.rows.deleteOfUser(userId);
-    await this.jobs.dispatch(authMail, { kind: "email-changed", email: before });
+    await this.notices.send(before, "email");
     log.info("address changed", { user_id: userId });
     return { kind: "changed" };
   }

@@ -4,6 +4,7 @@ import type { Context } from "../../http/request/context.js";
 import { Jobs } from "../../jobs/jobs.js";
 import { AttemptLimits } from "../attempt-limits.js";
 import { AuthSettings } from "../auth-settings.js";
+import { CredentialNotices } from "../credential-notices.js";
 import { refuseCrossSite } from "../cross-site.js";
 import { Identities } from "../identities.js";
 import type { Identity } from "../identity.js";
@@ -27,6 +28,7 @@ export abstract class LinkFlow {
   protected readonly links = inject(SignedLinks);
   protected readonly rows = inject(SingleUseLinks);
   protected readonly jobs = inject(Jobs);
+  protected readonly notices = inject(CredentialNotices);
 
   /** It spends nothing, so a program that opens links changes nothing. `undefined` for a link that is no valid one. */
   async find(ctx: Context, id: string): Promise<OpenLink | undefined> {

@@ -7,15 +7,14 @@
  */
 import { inject } from "../../di/construction/inject.js";
 import type { Context } from "../../http/request/context.js";
-import { Jobs } from "../../jobs/jobs.js";
 import { tracing } from "../../tracing/tracing.js";
+import { CredentialNotices } from "../credential-notices.js";
 import type { WithIdentity } from "../guards.js";
 import { Identities } from "../identities.js";
 import type { Identity } from "../identity.js";
 import { Passwords } from "../passwords/passwords.js";
 import { createStamp, SignedInSession } from "../signed-in-session.js";
 import { PasswordConfirmation } from "../sign-in/password-confirmation.js";
-import { authMail } from "./auth-mail-jobs.js";
 import { requireNewPassword } from "./new-credentials.js";
 import { SingleUseLinks } from "./single-use-links.js";
 
@@ -33,7 +32,7 @@ export class PasswordChange {
   protected readonly passwords = inject(Passwords);
   protected readonly sessions = inject(SignedInSession);
   protected readonly rows = inject(SingleUseLinks);
-  protected readonly jobs = inject(Jobs);
+  protected readonly notices = inject(CredentialNotices);
 
   /** @throws ValidationError (422) for a password that cannot be one; otherwise the errors of `SignIn.withPassword` */
   async change(
@@ -54,7 +53,7 @@ export class PasswordChange {
     return this.identities.transaction(async () => {
       if (!(await this.identities.setPassword(userId, { from, password, stamp }))) return false;
       await this.rows.deleteOfUser(userId);
-      await this.jobs.dispatch(authMail, { kind: "password-changed", email });
+      await this.notices.send(email, "password");
       return true;
     });
   }

@@ -14,7 +14,6 @@ import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import { Passwords } from "../passwords/passwords.js";
 import { createStamp, SignedInSession } from "../signed-in-session.js";
-import { authMail } from "./auth-mail-jobs.js";
 import { AddressLinkFlow } from "./link-flow.js";
 import { requireNewPassword } from "./new-credentials.js";
 
@@ -48,7 +47,7 @@ export class PasswordReset extends AddressLinkFlow {
     if (!(await this.identities.setPassword(userId, { from, password, stamp: createStamp() }))) return undefined;
     await this.identities.setVerified(userId, ctx.clock.now());
     await this.rows.deleteOfUser(userId);
-    await this.jobs.dispatch(authMail, { kind: "password-changed", email });
+    await this.notices.send(email, "password");
     return userId;
   }
 }

@@ -1,0 +1,30 @@
+/**
+ * The port of the notices to the owner of an account whose credentials have changed (OWASP ASVS 5 section 6.3.7). `authentication()` binds
+ * one that sends mails where it has `links`, and `NoCredentialNotices` otherwise, because an application without links may have no mailer.
+ */
+
+/** For `AuthMails.credentialsChanged`. A later version may add one. */
+export type CredentialChange =
+  | "password"
+  | "email"
+  | "totp-added"
+  | "totp-removed"
+  | "recovery-codes-renewed"
+  | "recovery-code-used"
+  | "passkey-added"
+  | "passkey-removed";
+
+export abstract class CredentialNotices {
+  /**
+   * Inside of the transaction of the change: the notice is sent if the change takes effect.
+   *
+   * @param email for a change of the address the one until now
+   */
+  abstract send(email: string, change: CredentialChange): Promise<void>;
+}
+
+export class NoCredentialNotices extends CredentialNotices {
+  override send(): Promise<void> {
+    return Promise.resolve();
+  }
+}
