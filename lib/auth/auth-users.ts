@@ -32,6 +32,16 @@ export abstract class AuthUsers {
     return Promise.resolve([]);
   }
 
+  /**
+   * False for a password that somebody may not choose, such as a common one: a 422. The framework has compared its length. True unless
+   * overridden.
+   *
+   * @param email of the person, in its normal form
+   */
+  isPasswordAllowed(_password: string, _email: string): boolean | Promise<boolean> {
+    return true;
+  }
+
   /** False for a user who is deactivated: no sign-in succeeds, and open sessions end within a minute. True unless overridden. */
   canSignIn(_userId: string): Promise<boolean> {
     return Promise.resolve(true);

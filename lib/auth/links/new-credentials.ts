@@ -1,5 +1,6 @@
-/** The checks of an address and of a password that somebody sets. Further rules, such as a list of common passwords, are the application's. */
+/** The checks of an address and of a password that somebody sets. Rules beside the length are those of `AuthUsers.isPasswordAllowed`. */
 import { ValidationError } from "../../errors/framework-error.js";
+import type { AuthUsers } from "../auth-users.js";
 import { readEmail } from "../identity.js";
 import { MAX_PASSWORD_BYTES, toPasswordBytes } from "../passwords/password-bytes.js";
 
@@ -21,6 +22,12 @@ export function requireNewPassword(password: string): void {
     throw refusePassword("too-short", `has fewer than ${MIN_PASSWORD_LENGTH} characters`);
   if (toPasswordBytes(password) === undefined)
     throw refusePassword("too-long", `has more than ${MAX_PASSWORD_BYTES} bytes, or no valid Unicode`);
+}
+
+/** After the checks that cost less: an application may ask another service. @throws ValidationError at `password` */
+export async function requireAllowedPassword(users: AuthUsers, password: string, email: string): Promise<void> {
+  if (await users.isPasswordAllowed(password, email)) return;
+  throw refusePassword("not-allowed", "is too common, or not allowed for another reason");
 }
 
 function refusePassword(code: string, message: string): ValidationError {

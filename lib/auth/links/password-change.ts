@@ -8,6 +8,7 @@
 import { inject } from "../../di/construction/inject.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
+import { AuthUsers } from "../auth-users.js";
 import { CredentialNotices } from "../credential-notices.js";
 import type { WithIdentity } from "../guards.js";
 import { Identities } from "../identities.js";
@@ -15,7 +16,7 @@ import type { Identity } from "../identity.js";
 import { Passwords } from "../passwords/passwords.js";
 import { createStamp, SignedInSession } from "../signed-in-session.js";
 import { PasswordConfirmation } from "../sign-in/password-confirmation.js";
-import { requireNewPassword } from "./new-credentials.js";
+import { requireAllowedPassword, requireNewPassword } from "./new-credentials.js";
 import { SingleUseLinks } from "./single-use-links.js";
 
 const log = tracing.target("framework::auth");
@@ -29,6 +30,7 @@ export interface PasswordChangeInput {
 export class PasswordChange {
   protected readonly confirmation = inject(PasswordConfirmation);
   protected readonly identities = inject(Identities);
+  protected readonly users = inject(AuthUsers);
   protected readonly passwords = inject(Passwords);
   protected readonly sessions = inject(SignedInSession);
   protected readonly rows = inject(SingleUseLinks);
@@ -42,6 +44,7 @@ export class PasswordChange {
     requireNewPassword(password);
     const identity = await this.confirmation.verify(ctx, current);
     if (identity === undefined) return { kind: "refused" };
+    await requireAllowedPassword(this.users, password, identity.email);
     const stamp = createStamp();
     if (!(await this.replace(identity, await this.passwords.hash(password), stamp))) return { kind: "refused" };
     await this.sessions.renew(ctx, { userId: identity.userId, stamp }, { confirmedAt: ctx.clock.now() });

@@ -12,10 +12,11 @@
 import { inject } from "../../di/construction/inject.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
+import { AuthUsers } from "../auth-users.js";
 import { Passwords } from "../passwords/passwords.js";
 import { createStamp, SignedInSession } from "../signed-in-session.js";
 import { AddressLinkFlow } from "./link-flow.js";
-import { requireNewPassword } from "./new-credentials.js";
+import { requireAllowedPassword, requireNewPassword } from "./new-credentials.js";
 
 const log = tracing.target("framework::auth");
 
@@ -24,6 +25,7 @@ export type PasswordResetResult = { readonly kind: "changed"; readonly userId: s
 
 export class PasswordReset extends AddressLinkFlow {
   protected override readonly purpose = "reset";
+  protected readonly users = inject(AuthUsers);
   protected readonly passwords = inject(Passwords);
   protected readonly sessions = inject(SignedInSession);
 
@@ -31,7 +33,9 @@ export class PasswordReset extends AddressLinkFlow {
   async finish(ctx: Context, id: string, { password }: { readonly password: string }): Promise<PasswordResetResult> {
     this.refuseCrossSite(ctx);
     requireNewPassword(password);
-    if ((await this.find(ctx, id)) === undefined) return { kind: "expired" };
+    const link = await this.find(ctx, id);
+    if (link === undefined) return { kind: "expired" };
+    await requireAllowedPassword(this.users, password, link.email);
     const hash = await this.passwords.hash(password);
     const userId = await this.identities.transaction(() => this.change(ctx, id, hash));
     if (userId === undefined) return { kind: "expired" };

@@ -27,7 +27,7 @@ import { Passwords } from "../passwords/passwords.js";
 import { createStamp } from "../signed-in-session.js";
 import { SignIn, type SignInResult } from "../sign-in/sign-in.js";
 import { authMail } from "./auth-mail-jobs.js";
-import { requireEmail, requireNewPassword } from "./new-credentials.js";
+import { requireAllowedPassword, requireEmail, requireNewPassword } from "./new-credentials.js";
 import { SignedLinks } from "./signed-links.js";
 import { type SingleUseLink, SingleUseLinks } from "./single-use-links.js";
 
@@ -80,6 +80,7 @@ export class SignUp {
     requireNewPassword(password);
     if (JSON.stringify(data).length > MAX_DATA_LENGTH) throw new ValidationError({ data: [{ code: "too-long" }] });
     await this.limits.count(ctx, `sign-up ${address}`);
+    await requireAllowedPassword(this.users, password, address);
     const hash = await this.passwords.hash(password);
     const { id } = await this.links.add({ purpose: "sign-up", email: address, password: hash, data });
     await this.jobs.dispatch(authMail, { kind: "sign-up", email: address, link: id });
