@@ -68,7 +68,7 @@ export const account = routes("account", "/account", {
   link: Post("/link", { body: addressForm }),
   linkPage: Get("/link/{id}"),
   openLink: Post("/link/{id}"),
-  changeEmail: Post("/email", { guards: [signedIn, recentlyConfirmed], body: addressForm }),
+  changeEmail: Post("/email", { guards: [signedIn], body: addressForm }),
   emailPage: Get("/email/{id}"),
   confirmEmail: Post("/email/{id}"),
   changePassword: Post("/password", {

@@ -1,13 +1,15 @@
 /**
- * Another address for an account. A link goes to the new address, and takes effect when it is opened there; a note goes to the old one. The
- * endpoint has the guards `signedIn` and `recentlyConfirmed`: an unlocked device must not be enough to take the account over.
+ * Another address for an account. A link goes to the new address, and takes effect when it is opened there; a note goes to the old one. It
+ * needs a recent confirmation, also without the guard: an unlocked device must not be enough to take the account over.
  *
  * @example
  * changeEmail: Post("/email", { guards: [signedIn, recentlyConfirmed], body: z.object({ email: z.string() }) })
  */
+import { inject } from "../../di/construction/inject.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { WithIdentity } from "../guards.js";
+import { SignedInSession } from "../signed-in-session.js";
 import { authMail } from "./auth-mail-jobs.js";
 import { LinkFlow } from "./link-flow.js";
 import { requireEmail } from "./new-credentials.js";
@@ -21,10 +23,15 @@ export interface EmailChangeResult {
 
 export class EmailChange extends LinkFlow {
   protected override readonly purpose = "email";
+  protected readonly sessions = inject(SignedInSession);
 
-  /** @throws ValidationError (422) for a text that is no address; otherwise the errors of `SignIn.withPassword` */
+  /**
+   * @throws ForbiddenError (403) without a confirmation in the last 15 minutes; ValidationError (422) for a text that is no address; otherwise
+   * the errors of `SignIn.withPassword`
+   */
   async start(ctx: Context & WithIdentity, { email }: { readonly email: string }): Promise<void> {
     this.refuseCrossSite(ctx);
+    await this.sessions.requireConfirmation(ctx);
     const address = requireEmail(email);
     const { userId } = ctx.identity;
     await this.limits.count(ctx, `email link ${userId}`);

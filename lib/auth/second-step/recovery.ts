@@ -18,8 +18,8 @@ import { toBase32, toPlainCode } from "./totp-code.js";
 const log = tracing.target("framework::auth");
 
 const CODES = 10;
-/** 80 bits: no guess succeeds, so a hash without a key and without a cost is enough. */
-const CODE_BYTES = 10;
+/** 120 bits: no guess succeeds, so a hash without a key and without a cost is enough (OWASP ASVS 5.0.0, 6.5.2: from 112 bits on). */
+const CODE_BYTES = 15;
 
 export class Recovery {
   protected readonly codes = inject(RecoveryCodes);
