@@ -15,6 +15,7 @@ const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #1a1a1a; background: #fff; }
 h1 { font-size: 1.5rem; } h2 { font-size: 1.125rem; margin-top: 2rem; }
 table { border-collapse: collapse; width: 100%; } th, td { text-align: left; padding: .25rem .75rem .25rem 0; vertical-align: top; }
+td { overflow-wrap: anywhere; }
 iframe { width: 100%; height: 32rem; border: 1px solid #767676; background: #fff; }
 pre { overflow-x: auto; border: 1px solid #767676; padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 `;
@@ -59,10 +60,16 @@ export function renderMailPage(path: string, base: string, message: MailMessage)
           : renderFrame(base)
       }
       <h2>Text</h2>
-      <pre tabindex="0">${message.text}</pre>
+      <pre tabindex="0">${linkUrls(message.text)}</pre>
       <h2>Source</h2>
       <pre tabindex="0">${source}</pre>`,
   );
+}
+
+/** The frame of the HTML follows no link, so those of the text do: a developer opens the link of a sign-up. */
+function linkUrls(text: string): readonly (string | MailHtml)[] {
+  const parts = text.split(/(https?:\/\/[^\s<>"]+)/);
+  return parts.map((part, at) => (at % 2 === 1 ? html`<a href="${part}">${part}</a>` : part));
 }
 
 /** The HTML of the mail alone. Its images have become part of it, since the policy of the frame forbids loading. */

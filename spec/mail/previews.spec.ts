@@ -79,6 +79,16 @@ function application(controllers = mailPreviews("/dev/mails", [Welcome, Plain], 
 const json = { name: "Eve", email: "eve@example.org" };
 
 describe("the preview page", () => {
+  it("links the URLs of the text, and nothing else", async () => {
+    await using app = await testApp(application());
+
+    const page = await (await app.get("/dev/mails/preview/Welcome/1")).text();
+
+    expect(page).to.include(
+      '<pre tabindex="0">Hello &lt;script&gt;alert(1)&lt;/script&gt;, <a href="https://example.org/">https://example.org/</a></pre>',
+    );
+  });
+
   it("lists each class with its previews, and the mails of this run", async () => {
     await using app = await testApp(application());
     expect(await (await app.get("/dev/mails")).text()).to.include("No mail was sent or queued yet");
@@ -99,7 +109,7 @@ describe("the preview page", () => {
 
     expect(page).to.include("<td>Recipient &lt;recipient@example.org&gt;</td>");
     expect(page).to.include('src="/dev/mails/preview/Welcome/0/html"></iframe>').and.include('<iframe sandbox=""');
-    expect(page).to.include("Hello Ada, https://example.org/</pre>");
+    expect(page).to.include('Hello Ada, <a href="https://example.org/">https://example.org/</a></pre>');
     expect(page).to.include("Subject: Welcome, Ada\r\n").and.include("logo.png (image/png, 3 bytes)");
   });
 
