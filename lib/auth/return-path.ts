@@ -1,6 +1,6 @@
 /**
- * Pages for visitors who have not signed in: a redirect to the page of the sign-in, and back to where they were. Only a request for a page is
- * redirected; programs get the 401 and the 403 of the guards.
+ * Pages for visitors who have not signed in: a redirect to the page of the sign-in, and back to where they were. Only a request for a page and a
+ * form of a page are redirected; programs get the 401 and the 403 of the guards.
  *
  * @example
  * builder.session(config).layer(redirectToSignIn(account.signInPage, { confirm: account.confirmPage }));
@@ -51,10 +51,9 @@ export async function takeReturnPath(ctx: Context, fallback: string): Promise<st
   return typeof path === "string" && isSafePath(path) ? path : fallback;
 }
 
-/** A browser that navigates, and a visit of the page protocol. */
+/** A browser that navigates, also with a form, and a visit of the page protocol. */
 function isForPage(ctx: Context): boolean {
-  if (ctx.get("x-inertia") !== "") return true;
-  return (ctx.method === "GET" || ctx.method === "HEAD") && ctx.get("accept").includes("text/html");
+  return ctx.get("x-inertia") !== "" || ctx.get("accept").includes("text/html");
 }
 
 /** A visit that is no GET returns to the page that has sent it. */

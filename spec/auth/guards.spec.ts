@@ -170,6 +170,17 @@ describe("a visitor of a page", () => {
     expect(await (await client.get(account.back.url())).json()).to.deep.equal({ path: "/cart?a=1" });
   });
 
+  it("returns to the page that has sent a form without scripts", async () => {
+    await using app = await startAccounts();
+    const client = app.withCookies();
+    const headers = { ...page.headers, referer: `${app.url}/cart?a=1` };
+
+    const response = await client.post(account.save.url(), { headers });
+
+    expect([response.status, response.headers.get("location")]).to.deep.equal([303, account.signInPage.url()]);
+    expect(await (await client.get(account.back.url())).json()).to.deep.equal({ path: "/cart?a=1" });
+  });
+
   it("who is a program gets the 401", async () => {
     await using app = await startAccounts();
 
