@@ -17,8 +17,11 @@ import { mailQueue } from "@stagecraft/framework/mail/jobs";
 import type { Pages } from "@stagecraft/framework/pages";
 import { MemoryStorage, Storage } from "@stagecraft/framework/storage";
 import { Uploads } from "@stagecraft/framework/uploads";
-import { ADMIN_KEY } from "./accounts/accounts.js";
-import { SignInFirst } from "./accounts/visitors.js";
+import { redirectToSignIn } from "@stagecraft/framework/auth";
+import { account } from "./accounts/account.routes.js";
+import { identities } from "./accounts/accounts.module.js";
+import { ADMINS } from "./accounts/people.js";
+import { Visitors } from "./accounts/visitors.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
 import { API_DOCS } from "./api-docs.js";
@@ -27,6 +30,7 @@ import { fileDatabase, LinksDatabase } from "./database.js";
 import { errorHeaders } from "./error-headers.js";
 import { CLIENT_BUILD, linkPages } from "./front-end.js";
 import { LinksModule } from "./links.module.js";
+import { findMailPlace, MAIL_PLACE } from "./mail-place.js";
 import { type Sessions, sessions as newSessions } from "./sessions.js";
 import type { LinksSettings } from "./settings.js";
 
@@ -55,7 +59,7 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
   const { corsOrigins, quota } = settings;
   const { cache, sessions = newSessions(), pages = linkPages() } = parts;
   return Application.create(LinksModule)
-    .provide(...bindings(settings), ...createBindings(parts))
+    .provide(...bindings(settings), ...createBindings(parts), ...identities(sessions.key, cache))
     .config(settings.config)
     .apiDocs(API_DOCS)
     .trustedProxies(settings.trustedProxies)
@@ -70,21 +74,22 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
     .errorMapping(new ErrorMapping().using(errorHeaders))
     .bodyLimit(2 * 1024 * 1024)
     .timeout(30_000, { status: 503 })
-    .maintenance(new Maintenance().allow("/admin").allow("/build").allow("/favicon.svg"))
+    .maintenance(new Maintenance().allow("/admin").allow("/account").allow("/build").allow("/favicon.svg"))
     .rateLimit(cache === undefined ? quota : quota.redis(cache))
     .session(sessions.config, sessions.store)
     .csrf(sessions.csrf)
     .pages(pages)
     .pageContracts(contracts)
-    .layer(SignInFirst)
+    .layer(redirectToSignIn(account.signIn, { confirm: account.again }), Visitors)
     .devProxy()
     .staticFiles({ root: PUBLIC, buildDirectory: CLIENT_BUILD });
 }
 
 /** The settings of the operator, as injectable values. */
-function bindings({ adminKey, insiders, upstreamUrl, worksHere }: LinksSettings) {
+function bindings({ admins, insiders, smtpUrl, upstreamUrl, worksHere }: LinksSettings) {
   return [
-    provide(ADMIN_KEY).useValue(adminKey),
+    provide(ADMINS).useValue(admins),
+    provide(MAIL_PLACE).useValue(findMailPlace(smtpUrl)),
     provide(INSIDE_ADDRESSES).useValue(insiders),
     provide(UPSTREAM_URL).useValue(upstreamUrl),
     provide(Jobs).useFactory(() => new Jobs({ inWebProcess: worksHere })),

@@ -1,8 +1,10 @@
 /** The application with the services that the environment names: database, cache, mail server, collector. */
 import { installLogging } from "@stagecraft/framework/observe";
-import type { MailQueue } from "@stagecraft/framework/mail";
+import { profile } from "@stagecraft/framework";
+import { FileMailer, type MailQueue } from "@stagecraft/framework/mail";
 import { linksApplication, SENDER } from "./application.js";
 import { openDatabase } from "./database.js";
+import { MAIL_FOLDER } from "./mail-place.js";
 import { sessionsFrom } from "./sessions.js";
 import { settingsFrom } from "./settings.js";
 
@@ -25,9 +27,10 @@ async function telemetryTo(endpoint: string | undefined) {
   return collectSpans(endpoint);
 }
 
-/** Sends mails where the environment sets a mail server; otherwise they stay in memory, and no client is loaded. */
+/** Sends mails where the environment sets a mail server; otherwise no client is loaded, and a person finds them at `findMailPlace`. */
 async function mailerAt(url: string | undefined) {
-  if (url === undefined) return undefined;
+  if (url === undefined && profile === "debug") return undefined;
+  if (url === undefined) return (queue: MailQueue) => new FileMailer({ folder: MAIL_FOLDER, from: SENDER, queue });
   const { mailServer } = await import("./mail-server.js");
   return (queue: MailQueue) => mailServer(url, SENDER, queue);
 }

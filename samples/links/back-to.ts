@@ -1,12 +1,27 @@
-import { type Context, middleware, type Next, redirect, ValidationError } from "@stagecraft/framework";
+import {
+  type Context,
+  middleware,
+  type Next,
+  redirect,
+  TooManyRequestsError,
+  ValidationError,
+} from "@stagecraft/framework";
+import { Flash } from "@stagecraft/framework/session";
 
-/** Leads a refused form back to its page, with an error at each wrong field, and without scripts with the input. */
-export const backTo = (page: { readonly url: () => string }) =>
-  middleware(async function leadBack(_ctx: Context, next: Next) {
+/**
+ * Leads a refused form back to its page, with an error at each wrong field, and without scripts with the input.
+ *
+ * @param page the path of the form itself unless set
+ */
+export const backTo = (page?: { readonly url: () => string }) =>
+  middleware(async function leadBack(ctx: Context, next: Next) {
     try {
       return await next();
     } catch (error) {
-      if (!(error instanceof ValidationError)) throw error;
-      return redirect().to(page.url()).withErrors(error);
+      const form = redirect().to(page?.url() ?? ctx.url);
+      if (error instanceof ValidationError) return form.withErrors(error);
+      if (!(error instanceof TooManyRequestsError)) throw error;
+      Flash.of(ctx).error(error.message);
+      return form;
     }
   });

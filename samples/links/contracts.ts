@@ -35,10 +35,68 @@ export const linksShow = contract("links/show", {
   clicks: shape.optional(shape.array(day)),
 });
 
-export const signInPage = contract("account/sign-in", {});
-export const signUpPage = contract("account/sign-up", {});
+/** The options of a ceremony of passkeys, for `PublicKeyCredential` of the browser, which asks for them when they are needed. */
+const ceremony = shape.optional(shape.nullable(shape.object({})));
 
-export const adminEnter = contract("admin/enter", {});
+export const signUp = contract("account/sign-up", {});
+/** `mails`: the place of mails that no server sends. */
+export const sent = contract("account/sent", { email: shape.string, mails: shape.nullable(shape.string) });
+export const confirmSignUp = contract("account/confirm-sign-up", { email: shape.string, needsPassword: shape.boolean });
+export const signIn = contract("account/sign-in", { passkey: ceremony });
+export const secondStep = contract("account/second-step", {
+  hasTotp: shape.boolean,
+  hasPasskey: shape.boolean,
+  passkey: ceremony,
+});
+export const forgot = contract("account/forgot", {});
+export const reset = contract("account/reset", { email: shape.string });
+export const confirm = contract("account/confirm", {});
+
+export const devices = contract("account/devices", {
+  devices: shape.array(
+    shape.object({
+      id: shape.string,
+      userAgent: shape.string,
+      address: shape.string,
+      isCurrent: shape.boolean,
+      isRemembered: shape.boolean,
+      lastUsedAt: shape.number,
+    }),
+  ),
+});
+
+export const security = contract("account/security", {
+  hasTotp: shape.boolean,
+  /** The number of recovery codes that are left. */
+  codes: shape.number,
+  passkeys: shape.array(shape.object({ id: shape.string, name: shape.string, usage: shape.string })),
+  forSignIn: ceremony,
+  forSecondStep: ceremony,
+});
+
+/** The secret of an app is here once, when it is new. */
+export const totp = contract("account/totp", {
+  secret: shape.optional(shape.string),
+  uri: shape.optional(shape.string),
+});
+export const recoveryCodes = contract("account/recovery-codes", {
+  left: shape.number,
+  codes: shape.optional(shape.array(shape.string)),
+});
+
+export const tokens = contract("account/tokens", {
+  tokens: shape.array(
+    shape.object({
+      id: shape.string,
+      name: shape.string,
+      scopes: shape.array(shape.string),
+      expiresAt: shape.nullable(shape.number),
+      lastUsedAt: shape.nullable(shape.number),
+    }),
+  ),
+  /** The text of a new token, once. */
+  created: shape.optional(shape.string),
+});
 
 export const adminIndex = contract("admin/index", {
   isClosed: shape.boolean,
@@ -53,9 +111,19 @@ export const contracts = new PageContracts().register(
   linksIndex,
   mostVisited,
   linksShow,
-  signInPage,
-  signUpPage,
-  adminEnter,
+  signUp,
+  sent,
+  confirmSignUp,
+  signIn,
+  secondStep,
+  forgot,
+  reset,
+  confirm,
+  devices,
+  security,
+  totp,
+  recoveryCodes,
+  tokens,
   adminIndex,
   errorsShow,
 );

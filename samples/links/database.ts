@@ -1,4 +1,5 @@
 /** The tables, and the database that has them: a file of SQLite, or PostgreSQL where the environment names one. */
+import { authMigrations } from "@stagecraft/framework/auth/db";
 import { Database, type Migration } from "@stagecraft/framework/db";
 import { sqlite } from "@stagecraft/framework/db/sqlite";
 import { jobsMigrations } from "@stagecraft/framework/jobs";
@@ -6,7 +7,7 @@ import { sessionMigrations } from "@stagecraft/framework/session/db";
 
 /** Times and days are ISO texts in UTC, which sort as they are. */
 export interface Tables {
-  people: { name: string; password: string };
+  people: { id: string; created_at: string };
   links: { slug: string; target: string; owner: string | null; created_at: string; visits: number };
   clicks: { slug: string; day: string; visits: number };
 }
@@ -54,5 +55,21 @@ const tables: Migration = {
   },
 };
 
-/** The tables of the sample, of its jobs, and of its sessions. */
-const migrations = [tables, jobsMigrations, sessionMigrations];
+/** The accounts until then have no address, so nobody can sign in to them: their links are those of programs from now on. */
+const accounts: Migration = {
+  name: "2026-11-links-accounts",
+  up: async (db) => {
+    await db.schema.dropTable("people").execute();
+    await db.schema
+      .createTable("people")
+      .addColumn("id", "varchar(36)", (id) => id.primaryKey())
+      .addColumn("created_at", "varchar(24)", (time) => time.notNull())
+      .execute();
+    // An id is longer than the name of an account until then.
+    await db.schema.alterTable("links").dropColumn("owner").execute();
+    await db.schema.alterTable("links").addColumn("owner", "varchar(36)").execute();
+  },
+};
+
+/** The tables of the sample, of its identities, of its jobs, and of its sessions. */
+const migrations = [tables, accounts, authMigrations, jobsMigrations, sessionMigrations];

@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import type { Context } from "@stagecraft/framework";
 import { Pages, RootDocument, WorkerPageRenderer, type PagesOptions } from "@stagecraft/framework/pages";
 import { CsrfToken, Flash, Session } from "@stagecraft/framework/session";
-import { isAdmin, findVisitor } from "./accounts/visitor.js";
 import type { EveryPage } from "./contracts.js";
 
 /** The sources, as Vite's root. */
@@ -36,10 +35,8 @@ const HEAD = `<link rel="icon" href="/favicon.svg" type="image/svg+xml"><meta na
 
 type Made<T> = (ctx: Context) => T | Promise<T>;
 
-/** A request that is refused early has no session. Its page is an error page, which needs none. */
-const everyPage: { readonly [K in keyof EveryPage]-?: Made<EveryPage[K]> } = {
-  account: async (ctx) => (hasSession(ctx) ? ((await findVisitor(ctx)) ?? null) : null),
-  isAdmin: (ctx) => hasSession(ctx) && isAdmin(ctx),
+/** A request that is refused early has no session. Its page is an error page, which needs none. `Visitors` adds the account. */
+const everyPage: { readonly [K in keyof Omit<EveryPage, "account" | "isAdmin">]-?: Made<EveryPage[K]> } = {
   host: (ctx) => ctx.host,
   token: (ctx) => (isDocument(ctx) && hasSession(ctx) ? CsrfToken.of(ctx).masked() : undefined),
   entered: async (ctx) => (isDocument(ctx) && hasSession(ctx) ? entered(ctx) : undefined),

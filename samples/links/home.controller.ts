@@ -1,7 +1,7 @@
 import { type ContextOf, Controller, Events, Middleware, NotFoundError, redirect } from "@stagecraft/framework";
 import { deferred, page, scroll } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
-import { findVisitor } from "./accounts/visitor.js";
+import { Visitors } from "./accounts/visitors.js";
 import { backTo } from "./back-to.js";
 import { linksIndex, linksShow } from "./contracts.js";
 import { listedFor, toPage, toSlice } from "./link-list.js";
@@ -11,6 +11,7 @@ import { home } from "./links.routes.js";
 import { Logos } from "./logos.js";
 import { freshSlug } from "./new-link.js";
 import { Overview } from "./overview/overview.js";
+import { SlugCheck } from "./slug-check.js";
 
 /** The pages for people: the list of links, with a form for those who have signed in, and one page for each link. */
 @Controller(home)
@@ -20,12 +21,13 @@ export class HomeController {
     private readonly pictures: Logos,
     private readonly overview: Overview,
     private readonly events: Events,
+    private readonly visitors: Visitors,
   ) {}
 
   @home.index
   async index(ctx: ContextOf<typeof home.index>) {
     const { q: query, page: at } = ctx.input.query;
-    const visitor = await findVisitor(ctx);
+    const visitor = (await this.visitors.find(ctx))?.userId;
     const listed = async () => {
       const links = await this.store.list(toSlice(query, at));
       return links.map((link) => listedFor(visitor, link));
@@ -45,7 +47,7 @@ export class HomeController {
     const link = await this.store.find(slug);
     if (link === undefined) throw new NotFoundError(`no link ${slug}`);
     return page(linksShow, {
-      link: listedFor(await findVisitor(ctx), link),
+      link: listedFor((await this.visitors.find(ctx))?.userId, link),
       picture: await this.pictures.findPath(link),
       clicks: deferred(() => this.store.visitsByDay(slug)),
     });
@@ -53,10 +55,10 @@ export class HomeController {
 
   /** Leads back to the page: with the new link, or with an error beside each wrong field. */
   @home.shorten
-  @Middleware(backTo(home.index))
+  @Middleware(backTo(home.index), SlugCheck)
   async shorten(ctx: ContextOf<typeof home.shorten>) {
     const { target, slug = freshSlug() } = ctx.input.body;
-    const link = await this.store.add(slug, target, ctx.visitor);
+    const link = await this.store.add(slug, target, ctx.identity.userId);
     const again = redirect().route(home.index);
     if (link === undefined) return again.withErrors({ slug: "that name is taken" });
     Flash.of(ctx).success(`The link ${slug} is ready.`);
@@ -68,7 +70,7 @@ export class HomeController {
   async remove(ctx: ContextOf<typeof home.remove>) {
     const { slug } = ctx.params;
     const link = await this.store.find(slug);
-    if (link?.owner !== ctx.visitor) throw new NotFoundError(`no link ${slug} of this account`);
+    if (link?.owner !== ctx.identity.userId) throw new NotFoundError(`no link ${slug} of this account`);
     await this.store.remove(slug);
     await this.events.emit(linkRemoved, link);
     Flash.of(ctx).info(`The link ${slug} is removed.`);

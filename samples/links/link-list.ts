@@ -20,7 +20,7 @@ export interface ListedLink extends Pick<Link, "slug" | "target" | "createdAt" |
   readonly isOwn: boolean;
 }
 
-/** @param visitor the name of an account */
+/** @param visitor the id of a person */
 export function listedFor(visitor: string | undefined, link: Link): ListedLink {
   const { slug, target, createdAt, visits, owner } = link;
   return { slug, target, createdAt, visits, isOwn: owner !== undefined && owner === visitor };

@@ -4,7 +4,7 @@ export interface Link {
   readonly target: string;
   readonly createdAt: string;
   readonly visits: number;
-  /** The name of the account; missing for a link of a program. */
+  /** The id of the person; missing for a link of a program without a token. */
   readonly owner?: string;
 }
 
@@ -19,6 +19,8 @@ export interface DayVisits {
 export interface LinkSlice {
   /** A part of the slug or of the target, in any letter case; every link unless set. */
   readonly query?: string;
+  /** The links of a person; those of all unless set. */
+  readonly owner?: string;
   /** The number of links before the first one; 0 unless set. */
   readonly from?: number;
   readonly count: number;

@@ -5,7 +5,7 @@ import { Clicks } from "./clicks.js";
 import { DeskController } from "./admin/desk.controller.js";
 import { HomeController } from "./home.controller.js";
 import { LinkStore } from "./link-store.js";
-import { LinksController } from "./links.controller.js";
+import { LinksController, OwnLinksController } from "./links.controller.js";
 import { Logos, LogosController } from "./logos.js";
 import { Ranking, RankingController } from "./most-visited.js";
 import { GuideController } from "./overview/guide.controller.js";
@@ -20,6 +20,7 @@ import { VisitController } from "./visit.controller.js";
     HomeController,
     DeskController,
     LinksController,
+    OwnLinksController,
     VisitController,
     RankingController,
     LogosController,

@@ -1,8 +1,8 @@
 /** The endpoints of the links: paths, typed URLs, and what each takes and gives. A front end may import them. */
+import { apiToken, signedIn } from "@stagecraft/framework/auth/guards";
 import { content, Delete, Get, Post, routes } from "@stagecraft/framework/routes";
 import { z } from "zod";
-import { adminKey, signedIn } from "./accounts/guards.js";
-import { formContent } from "./form-content.js";
+import { formContent, redirected } from "./form-content.js";
 import { ListQuery } from "./link-list.js";
 import { NewLink, Slug } from "./new-link.js";
 
@@ -12,7 +12,7 @@ const Link = z
     target: z.string().meta({ description: "An absolute http or https URL.", examples: ["https://example.com/tea"] }),
     createdAt: z.string().meta({ format: "date-time" }),
     visits: z.int().min(0),
-    owner: z.string().optional().meta({ description: "The name of the person who made it." }),
+    owner: z.string().optional().meta({ description: "The id of the person who made it." }),
   })
   .meta({ id: "Link" });
 
@@ -25,14 +25,39 @@ const Taken = z
   .object({ type: z.string(), title: z.string(), status: z.int(), detail: z.string() })
   .meta({ id: "Taken", description: "The problem of a slug that exists." });
 
+/** The response to a form that asks whether its fields are right before it is sent; they are with 204. */
+const WrongFields = z
+  .object({ message: z.string(), errors: z.record(z.string(), z.array(z.string())) })
+  .meta({ id: "WrongFields", description: "The messages at the fields of a form that is being filled in." });
+
 const params = { slug: Slug };
 
-/** The JSON API. Its clients are programs, which send a bearer token. */
+/** The JSON API for everybody. Its clients are programs, which send a bearer token, any text. */
 export const links = routes("links", "/api/links", {
   index: Get("/", { bearer: true, responses: { 200: z.object({ links: z.array(Link).readonly() }) } }),
   store: Post("/", { bearer: true, body: NewLink, responses: { 201: Link, 409: Taken } }),
   show: Get("/{slug}", { bearer: true, params, responses: { 200: Link } }),
-  destroy: Delete("/{slug}", { bearer: true, guards: [adminKey], params, responses: { 204: content.none() } }),
+});
+
+/** The links of a person, for programs with a token of that person. */
+export const own = routes("own", "/api/own-links", {
+  index: Get("/", {
+    bearer: true,
+    guards: [apiToken("links:read")],
+    responses: { 200: z.object({ links: z.array(Link).readonly() }) },
+  }),
+  store: Post("/", {
+    bearer: true,
+    guards: [apiToken("links:write")],
+    body: NewLink,
+    responses: { 201: Link, 409: Taken },
+  }),
+  destroy: Delete("/{slug}", {
+    bearer: true,
+    guards: [apiToken("links:write")],
+    params,
+    responses: { 204: content.none() },
+  }),
 });
 
 /** The pages for people. */
@@ -41,10 +66,10 @@ export const home = routes("home", "/", {
   shorten: Post("/shorten", {
     guards: [signedIn],
     body: formContent(NewLink),
-    responses: { 303: content.redirect() },
+    responses: { ...redirected, 204: content.none(), 422: WrongFields },
   }),
   show: Get("/links/{slug}", { params, responses: { 200: content.page("links/show") } }),
-  remove: Post("/remove/{slug}", { guards: [signedIn], params, responses: { 303: content.redirect() } }),
+  remove: Post("/remove/{slug}", { guards: [signedIn], params, responses: redirected }),
   about: Get("/about", { responses: { 200: content.text() } }),
 });
 
@@ -67,7 +92,7 @@ export const logos = routes("logos", "/links/{slug}/logo", {
     guards: [signedIn],
     params,
     body: content.multipart(z.object({}), { logo: { types: PICTURES, bytes: PICTURE_BYTES } }, { bytes: FORM_BYTES }),
-    responses: { 303: content.redirect() },
+    responses: redirected,
   }),
 });
 

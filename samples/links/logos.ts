@@ -87,7 +87,7 @@ export class LogosController {
   @Middleware(BackToLink)
   async create(ctx: ContextOf<typeof logos.store>) {
     const link = await this.find(ctx.params.slug);
-    if (link.owner !== ctx.visitor) throw new NotFoundError(`no link ${link.slug} of this account`);
+    if (link.owner !== ctx.identity.userId) throw new NotFoundError(`no link ${link.slug} of this account`);
     await this.pictures.set(link, ctx.input.body.logo);
     Flash.of(ctx).success(`The link ${link.slug} has a picture.`);
     return redirect().route(home.show, link.slug);

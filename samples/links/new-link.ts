@@ -8,17 +8,15 @@ export const Slug = z
   .regex(/^[a-z0-9-]{3,32}$/, "3 to 32 lower-case letters, digits or hyphens")
   .meta({ description: "The name of a link: 3 to 32 lower-case letters, digits or hyphens.", examples: ["tea"] });
 
+/** A form sends an empty text for an empty field. */
+export const NoSlug = z.literal("").transform(() => undefined);
+
 export const NewLink = z.object({
   target: z
     .url({ protocol: /^https?$/, message: "an absolute http or https URL" })
     .max(LONGEST, `at most ${LONGEST} characters`)
     .meta({ examples: ["https://example.com/tea"] }),
-  // A form sends an empty text for an empty field.
-  slug: z
-    .literal("")
-    .transform(() => undefined)
-    .or(Slug)
-    .optional(),
+  slug: NoSlug.or(Slug).optional(),
 });
 
 /** A random slug for a link without one. */

@@ -1,29 +1,32 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { profile, StartupError, type Cache } from "@stagecraft/framework";
 import { CsrfConfig, SessionConfig, type SessionStore } from "@stagecraft/framework/session";
 import { DatabaseSessionStore } from "@stagecraft/framework/session/db";
 import type { LinksDatabase } from "./database.js";
 import type { LinksSettings } from "./settings.js";
 
-/** The sessions of the sample, and the protection of its forms. */
+/** The sessions of the sample, the protection of its forms, and their key, from which the other secrets of people derive too. */
 export interface Sessions {
+  readonly key: string | Uint8Array;
   readonly config: SessionConfig;
   readonly csrf: CsrfConfig;
   readonly store: SessionStore | undefined;
 }
 
 /**
- * Without a key there is a new one at each start, which ends earlier sessions.
+ * Without a key the first start writes one beside the file of the database: a new one at each start would end the second steps of people.
  *
  * @throws StartupError in release without the key, where several instances share the sessions: on a server, by PostgreSQL or by Redis
  */
 export async function sessionsFrom(
-  { sessionKey: key, databaseUrl }: Pick<LinksSettings, "sessionKey" | "databaseUrl">,
+  { sessionKey, databaseUrl, databaseFile }: Pick<LinksSettings, "sessionKey" | "databaseUrl" | "databaseFile">,
   database: LinksDatabase,
   cache?: Cache,
 ): Promise<Sessions> {
   const areShared = databaseUrl !== undefined || cache !== undefined;
-  if (key === undefined && areShared && profile === "release") throw new StartupError([WITHOUT_KEY]);
+  if (sessionKey === undefined && areShared && profile === "release") throw new StartupError([WITHOUT_KEY]);
+  const key = sessionKey ?? (databaseFile === ":memory:" ? undefined : await readKey(`${databaseFile}.key`));
   return { ...sessions(key), store: (await redisStore(cache)) ?? new DatabaseSessionStore(database) };
 }
 
@@ -31,8 +34,19 @@ export function sessions(key: string | Uint8Array = randomBytes(64)): Sessions {
   const [config, csrf] = [SessionConfig.pages(key), CsrfConfig.pages()];
   // A developer's machine has no TLS.
   return profile === "release"
-    ? { config, csrf, store: undefined }
-    : { config: config.dev(), csrf: csrf.dev(), store: undefined };
+    ? { key, config, csrf, store: undefined }
+    : { key, config: config.dev(), csrf: csrf.dev(), store: undefined };
+}
+
+/** The file appears whole: of two processes that start at once, both get the key of the first. */
+async function readKey(file: string): Promise<string> {
+  const written = `${file}.${randomUUID()}`;
+  await writeFile(written, randomBytes(64).toString("hex"), { mode: 0o600 });
+  await link(written, file).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  await rm(written);
+  return readFile(file, "utf8");
 }
 
 const WITHOUT_KEY = {

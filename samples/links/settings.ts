@@ -8,7 +8,7 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
   return {
     /** `APP_NAME`, `APP_URL`, `APP_ENV`, `APP_PORT`. */
     config: AppConfig.fromEnv({ APP_NAME: "links", ...from }),
-    adminKey: given.ADMIN_KEY,
+    admins: given.ADMINS.map((address) => address.toLowerCase()),
     sessionKey: given.SESSION_KEY,
     trustedProxies: given.TRUSTED_PROXIES,
     corsOrigins: given.CORS_ORIGINS,
@@ -27,9 +27,9 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
 const COUNT = variable.integer(1, 999_999_999);
 
 const VARIABLES = {
-  /** The key for removing links and for maintenance. Without it there is no access. */
-  ADMIN_KEY: variable.text().secret().optional(),
-  /** The key of the sessions, 128 hexadecimal characters. Without it there is a new one at each start, so instances share no sessions. */
+  /** The addresses of administrators, who remove links and close the site. */
+  ADMINS: variable.text().list(),
+  /** The key of the sessions, of the links in mails and of second steps: 128 hexadecimal characters. Without it one is in a file. */
   SESSION_KEY: variable.text().secret().optional(),
   /** Proxies whose `X-Forwarded-For` is trusted. Without it every client of a proxy on this machine counts as local. */
   TRUSTED_PROXIES: variable.addresses().default(AddressBlocks.none),
@@ -46,7 +46,7 @@ const VARIABLES = {
   WORKER: variable.oneOf("here", "elsewhere").default("here"),
   /** The Redis that holds one quota for all instances. */
   REDIS_URL: variable.serverUrl("redis:", "rediss:").optional(),
-  /** The mail server. Without it mails stay in memory, where a debug build shows them at `/dev/mails`. */
+  /** The mail server. Without it a debug build shows the mails at `/dev/mails`, and a release build writes them into the folder `mails`. */
   SMTP_URL: variable.text().secret().optional(),
   /** The collector for spans. */
   OTLP_ENDPOINT: variable.url().optional(),

@@ -18,11 +18,12 @@ export class StoredLinks extends LinkStore {
     super();
   }
 
-  override async list({ query = "", from = 0, count }: LinkSlice): Promise<readonly Link[]> {
+  override async list({ query = "", owner, from = 0, count }: LinkSlice): Promise<readonly Link[]> {
     const rows = await this.db.query
       .selectFrom("links")
       .selectAll()
       .$if(query !== "", (links) => links.where((eb) => eb.or([contains("slug", query), contains("target", query)])))
+      .$if(owner !== undefined, (links) => links.where("owner", "=", owner ?? ""))
       .orderBy("created_at", "desc")
       .orderBy("slug")
       .limit(count)

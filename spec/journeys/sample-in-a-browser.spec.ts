@@ -16,12 +16,13 @@ import { launchBrowser } from "../support/browser.js";
 import { Gate } from "../support/gate.js";
 import { needs } from "../support/machine.js";
 import { SAMPLE_JOURNEYS } from "../support/sample-journeys.js";
+import { addPerson, findMailPath, PASSWORD } from "../support/sample-people.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 import { until } from "../support/until.js";
 import { judgeResponses } from "../support/judged-responses.js";
 import { describeLinks } from "../support/sample-documents.js";
 
-const KEY = "the-key-of-the-spec";
+const ADMIN = "root@example.org";
 /** One pixel, as a PNG in base64. */
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const TARGET = "https://example.com/a?b=<c>&d";
@@ -40,7 +41,7 @@ const endAllSessions = () => sessionStore.sweepExpired(Number.POSITIVE_INFINITY)
 
 const start = (options: Parameters<typeof linkPages>[0] = {}) =>
   testApp(
-    linksApplication(settingsFrom({ ADMIN_KEY: KEY, REQUESTS_PER_SECOND: "1000" }), {
+    linksApplication(settingsFrom({ ADMINS: `${ADMIN},lee@example.org`, REQUESTS_PER_SECOND: "1000" }), {
       sessions: { ...sessions(), store: sessionStore },
       pages: linkPages({ mustRender: true, renderer: patient(), ...options }),
     }),
@@ -54,6 +55,14 @@ describe("In a browser, samples/links", function () {
   let store: LinkStore;
   /** One person after the other at the same browser: a new profile costs more than most tests. */
   let ada: SampleVisitor;
+
+  /** Leads an administrator to their page, by the sign-in. */
+  const signInAsAdmin = async (person: SampleVisitor) => {
+    await addPerson(app, ADMIN);
+    await person.open("/admin");
+    await person.signIn("root");
+    await person.page.waitForSelector("#switch");
+  };
 
   const visitor = (...options: readonly Parameters<Browser["newContext"]>[0][]) =>
     SampleVisitor.at(browser, app.url, ...options);
@@ -143,7 +152,7 @@ describe("In a browser, samples/links", function () {
     await ada.says("The link pictured has a picture.");
 
     await page.waitForFunction(() => (document.querySelector<HTMLImageElement>("img.picture")?.naturalWidth ?? 0) > 0);
-    expect(ada.documents).to.deep.equal(["/account/sign-up"]);
+    expect(ada.documents).to.have.length(2);
   });
 
   it("asks people to sign in again when the server has ended their session", async () => {
@@ -151,12 +160,11 @@ describe("In a browser, samples/links", function () {
     endAllSessions();
 
     await ada.shorten(TARGET, "too-late");
-    await ada.says("Please sign in first.");
-    await ada.enter({ name: "lou", password: "correct horse" });
-    await ada.page.click("main form button");
+    await ada.page.waitForSelector("h1:has-text('Sign in')");
+    await ada.signIn("lou");
 
-    await ada.says("Welcome back, lou.");
-    expect(ada.documents).to.deep.equal(["/account/sign-up"]);
+    await ada.says("You have signed in.");
+    expect(ada.documents).to.have.length(2);
   });
 
   it("keeps the sign-in of another tab when a response for the session before comes after it", async () => {
@@ -221,9 +229,7 @@ describe("In a browser, samples/links", function () {
     await ada.open("/nowhere");
     expect(await page.title()).to.equal("Not found · Links");
 
-    await ada.open("/admin");
-    await ada.enter({ key: KEY });
-    await page.click("main form button");
+    await signInAsAdmin(ada);
     await page.click("text=Close the site");
     await ada.says("The site is closed. Visitors see a page that says so.");
     await page.click(".brand");
@@ -240,9 +246,7 @@ describe("In a browser, samples/links", function () {
       questions.push(dialog.message());
       void (questions.length === 1 ? dialog.dismiss() : dialog.accept());
     });
-    await ada.open("/admin");
-    await ada.enter({ key: KEY });
-    await ada.page.click("main form button");
+    await signInAsAdmin(ada);
 
     await ada.page.click(".row button");
     expect(await store.find("of-somebody")).to.have.property("target", TARGET);
@@ -264,16 +268,18 @@ describe("In a browser, samples/links", function () {
       .and.include(TARGET);
 
     await page.click("text=Sign up");
-    await eve.enter({ name: "EVE!", password: "short" });
-    await page.click("main form button");
-    expect(await eve.faults()).to.have.all.keys("name", "password");
+    await eve.enter({ email: "EVE!", password: "short" });
+    await eve.submit();
+    expect(await eve.faults()).to.have.all.keys("email", "password");
     expect([
-      await page.inputValue("main input[name=name]"),
+      await page.inputValue("main input[name=email]"),
       await page.inputValue("main input[name=password]"),
     ]).to.deep.equal(["EVE!", ""]);
-    await eve.enter({ name: "eve", password: "correct horse" });
-    await page.click("main form button");
-    await eve.says("Welcome, eve.");
+    await eve.enter({ email: "eve@example.org", password: "correct horse" });
+    await eve.submit();
+    await page.goto(app.url + (await findMailPath(app, "eve@example.org", "Confirm your address")));
+    await eve.submit();
+    await eve.says("You have signed in.");
     await eve.shorten(TARGET, "by-hand");
     await eve.says("The link by-hand is ready.");
     await page.click("text=Sign out");
@@ -302,13 +308,13 @@ describe("In a browser, samples/links", function () {
     for (let at = 3; at <= 25; at++) await store.remove(`link-${at}`);
     await page.click("nav >> text=Sign up");
     await page.waitForSelector("h1:has-text('Sign up')");
-    await lee.enter({ name: "X", password: "short" });
-    await page.click("main form button");
+    await lee.enter({ email: "X", password: "short" });
+    await lee.submit();
     await lee.faults();
     await inspect();
-    await lee.enter({ name: "lee", password: "correct horse" });
-    await page.click("main form button");
-    await lee.says("Welcome, lee.");
+    expect(lee.documents).to.deep.equal(["/"]);
+    await lee.signUp("lee");
+    lee.documents.length = 0;
     await lee.shorten(TARGET, "barrier-free");
     await lee.says("The link barrier-free is ready.");
     await inspect();
@@ -319,13 +325,10 @@ describe("In a browser, samples/links", function () {
     await page.click("footer >> text=Most visited");
     await page.waitForSelector("h1:has-text('Most visited')");
     await inspect();
-    expect(lee.documents).to.deep.equal(["/"]);
-    await lee.open("/admin");
-    await lee.enter({ key: KEY });
-    await page.click("main form button");
+    await page.click("footer >> text=Administration");
     await page.waitForSelector("#switch");
-    await page.waitForSelector("footer >> text=For operators");
     await inspect();
+    expect(lee.documents).to.deep.equal([]);
     await lee.open("/nowhere");
     await inspect();
 
@@ -338,10 +341,10 @@ async function signInAgain(page: Page, name: string): Promise<void> {
   await page.waitForSelector("#app[data-started]");
   await page.click("text=Sign out");
   await page.click("text=Sign in");
-  await page.fill("input[name=name]", name);
-  await page.fill("input[name=password]", "correct horse");
-  await page.click("main form button");
-  await page.waitForSelector(`text=Welcome back, ${name}.`);
+  await page.fill("input[name=email]", `${name}@example.org`);
+  await page.fill("input[name=password]", PASSWORD);
+  await page.click("main form button:not([type])");
+  await page.waitForSelector("text=You have signed in.");
 }
 
 function logo(content: string | Buffer) {

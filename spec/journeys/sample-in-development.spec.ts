@@ -92,7 +92,7 @@ describe("In a browser, samples/links in development", function () {
       const { page } = ada;
       const reload = hotReload(page);
       await ada.open("/account/sign-in");
-      await ada.enter({ name: "half a na" });
+      await ada.enter({ email: "half a na" });
       await reload;
 
       await editInPlace(pathOf("account/sign-in.page.tsx"), 'title="Sign in"', 'title="Come in"');
@@ -104,7 +104,7 @@ describe("In a browser, samples/links in development", function () {
       });
       program.restart();
       await until(isServing);
-      expect(await page.inputValue("main input[name=name]")).to.equal("half a na");
+      expect(await page.inputValue("main input[name=email]")).to.equal("half a na");
       await page.click(".brand");
       await page.waitForSelector("h1:has-text('Short links')");
       expect(ada.documents).to.deep.equal(["/account/sign-in"]);

@@ -7,12 +7,26 @@ import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { JudgedResponses } from "../support/judged-responses.js";
 import { inertia } from "../support/page-visit.js";
+import { findMailPath, PASSWORD } from "../support/sample-people.js";
 import { until } from "../support/until.js";
 import { PNG } from "../support/multipart.js";
 
-const KEY = "the-key-of-the-spec";
 const TARGET = "https://example.com/";
 const PROGRAM = { Authorization: "Bearer of-a-program" };
+const ACCOUNT_PAGES = [
+  "sign-up",
+  "sign-up/none",
+  "sign-in",
+  "second-step",
+  "forgot",
+  "reset/none",
+  "confirm",
+  "",
+  "security",
+  "totp",
+  "recovery-codes",
+  "tokens",
+].map((path) => `/account/${path}`.replace(/\/$/, ""));
 const BROWSER = { Accept: "text/html,*/*;q=0.8" };
 
 describe("the document of samples/links", function () {
@@ -21,7 +35,7 @@ describe("the document of samples/links", function () {
   let document: OpenApiDocument;
 
   before(async () => {
-    app = await testApp(linksApplication(settingsFrom({ ADMIN_KEY: KEY, REQUESTS_PER_SECOND: "1000" })));
+    app = await testApp(linksApplication(settingsFrom({ REQUESTS_PER_SECOND: "1000" })));
     document = await (await app.get("/openapi.json")).json<OpenApiDocument>();
   });
   after(() => app?.stop());
@@ -39,7 +53,9 @@ describe("the document of samples/links", function () {
     ).to.deep.equal([]);
     expect(document.tags.filter(({ description }) => description === undefined)).to.deep.equal([]);
     expect(document.tags[0]).to.include({ name: "links" });
-    expect(Object.keys(document.paths).filter((path) => /admin|metrics|status|guide|dev/.test(path))).to.deep.equal([]);
+    expect(
+      Object.keys(document.paths).filter((path) => /^\/(admin|metrics|status|guide|dev)\b/.test(path)),
+    ).to.deep.equal([]);
     expect(document).to.deep.equal(createOpenApi(app.application, API_DOCS));
   });
 
@@ -47,10 +63,10 @@ describe("the document of samples/links", function () {
     const judged = new JudgedResponses(document).start();
     try {
       await callAsProgram(app);
-      await visitAsPerson(await app.withSession({ account: "ada" }));
+      await visitAsPerson(await app.actingAs("ada"));
       await misuse(app);
       await exceedQuota();
-      await signUp(app.withCsrf());
+      await signUp(app, app.withCsrf());
       await until(() => judged.operations.has("ranking.live"));
     } finally {
       judged.stop();
@@ -78,23 +94,34 @@ async function callAsProgram(app: TestApp): Promise<void> {
   const leaving = new AbortController();
   await app.get("/api/most-visited/live", { signal: leaving.signal });
   leaving.abort();
-  await app.delete("/api/links/tea", { headers: PROGRAM });
-  await app.delete("/api/links/tea", { headers: { Authorization: `Bearer ${KEY}` } });
+  await app.delete("/api/own-links/tea", { headers: PROGRAM });
+  for (const scopes of [["links:read"], ["links:write"], ["links:read", "links:write"]]) {
+    const program = await app.actingAs("ada", { scopes });
+    await program.post("/api/own-links", { json: { target: TARGET, slug: "own" } });
+    await program.post("/api/own-links", { json: { target: "none" } });
+    await program.get("/api/own-links");
+    await program.delete("/api/own-links/own");
+    await program.delete("/api/own-links/own");
+  }
 }
 
 async function visitAsPerson(ada: TestClient): Promise<void> {
   await ada.post("/shorten", { form: { target: TARGET, slug: "mine" } });
   await ada.post("/shorten", { json: { target: "none" } });
+  const precognition = { Precognition: "true", Accept: "application/json" };
+  await ada.post("/shorten", { headers: precognition, json: { target: TARGET, slug: "free" } });
+  await ada.post("/shorten", { headers: precognition, json: { target: TARGET, slug: "mine" } });
   const logo = new FormData();
   logo.append("logo", new Blob([new Uint8Array(PNG)], { type: "image/png" }), "logo.png");
   await ada.post("/links/mine/logo", { body: logo });
-  for (const path of ["/", "/?page=none", "/links/mine", "/most-visited", "/account/sign-in", "/account/sign-up"]) {
+  for (const path of ["/", "/?page=none", "/links/mine", "/most-visited", ...ACCOUNT_PAGES]) {
     await ada.get(path, { headers: BROWSER });
     // Without a version the front end is of an earlier build.
     await ada.get(path, { headers: inertia() });
   }
   await ada.get("/links/mine/logo");
   await ada.post("/remove/mine", { form: {} });
+  await changeAccount(ada);
   await ada.post("/account/sign-out", { form: {} });
 }
 
@@ -117,12 +144,37 @@ async function exceedQuota(): Promise<void> {
   for (const headers of [{}, BROWSER, inertia(), {}, BROWSER, inertia()]) await app.get("/most-visited", { headers });
 }
 
-async function signUp(browser: TestClient): Promise<void> {
-  const precognition = { Precognition: "true", Accept: "application/json" };
-  const person = { name: "eve", password: "correct horse" };
-  await browser.post("/account/sign-up", { headers: precognition, json: person });
-  await browser.post("/account/sign-up", { headers: precognition, json: { name: "e" } });
-  await browser.post("/account/sign-up", { form: { name: "e" } });
-  await browser.post("/account/sign-up", { form: person });
-  await browser.post("/account/sign-in", { form: person });
+/** The forms of a person who has signed in. Those that change the second step need an identity. */
+async function changeAccount(ada: TestClient): Promise<void> {
+  const response = {};
+  await ada.post("/account/totp", { form: {} });
+  await ada.post("/account/totp", { form: { code: "000000" } });
+  await ada.post("/account/totp/remove", { form: {} });
+  await ada.post("/account/passkeys", { json: { response, usage: "sign-in", name: "Phone" } });
+  await ada.post("/account/passkeys/none", { form: {} });
+  await ada.post("/account/tokens", { form: { name: "CI", access: "write", days: "30" } });
+  await ada.post("/account/tokens", { form: { name: "" } });
+  await ada.post("/account/tokens/none", { form: {} });
+  await ada.post("/account/devices/none", { form: {} });
+  await ada.post("/account/devices/others", { form: {} });
+  await ada.post("/account/confirm", { form: { password: PASSWORD } });
+}
+
+async function signUp(app: TestApp, browser: TestClient): Promise<void> {
+  const email = "eve@example.org";
+  await browser.post("/account/sign-up", { form: { email: "e" } });
+  await browser.post("/account/sign-up", { form: { email, password: PASSWORD } });
+  const link = await findMailPath(app, email, "Confirm your address");
+  await browser.get(link);
+  await browser.post(link, { form: {} });
+  await browser.post("/account/recovery-codes", { form: {} });
+  await browser.post("/account/forgot", { form: { email } });
+  const reset = await findMailPath(app, email, "Set a new password");
+  await browser.get(reset);
+  await browser.post(reset, { form: { password: "short" } });
+  await browser.post(reset, { form: { password: "battery staple" } });
+  await browser.post("/account/sign-in", { form: { email, password: "battery staple" } });
+  await browser.post("/account/second-step", { form: { code: "000000" } });
+  await browser.post("/account/second-step/passkey", { json: { response: {} } });
+  await browser.post("/account/passkey", { json: { response: {} } });
 }

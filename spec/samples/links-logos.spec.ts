@@ -16,7 +16,7 @@ const TARGET = "https://example.com/";
 const started = (): Promise<TestApp> => testApp(linksApplication(settingsFrom({})));
 
 async function withLinks(app: TestApp, ...slugs: readonly string[]): Promise<TestClient> {
-  const ada = await app.withSession({ account: "ada" });
+  const ada = await app.actingAs("ada");
   for (const slug of slugs) await ada.post(home.shorten.url(), { form: { target: TARGET, slug } });
   return ada;
 }
@@ -98,7 +98,7 @@ describe("the picture of a link", function () {
   it("is refused from others, and with an error at its field as a page and above 256 KiB", async () => {
     await using app = await started();
     const ada = await withLinks(app, "mine");
-    const eve = await app.withSession({ account: "eve" });
+    const eve = await app.actingAs("eve");
 
     expect((await eve.post(logos.store.url("mine"), { body: pictureOf(PNG) })).status).to.equal(404);
     const refused = async (body: FormData) => {

@@ -1,57 +1,52 @@
-/** The welcome of the sample: sent by a job, only to an address, and shown on the preview page. */
-
-import { Mailer, type MailQueue, MemoryMailer } from "@stagecraft/framework/mail";
+/** The mail of a sign-up: sent by a job, shown on the preview page with a link that a developer follows, and none for a wrong form. */
+import { Mailer, MemoryMailer } from "@stagecraft/framework/mail";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { Welcome } from "../../samples/links/accounts/welcome.js";
+import { ConfirmSignUp } from "../../samples/links/accounts/mails.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { cheapPasswords } from "../support/cheap-passwords.js";
-import { until } from "../support/until.js";
+import { pageIn } from "../support/page-visit.js";
+import { findMailPath, PASSWORD } from "../support/sample-people.js";
 import { judgeResponses } from "../support/judged-responses.js";
 import { describeLinks } from "../support/sample-documents.js";
 
-const mailer = (queue: MailQueue) => new MemoryMailer({ from: "links@example.org", queue });
+const PATH = "/account/sign-up";
+const ADA = { email: "ada@example.org", password: PASSWORD };
 
-const started = async () => {
-  const app = await testApp(linksApplication(settingsFrom({}), { mailer }), cheapPasswords());
-  return { app, sent: app.resolve(Mailer) as MemoryMailer };
-};
-
-const password = "a long password";
+const started = (environment = {}) => testApp(linksApplication(settingsFrom(environment)), cheapPasswords());
 
 describe("links", function () {
   this.timeout(120_000);
   judgeResponses(describeLinks);
 
-  it("welcomes a new account by mail, and shows the mail on the preview page", async () => {
-    const { app, sent } = await started();
-    await using _running = app;
+  it("sends the link of a sign-up by mail, and shows it on the preview page", async () => {
+    await using app = await started();
 
-    const response = await app
-      .withCsrf()
-      .post("/account/sign-up", { form: { name: "ada", password, email: "ada@example.org" } });
-    await until(() => sent.sent.length > 0);
+    const response = await app.withCsrf().post(PATH, { form: ADA });
+    const link = await findMailPath(app, ADA.email, "Confirm your address");
 
-    expect(response.status).to.equal(303);
-    expect(sent.expectSent(Welcome, { to: "ada@example.org" }).subject).to.equal("Welcome to links, ada");
-    const page = await (await app.get("/dev/mails")).text();
-    expect(page).to.include("a new account").and.include("Welcome to links, ada");
+    expect(pageIn(await response.text()).props).to.include({ email: ADA.email, mails: "/dev/mails" });
+    const mailer = app.resolve(Mailer);
+    if (!(mailer instanceof MemoryMailer)) throw new Error("the mails are not in memory");
+    expect(mailer.expectSent(ConfirmSignUp, { to: ADA.email }).html).to.include("Confirm your address</a>");
+    const list = await (await app.get("/dev/mails")).text();
+    expect(list).to.include("a sign-up").and.include("ada@example.org");
+    const shown = await app.get(/href="(\/dev\/mails\/sent\/[^"]*)"/.exec(list)?.[1] ?? "");
+    expect(await shown.text()).to.include(`${link.replaceAll("&", "&amp;")}</a>`);
   });
 
-  it("sends no mail without an address, and makes no account with a wrong one", async () => {
-    const { app, sent } = await started();
-    await using _running = app;
+  it("sends no mail for a wrong form, and says nothing of mails where a server sends them", async () => {
+    await using app = await started({ SMTP_URL: "smtp://127.0.0.1:1" });
     const client = app.withCsrf();
 
-    await client.post("/account/sign-up", { form: { name: "bob", password, email: "" } });
-    await client.post("/account/sign-up", {
-      form: { name: "eve", password, email: "eve@example.org\r\nBcc: a@example.org" },
-    });
-    await client.post("/account/sign-up", { form: { name: "eve", password, email: "eve@example.org" } });
-    await until(() => sent.sent.length > 0);
+    const wrong = await client.post(PATH, { form: { ...ADA, email: "eve@example.org\r\nBcc: a@example.org" } });
+    const right = await client.post(PATH, { form: ADA });
+    await findMailPath(app, ADA.email, "Confirm your address");
 
-    // The name was free the second time.
-    expect(sent.sent.map(({ recipients }) => recipients)).to.deep.equal([["eve@example.org"]]);
+    expect([wrong.status, wrong.headers.get("location")]).to.deep.equal([303, PATH]);
+    expect(pageIn(await right.text()).props).to.include({ mails: null });
+    const mailer = app.resolve(Mailer);
+    expect(mailer instanceof MemoryMailer && mailer.sent.length).to.equal(1);
   });
 });

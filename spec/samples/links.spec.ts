@@ -3,24 +3,24 @@ import { provide, StartupError } from "@stagecraft/framework";
 import { PageRenderer, WorkerPageRenderer } from "@stagecraft/framework/pages";
 import { expectProblem, FakeClock, testApp, type TestApp, type TestClient } from "@stagecraft/framework/testing";
 import { expect } from "chai";
-import { desk } from "../../samples/links/admin/desk.routes.js";
+import { desk } from "../../samples/links/admin/admin.routes.js";
 import { account } from "../../samples/links/accounts/account.routes.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
 import { linkPages, SERVER_BUNDLE } from "../../samples/links/front-end.js";
 import { LinkStore, type Link } from "../../samples/links/link-store.js";
-import { home, links, visit } from "../../samples/links/links.routes.js";
+import { home, links, own, visit } from "../../samples/links/links.routes.js";
 import { settingsFrom } from "../../samples/links/settings.js";
 import { cheapPasswords } from "../support/cheap-passwords.js";
 import { errorOf } from "../support/error-of.js";
 import { pageIn, partial, type PageData } from "../support/page-visit.js";
+import { addPerson, findMailPath, PASSWORD } from "../support/sample-people.js";
 import { textOf } from "../support/sources.js";
 import { until } from "../support/until.js";
 import { judgeResponses } from "../support/judged-responses.js";
 import { describeLinks } from "../support/sample-documents.js";
 
-const KEY = "the-key-of-the-spec";
-const SIGNED_IN = { headers: { Authorization: `Bearer ${KEY}` } };
+const ADMIN = "root@example.org";
 const TARGET = "https://example.com/a?b=<c>&d";
 
 /** One thread renders for all applications of this file, because a thread takes longer to start than most specs. */
@@ -42,7 +42,7 @@ const renderer = new SharedRenderer();
 /** A page that the server cannot render is an error here. */
 const started = (environment: NodeJS.ProcessEnv = {}) =>
   testApp(
-    linksApplication(settingsFrom({ ADMIN_KEY: KEY, ...environment }), {
+    linksApplication(settingsFrom({ ADMINS: ADMIN, ...environment }), {
       pages: linkPages({ mustRender: true, renderer }),
     }),
     cheapPasswords(),
@@ -182,18 +182,27 @@ describe("samples/links", function () {
       }
     });
 
-    it("removes a link only with the key", async () => {
+    it("makes, lists and removes the links of a person with a token of that person, and no others", async () => {
       await using app = await started();
       await shortened(app);
-      const path = links.destroy.url("example");
+      const read = await app.actingAs("ada", { scopes: ["links:read"] });
+      const write = await app.actingAs("ada", { scopes: ["links:write"] });
+      const other = await app.actingAs("eve", { scopes: ["links:write"] });
 
-      const stranger = await app.delete(path, { headers: PROGRAM });
-      const guesser = await app.delete(path, { headers: { Authorization: "Bearer guessed" } });
-      const owner = await app.delete(path, SIGNED_IN);
-      const again = await app.delete(path, SIGNED_IN);
+      const made = await write.post(own.store.url(), { json: { target: TARGET, slug: "mine" } });
+      const again = await write.post(own.store.url(), { json: { target: TARGET, slug: "mine" } });
+      const listed = await (await read.get(own.index.url())).json<{ readonly links: readonly Link[] }>();
+      const statuses = [
+        await app.delete(own.destroy.url("mine"), { headers: PROGRAM }),
+        await read.delete(own.destroy.url("mine")),
+        await other.delete(own.destroy.url("mine")),
+        await write.delete(own.destroy.url("example")),
+        await write.delete(own.destroy.url("mine")),
+      ].map(({ status }) => status);
 
-      expect([stranger.status, guesser.status, owner.status, again.status]).to.deep.equal([401, 401, 204, 404]);
-      expect(stranger.headers.get("www-authenticate")).to.equal('Bearer realm="links"');
+      expect([made.status, again.status]).to.deep.equal([201, 409]);
+      expect(listed.links.map(({ slug, owner }) => [slug, owner])).to.deep.equal([["mine", "ada"]]);
+      expect(statuses).to.deep.equal([401, 403, 404, 404, 204]);
     });
   });
 
@@ -247,7 +256,7 @@ describe("samples/links", function () {
 
     it("leads back to the page after its form, with the link and a message that is shown once", async () => {
       await using app = await started();
-      const ada = await app.withSession({ account: "ada" });
+      const ada = await app.actingAs("ada");
 
       const page = await pageAfter(ada, home.shorten.url(), { target: TARGET, slug: "mine" });
 
@@ -259,7 +268,7 @@ describe("samples/links", function () {
 
     it("shows the form again, with the input, an error at each field, and every value escaped", async () => {
       await using app = await started();
-      const ada = await app.withSession({ account: "ada" });
+      const ada = await app.actingAs("ada");
 
       const { html, props } = await pageAfter(ada, home.shorten.url(), { target: '"><b>', slug: "No!" });
 
@@ -277,7 +286,7 @@ describe("samples/links", function () {
     it("says at its field that a name is taken", async () => {
       await using app = await started();
       await shortened(app, "taken");
-      const ada = await app.withSession({ account: "ada" });
+      const ada = await app.actingAs("ada");
 
       const { props } = await pageAfter(ada, home.shorten.url(), { target: TARGET, slug: "taken" });
 
@@ -285,58 +294,59 @@ describe("samples/links", function () {
       expect(props["entered"]).to.include({ slug: "taken" });
     });
 
-    it("signs up, out and in, by name and password", async () => {
+    it("signs up by a mail, out, and in by address and password", async () => {
       await using app = await started();
       const browser = app.withCsrf();
-      const ada = { name: "ada", password: "correct horse" };
+      const ada = { email: "ada@example.org", password: PASSWORD };
 
-      const joined = await pageAfter(browser, account.join.url(), ada);
-      expect([messageOf(joined), joined.props["account"]]).to.deep.equal(["Welcome, ada.", "ada"]);
+      const { component, props } = pageIn(await (await browser.post(account.join.url(), { form: ada })).text());
+      expect([component, props["email"], props["mails"]]).to.deep.equal(["account/sent", ada.email, "/dev/mails"]);
+      const link = await findMailPath(app, ada.email, "Confirm your address");
+      expect((await show(browser, link)).component).to.equal("account/confirm-sign-up");
+      const joined = await pageAfter(browser, link, {});
+      expect([messageOf(joined), joined.props["account"]]).to.deep.equal(["You have signed in.", ada.email]);
       const left = await pageAfter(browser, account.leave.url(), {});
       expect([messageOf(left), left.props["account"]]).to.deep.equal(["You have signed out.", null]);
       expect(left).to.include({ clearHistory: true });
-      expect(messageOf(await pageAfter(browser, account.enter.url(), ada))).to.equal("Welcome back, ada.");
-      const { props } = await pageAfter(app.withCsrf(), account.join.url(), ada);
-      expect(props).to.deep.include({ errors: { name: "that name is taken" } });
+      expect((await pageAfter(browser, account.enter.url(), ada)).props["account"]).to.equal(ada.email);
+      expect((await pageAfter(app.withCsrf(), link, {})).component).to.equal("account/sign-in");
     });
 
-    it("refuses wrong credentials with one response, keeps the name and never the password", async () => {
+    it("refuses wrong credentials with one response, keeps the address and never the password", async () => {
       await using app = await started();
+      await addPerson(app, "ada@example.org");
       const browser = app.withCsrf();
-      await pageAfter(browser, account.join.url(), { name: "ada", password: "correct horse" });
-      await browser.post(account.leave.url());
 
-      for (const form of [
-        { name: "ada", password: "wrong horse" },
-        { name: "nobody", password: "wrong horse" },
-        { name: "n".repeat(33), password: "wrong horse" },
-      ]) {
+      for (const email of ["ada@example.org", "nobody@example.org", "n".repeat(333)]) {
+        const form = { email, password: "wrong horse" };
         const { props, html } = await pageAfter(browser, account.enter.url(), form);
-        expect(props).to.deep.include({ errors: { name: "name or password are wrong" } });
-        expect(props).to.deep.include({ entered: { name: form.name } });
+        expect(props).to.deep.include({ errors: { email: "address or password are wrong" } });
+        expect(props).to.deep.include({ entered: { email } });
         expect(html).not.to.include("wrong horse");
       }
-      const { html } = await pageAfter(browser, account.join.url(), { name: "X", password: "short1" });
+      const { html } = await pageAfter(browser, account.join.url(), { email: "X", password: "short1" });
       expect(html).to.include("at least 8 characters").and.include('value="X"').and.not.include("short1");
       expect(app.logs.transcript()).not.to.include("horse");
     });
 
-    it("gives a new session id at the sign-in", async () => {
+    it("says on its page that there were too many attempts", async () => {
       await using app = await started();
       const browser = app.withCsrf();
-      await pageAfter(browser, account.enter.url(), { name: "x", password: "y" });
-      const [before = ""] = (await browser.post(account.enter.url(), { form: {} })).headers.getSetCookie();
+      const form = { email: "ada@example.org", password: "wrong horse" };
 
-      const joined = await browser.post(account.join.url(), { form: { name: "ada", password: "correct horse" } });
+      for (let tries = 0; tries < 5; tries++) await browser.post(account.enter.url(), { form });
+      const page = await pageAfter(browser, account.enter.url(), form);
 
-      const id = joined.headers.getSetCookie().find((line) => line.startsWith("framework-id="));
-      expect(id).to.be.a("string").and.not.equal(before);
+      expect([page.component, messageOf(page)]).to.deep.equal([
+        "account/sign-in",
+        "Too many attempts. Try again later.",
+      ]);
     });
 
     it("lets people remove their own links, and no others", async () => {
       await using app = await started();
       await shortened(app, "of-a-program");
-      const [ada, eve] = [await app.withSession({ account: "ada" }), await app.withSession({ account: "eve" })];
+      const [ada, eve] = [await app.actingAs("ada"), await app.actingAs("eve")];
       await ada.post(home.shorten.url(), { form: { target: TARGET, slug: "mine" } });
 
       expect((await eve.post(home.remove.url("mine"))).status).to.equal(404);
@@ -349,8 +359,19 @@ describe("samples/links", function () {
     it("asks a visitor to sign in first, and refuses a form without its token", async () => {
       await using app = await started();
 
-      const page = await pageAfter(app.withCsrf(), home.shorten.url(), { target: TARGET });
-      expect([page.component, messageOf(page)]).to.deep.equal(["account/sign-in", "Please sign in first."]);
+      const headers = { Accept: "text/html", Referer: `${app.url}/?page=2` };
+      const browser = app.withCsrf();
+      await addPerson(app, "ada@example.org");
+
+      const refused = await browser.post(home.shorten.url(), { headers, form: { target: TARGET } });
+      const entered = await browser.post(account.enter.url(), {
+        form: { email: "ada@example.org", password: PASSWORD },
+      });
+
+      expect([refused, entered].map((each) => each.headers.get("location"))).to.deep.equal([
+        account.signIn.url(),
+        "/?page=2",
+      ]);
       expect((await app.post(home.shorten.url(), { form: { target: TARGET } })).status).to.equal(403);
     });
 
@@ -392,54 +413,51 @@ describe("samples/links", function () {
   });
 
   describe("for operators", () => {
-    it("enters and leaves maintenance with the key, and its admin paths stay open", async () => {
+    it("enters and leaves maintenance by a token of an administrator, and its admin paths stay open", async () => {
       await using app = await started();
+      const id = await addPerson(app, ADMIN);
+      const program = await app.actingAs(id, { scopes: ["maintenance"] });
 
-      const closed = await app.put("/admin/maintenance", SIGNED_IN);
-      const meanwhile = [
-        await app.get("/"),
-        await app.get("/up/ready"),
-        await app.delete("/admin/maintenance", SIGNED_IN),
-      ];
+      const closed = await program.put("/admin/maintenance");
+      const meanwhile = [await app.get("/"), await app.get("/up/ready"), await program.delete("/admin/maintenance")];
       const open = await app.get("/");
 
       expect([closed.status, ...meanwhile.map(({ status }) => status), open.status]).to.deep.equal([
         204, 503, 200, 204, 200,
       ]);
-      expect((await app.put("/admin/maintenance", { headers: PROGRAM })).status).to.equal(401);
-      expect((await app.put("/admin/maintenance")).status).to.equal(403);
+      const refused = [
+        await app.put("/admin/maintenance", { headers: PROGRAM }),
+        await (await app.actingAs(id, { scopes: ["links:write"] })).put("/admin/maintenance"),
+        await (await app.actingAs("ada", { scopes: ["maintenance"] })).put("/admin/maintenance"),
+      ];
+      expect(refused.map(({ status }) => status)).to.deep.equal([401, 403, 403]);
     });
 
-    it("has a page that the admin key opens, with the same switch and the removal of any link", async () => {
+    it("has a page for administrators, with the same switch and the removal of any link", async () => {
       await using app = await started();
       await shortened(app, "any");
-      const browser = app.withCsrf();
+      const browser = await app.actingAs(await addPerson(app, ADMIN));
+      const stranger = await app.actingAs("ada");
 
-      const closed = await browser.post(desk.close.url(), { form: {} });
-      expect((await show(browser, desk.index.url())).component).to.equal("admin/enter");
-      const wrong = await pageAfter(browser, desk.enter.url(), { key: "guessed" });
-      const inside = await pageAfter(browser, desk.enter.url(), { key: KEY });
+      const refused = [await stranger.get(desk.index.url()), await stranger.post(desk.close.url(), { form: {} })];
+      const inside = await show(browser, desk.index.url());
       const shut = await pageAfter(browser, desk.close.url(), {});
       const visitor = await app.get("/", { headers: { Accept: "text/html" } });
       const opened = await pageAfter(browser, desk.open.url(), {});
       await pageAfter(browser, desk.remove.url("any"), {});
 
-      expect(closed.status).to.equal(404);
-      expect(wrong.props).to.deep.include({ errors: { key: "that is not the key" } });
+      expect(refused.map(({ status }) => status)).to.deep.equal([403, 403]);
       expect(inside).to.include({ component: "admin/index", encryptHistory: true });
       expect([shut.props["isClosed"], opened.props["isClosed"]]).to.deep.equal([true, false]);
       expect([visitor.status, pageIn(await visitor.text()).component]).to.deep.equal([503, "errors/show"]);
       expect(await app.resolve(LinkStore).find("any")).to.equal(undefined);
     });
 
-    it("has no page for operators without the key, and says nothing of it to a stranger", async () => {
-      await using app = await started({ ADMIN_KEY: "" });
+    it("has no administrator where ADMINS is empty", async () => {
+      await using app = await started({ ADMINS: " " });
+      const ada = await app.actingAs(await addPerson(app, ADMIN));
 
-      const response = await app.get(desk.index.url(), { headers: { Accept: "text/html" } });
-
-      const body = await response.text();
-      expect([response.status, pageIn(body).component]).to.deep.equal([404, "errors/show"]);
-      expect(body).to.not.include("ADMIN_KEY");
+      expect((await ada.get(desk.index.url())).status).to.equal(403);
     });
 
     for (const blank of ["", " "]) {
@@ -447,17 +465,6 @@ describe("samples/links", function () {
         await using app = await started({ REQUESTS_PER_SECOND: blank, REQUESTS_PER_HOUR: blank });
 
         expect((await app.get("/")).status).to.equal(200);
-      });
-    }
-
-    for (const blank of ["", " "]) {
-      it(`accepts no key where ADMIN_KEY is ${JSON.stringify(blank)}`, async () => {
-        await using app = await started({ ADMIN_KEY: blank });
-
-        for (const Authorization of ["Bearer", "Bearer ", "Bearer  ", "Bearer guessed"]) {
-          const { status } = await app.put("/admin/maintenance", { headers: { Authorization } });
-          expect(status, Authorization).to.be.oneOf([401, 403]);
-        }
       });
     }
 
@@ -560,7 +567,7 @@ describe("samples/links", function () {
     const graph = app.application.graph();
     const around = (handler: string) => graph.routes.find((route) => route.handler === handler)?.middleware;
 
-    expect(around("AccountController.join")).to.deep.equal(["LeadBack", "JoinCheck"]);
+    expect(around("HomeController.shorten")).to.deep.equal(["LeadBack", "SlugCheck"]);
     expect(around("LinksController.index")).to.deep.equal(["NoStore"]);
     expect(around("MetricsController.scrape")).to.deep.equal(["NoStore"]);
     expect(around("HomeController.about")).to.deep.equal([]);
@@ -568,7 +575,7 @@ describe("samples/links", function () {
     const responses = [
       await app.get(links.index.url()),
       await app.get(home.about.url()),
-      await app.delete("/admin/maintenance", SIGNED_IN),
+      await (await app.actingAs(await addPerson(app, ADMIN), { scopes: ["maintenance"] })).delete("/admin/maintenance"),
       await app.delete("/admin/maintenance", { headers: PROGRAM }),
       await app.get(links.show.url("none")),
     ];

@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { setImmediate } from "node:timers/promises";
 import type { AxeResults, RunOptions } from "axe-core";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { until } from "./until.js";
 
 /** The client of Inertia 3.7 throws where further rows of a list arrive after the reader has left the page; no row is lost. */
 const LATE_LIST = /^The page object does not contain a scroll prop named/;
@@ -76,11 +77,42 @@ export class SampleVisitor implements AsyncDisposable {
     await this.page.waitForSelector("#app[data-started]");
   }
 
+  /** Signs up as `<name>@example.org`, and follows the link of the mail in the same browser. */
   async signUp(name: string): Promise<void> {
     await this.open("/account/sign-up");
-    await this.enter({ name, password: "correct horse" });
-    await this.page.click("main form button");
-    await this.says(`Welcome, ${name}.`);
+    await this.enter({ email: `${name}@example.org`, password: "correct horse" });
+    await this.submit();
+    await this.page.waitForSelector("h1:has-text('A mail is on its way')");
+    await this.openMail(name, "Confirm your address");
+    await this.page.click("text=Confirm >> nth=-1");
+    await this.says("You have signed in.");
+  }
+
+  /** Signs in by the form of the page that is open. */
+  async signIn(name: string, password = "correct horse"): Promise<void> {
+    await this.enter({ email: `${name}@example.org`, password });
+    await this.submit();
+  }
+
+  /** Sends the form of the page. */
+  async submit(): Promise<void> {
+    await this.page.click("main form button:not([type])");
+  }
+
+  /** Opens the link of the last mail to a person with this subject. A debug build shows the mails of its run. */
+  async openMail(name: string, subject: string): Promise<void> {
+    let mail: string | undefined;
+    await until(async () => {
+      const list = await (await fetch(`${this.url}/dev/mails`)).text();
+      const rows = list
+        .split("<tr>")
+        .filter((row) => row.includes(`>${subject}<`) && row.includes(`>${name}@example.org<`));
+      mail = /href="([^"]*)"/.exec(rows.find((row) => row.includes(">sent<")) ?? "")?.[1];
+      return mail !== undefined;
+    });
+    const text = await (await fetch(this.url + (mail ?? ""))).text();
+    const { pathname, search } = new URL(/<a href="(http[^"]*)"/.exec(text)?.[1]?.replaceAll("&amp;", "&") ?? "");
+    await this.open(pathname + search);
   }
 
   async shorten(target: string, slug: string): Promise<void> {

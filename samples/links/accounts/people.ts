@@ -1,52 +1,32 @@
-import { Injectable } from "@stagecraft/framework";
-import { Passwords } from "@stagecraft/framework/auth";
-import { UniqueViolationError } from "@stagecraft/framework/db";
-import { Mailer } from "@stagecraft/framework/mail";
+import { randomUUID } from "node:crypto";
+import { Clock, inject, Injectable, token } from "@stagecraft/framework";
+import { AuthUsers, Identities } from "@stagecraft/framework/auth";
 import { LinksDatabase } from "../database.js";
-import type { NewPersonForm } from "./new-person.js";
-import { Welcome } from "./welcome.js";
 
-/** The accounts of people, with the hashes of their passwords. */
+/** The addresses of administrators, from the environment, so that no page can make anybody one. */
+export const ADMINS = token<readonly string[]>("ADMINS");
+
+/** The people of the table `people`. The framework keeps their addresses, passwords and second steps. */
 @Injectable()
-export class People {
-  static readonly capacity = 10_000;
+export class People extends AuthUsers {
+  private readonly db = inject(LinksDatabase);
+  private readonly clock = inject(Clock);
+  private readonly identities = inject(Identities);
+  private readonly admins = inject(ADMINS);
 
-  constructor(
-    private readonly db: LinksDatabase,
-    private readonly mailer: Mailer,
-    private readonly passwords: Passwords,
-  ) {}
-
-  async has(name: string): Promise<boolean> {
-    return (await this.find(name)) !== undefined;
+  override async create(): Promise<string> {
+    const person = { id: randomUUID(), created_at: new Date(this.clock.now()).toISOString() };
+    await this.db.query.insertInto("people").values(person).execute();
+    return person.id;
   }
 
-  /** Adds an account, and a welcome mail if there is an address: both or neither. False if the name is taken, or no account is left. */
-  async add({ name, password, email }: NewPersonForm): Promise<boolean> {
-    const person = { name, password: await this.passwords.hash(password) };
-    try {
-      return await this.db.transaction(async () => {
-        if ((await this.count()) >= People.capacity) return false;
-        await this.db.query.insertInto("people").values(person).execute();
-        if (email !== undefined) await this.mailer.queue(new Welcome({ name }).to({ name, address: email }));
-        return true;
-      });
-    } catch (error) {
-      if (error instanceof UniqueViolationError) return false;
-      throw error;
-    }
+  override async getRoles(userId: string): Promise<readonly string[]> {
+    const identity = await this.identities.find(userId);
+    return identity !== undefined && this.isAdmin(identity.email) ? ["admin"] : [];
   }
 
-  async knows(name: string, password: string): Promise<boolean> {
-    return this.passwords.verify(password, (await this.find(name))?.password);
-  }
-
-  private find(name: string) {
-    return this.db.query.selectFrom("people").selectAll().where("name", "=", name).executeTakeFirst();
-  }
-
-  private async count(): Promise<number> {
-    const query = this.db.query.selectFrom("people").select(({ fn }) => fn.countAll<number>().as("people"));
-    return (await query.executeTakeFirstOrThrow()).people;
+  /** Every address was confirmed before its account existed. */
+  isAdmin(email: string): boolean {
+    return this.admins.includes(email);
   }
 }

@@ -1,44 +1,28 @@
-import {
-  Context,
-  Guards,
-  Injectable,
-  middleware,
-  type Next,
-  NotFoundError,
-  redirect,
-  UnauthorizedError,
-} from "@stagecraft/framework";
-import { Flash } from "@stagecraft/framework/session";
-import { account } from "./account.routes.js";
-import { operator, signedIn } from "./guards.js";
-import { findVisitor, isAdmin } from "./visitor.js";
+import { Context, inject, Injectable, type Middleware, type Next } from "@stagecraft/framework";
+import { type SessionIdentity, SignedInSession } from "@stagecraft/framework/auth";
+import { share } from "@stagecraft/framework/pages";
+import { Session } from "@stagecraft/framework/session";
+import { People } from "./people.js";
 
-/** The person who has to sign in first. */
-class UnknownVisitorError extends UnauthorizedError {}
-
-/** The guards of pages: they ask the session of the visitor. */
+/** Who visits a page that everybody may see. A layer of the application, because every page shows who has signed in. */
 @Injectable()
-export class Visitors {
-  @Guards(signedIn)
-  async require(ctx: Context) {
-    const visitor = await findVisitor(ctx);
-    if (visitor === undefined) throw new UnknownVisitorError();
-    return { visitor };
+export class Visitors implements Middleware {
+  private readonly sessions = inject(SignedInSession);
+  private readonly people = inject(People);
+  private readonly found = new WeakMap<Context, Promise<SessionIdentity | undefined>>();
+
+  handle(ctx: Context, next: Next) {
+    share(ctx, {
+      account: async () => (await this.find(ctx))?.email ?? null,
+      isAdmin: async () => this.people.isAdmin((await this.find(ctx))?.email ?? ""),
+    });
+    return next();
   }
 
-  @Guards(operator)
-  async requireOperator(ctx: Context) {
-    if (!(await isAdmin(ctx))) throw new NotFoundError();
+  /** Once a request: it may open the session of a device that is remembered. */
+  find(ctx: Context): Promise<SessionIdentity | undefined> {
+    const found = this.found.get(ctx) ?? Promise.resolve(Session.find(ctx) && this.sessions.find(ctx));
+    this.found.set(ctx, found);
+    return found;
   }
 }
-
-/** Leads people whom `signedIn` refuses to the sign-in. A layer of the application, because guards run before all other middleware. */
-export const SignInFirst = middleware(async function signInFirst(ctx: Context, next: Next) {
-  try {
-    return await next();
-  } catch (error) {
-    if (!(error instanceof UnknownVisitorError)) throw error;
-    Flash.of(ctx).warning("Please sign in first.");
-    return redirect().route(account.signIn);
-  }
-});

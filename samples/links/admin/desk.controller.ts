@@ -10,46 +10,33 @@ import {
 } from "@stagecraft/framework";
 import { page } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
-import { Accounts } from "../accounts/accounts.js";
-import { enterAsAdmin, isAdmin } from "../accounts/visitor.js";
-import { adminEnter, adminIndex } from "../contracts.js";
+import { adminIndex } from "../contracts.js";
 import { listedFor } from "../link-list.js";
 import { linkRemoved } from "../link-removed.js";
 import { LinkStore } from "../link-store.js";
 import { NoStore } from "../no-store.js";
-import { desk } from "./desk.routes.js";
+import { desk } from "./admin.routes.js";
 
 const NEWEST = 10;
 
-/** The pages for operators. A browser enters with the admin key once; programs send it with each request, see `AdminController`. */
+/** The page of administrators. */
 @Controller(desk)
 @Middleware(NoStore)
 export class DeskController {
   constructor(
-    private readonly accounts: Accounts,
     private readonly store: LinkStore,
     private readonly maintenance: Maintenance,
     private readonly events: Events,
   ) {}
 
   @desk.index
-  async index(ctx: Context) {
-    if (!this.accounts.hasAdminKey) throw new NotFoundError();
-    if (!(await isAdmin(ctx))) return page(adminEnter, {});
+  async index() {
     const [newest, totals] = await Promise.all([this.store.list({ count: NEWEST }), this.store.totals()]);
     return page(adminIndex, {
       isClosed: this.maintenance.isEngaged,
       figures: { ...totals, uptimeSeconds: Math.round(process.uptime()) },
       newest: newest.map((link) => listedFor(undefined, link)),
     }).encryptHistory();
-  }
-
-  @desk.enter
-  async enter(ctx: ContextOf<typeof desk.enter>) {
-    const again = redirect().route(desk.index);
-    if (!this.accounts.isAdmin(ctx.input.body.key)) return again.withErrors({ key: "that is not the key" });
-    enterAsAdmin(ctx);
-    return again;
   }
 
   @desk.close

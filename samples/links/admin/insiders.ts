@@ -1,5 +1,5 @@
 import { type AddressBlocks, Context, Guards, Inject, Injectable, NotFoundError, token } from "@stagecraft/framework";
-import { insider } from "../accounts/guards.js";
+import { insider } from "./admin.routes.js";
 
 /** The addresses that may read the metrics. */
 export const INSIDE_ADDRESSES = token<AddressBlocks>("INSIDE_ADDRESSES");

@@ -36,7 +36,7 @@ export function Layout({ children }: { readonly children?: ReactNode }) {
         <p>A sample of Stagecraft.</p>
         <nav aria-label="More">
           <Link href="/most-visited">Most visited</Link>
-          {usePage().props.isAdmin && <Link href="/admin">For operators</Link>}
+          {usePage().props.isAdmin && <Link href="/admin">Administration</Link>}
         </nav>
       </footer>
     </>
@@ -58,10 +58,10 @@ function Account() {
     );
   return (
     <nav aria-label="Account" className="account">
-      <span className="who">
-        <span className="visually-hidden">Signed in as </span>
+      <Link href="/account" className="who">
+        <span className="visually-hidden">Your account: </span>
         {account}
-      </span>
+      </Link>
       <PostButton action="/account/sign-out" className="quiet">
         Sign out
       </PostButton>

@@ -1,30 +1,14 @@
-import { AccountForm, NameField, PasswordField } from "../parts/account-form.js";
+import { AccountForm, EmailField, PasswordField } from "../parts/account-form.js";
 
-const SIGN_IN = { question: "An account already?", href: "/account/sign-in", title: "Sign in" };
-
-/** A shorter name is still being typed. */
-const SHORTEST = 3;
+const OTHERS = [{ question: "An account already?", href: "/account/sign-in", title: "Sign in" }];
 
 export function Page() {
   return (
-    <AccountForm title="Sign up" action="/account/sign-up" other={SIGN_IN}>
-      {({ errors, check, isFine }) => (
+    <AccountForm title="Sign up" action="/account/sign-up" others={OTHERS}>
+      {({ errors }) => (
         <>
-          <NameField
-            hint="3 to 32 lower-case letters, digits or hyphens"
-            praise={isFine("name") ? "That name is free." : undefined}
-            error={errors["name"]}
-            onChange={({ currentTarget }) =>
-              (currentTarget.value.length >= SHORTEST || isFine("name")) && check("name")
-            }
-            onBlur={({ currentTarget }) => currentTarget.value !== "" && check("name")}
-          />
-          <PasswordField
-            hint="At least 8 characters"
-            autoComplete="new-password"
-            error={errors["password"]}
-            onBlur={({ currentTarget }) => currentTarget.value !== "" && check("password")}
-          />
+          <EmailField hint="You get a mail with a link" autoComplete="username" error={errors["email"]} />
+          <PasswordField hint="At least 8 characters" autoComplete="new-password" error={errors["password"]} />
         </>
       )}
     </AccountForm>

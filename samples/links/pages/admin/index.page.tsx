@@ -1,4 +1,4 @@
-/** For operators: the figures, the switch for maintenance, and the newest links. */
+/** For administrators: the figures, the switch for maintenance, and the newest links. */
 import { Head, usePage, usePoll } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { adminIndex } from "../../contracts.js";
@@ -12,8 +12,8 @@ export function Page({ isClosed, figures, newest }: PropsOf<typeof adminIndex>) 
   usePoll(EVERY_MS, { only: ["figures"] });
   return (
     <>
-      <Head title="For operators" />
-      <h1>For operators</h1>
+      <Head title="Administration" />
+      <h1>Administration</h1>
       <dl className="facts card">
         <Figure name="Links" value={figures.links.toLocaleString("en")} />
         <Figure name="Visits" value={figures.visits.toLocaleString("en")} />

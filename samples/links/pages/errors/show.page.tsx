@@ -38,6 +38,7 @@ export function Page({ status }: PropsOf<typeof errorsShow>) {
 }
 
 function wordsFor(status: number): string {
+  if (status === 403) return "Your account may not do this, or the request came from elsewhere.";
   if (status === 404) return "There is nothing at this address, or no longer.";
   if (status === 422) return "No link and no page has an address like this one.";
   if (status === 429) return "Those were many requests at once. Please wait a moment.";

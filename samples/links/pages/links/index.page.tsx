@@ -77,12 +77,15 @@ function Welcome() {
   );
 }
 
+/** A shorter name is still being typed. */
+const SHORTEST = 3;
+
 function NewLink() {
   return (
     <section className="card" aria-labelledby="new">
       <h1 id="new">A new link</h1>
       <FieldsForm action="/shorten" submit="Shorten" className="new-link">
-        {({ errors }) => (
+        {({ errors, check, isFine }) => (
           <>
             <Field
               name="target"
@@ -102,7 +105,11 @@ function NewLink() {
               autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
+              praise={isFine("slug") ? "That name is free." : undefined}
               error={errors["slug"]}
+              onChange={({ currentTarget }) =>
+                (currentTarget.value.length >= SHORTEST || isFine("slug")) && check("slug")
+              }
             />
           </>
         )}

@@ -1,49 +1,63 @@
-/** The page of a form for an account, and the fields that signing in and signing up have in common. */
+/** The page of a form for an account, and the fields that several of these forms have. */
 import { Head, Link } from "@inertiajs/react";
 import type { ReactNode } from "react";
 import { Field, FieldsForm, type FieldProps, type FieldsState } from "./form.js";
 
 interface AccountFormProps {
-  /** The title of the page, and the label of the button. */
   readonly title: string;
+  /** Before the fields. */
+  readonly lead?: ReactNode;
   readonly action: string;
-  /** The link for people who wanted the other form. */
-  readonly other: { readonly question: string; readonly href: string; readonly title: string };
+  /** The label of the button; the title unless set. */
+  readonly submit?: string;
+  /** The links for people who wanted another form. */
+  readonly others?: readonly { readonly question: string; readonly href: string; readonly title: string }[];
+  /** After the form. */
+  readonly after?: ReactNode;
   readonly children: (form: FieldsState) => ReactNode;
 }
 
-export function AccountForm({ title, action, other, children }: AccountFormProps) {
+export function AccountForm({ title, lead, action, submit = title, others = [], after, children }: AccountFormProps) {
   return (
     <section className="card narrow">
       <Head title={title} />
       <h1>{title}</h1>
-      <FieldsForm action={action} submit={title}>
+      {lead !== undefined && <p className="aside">{lead}</p>}
+      <FieldsForm action={action} submit={submit}>
         {children}
       </FieldsForm>
-      <p className="aside">
-        {other.question} <Link href={other.href}>{other.title}</Link>
-      </p>
+      {after}
+      {others.map(({ question, href, title: text }) => (
+        <p key={href} className="aside">
+          {question} <Link href={href}>{text}</Link>
+        </p>
+      ))}
     </section>
   );
 }
 
-type OwnProps = Omit<FieldProps, "name" | "label">;
+type OwnProps = Omit<FieldProps, "name" | "label"> & { readonly label?: string };
 
-export function NameField(props: OwnProps) {
+export function EmailField(props: OwnProps) {
+  return <Field name="email" label="E-mail address" type="email" required maxLength={254} {...props} />;
+}
+
+export function PasswordField(props: OwnProps) {
+  return <Field name="password" label="Password" type="password" required {...props} />;
+}
+
+/** A code that a person types or pastes. */
+export function CodeField(props: OwnProps) {
   return (
     <Field
-      name="name"
-      label="Name"
+      name="code"
+      label="Code"
       required
-      maxLength={32}
-      autoComplete="username"
+      maxLength={64}
+      autoComplete="one-time-code"
       autoCapitalize="none"
       spellCheck={false}
       {...props}
     />
   );
-}
-
-export function PasswordField(props: OwnProps) {
-  return <Field name="password" label="Password" type="password" required maxLength={200} {...props} />;
 }

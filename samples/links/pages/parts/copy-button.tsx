@@ -1,9 +1,14 @@
-/** Copies the address of a path of this site. It is not shown where the browser has no clipboard, as on plain HTTP. */
+/** Copies a text, or the address of a path of this site. It is not shown where the browser has no clipboard, as on plain HTTP. */
 import { useEffect, useState } from "react";
 
 const SHOWN_MS = 2000;
 
-export function CopyButton({ path }: { readonly path: string }) {
+interface CopyButtonProps {
+  readonly path?: string;
+  readonly text?: string;
+}
+
+export function CopyButton({ path = "", text }: CopyButtonProps) {
   const [canCopy, setCanCopy] = useState(false);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => setCanCopy("clipboard" in navigator), []);
@@ -13,7 +18,7 @@ export function CopyButton({ path }: { readonly path: string }) {
     return () => clearTimeout(timer);
   }, [isCopied]);
   if (!canCopy) return null;
-  const copy = () => void navigator.clipboard.writeText(location.origin + path).then(() => setCopied(true));
+  const copy = () => void navigator.clipboard.writeText(text ?? location.origin + path).then(() => setCopied(true));
   return (
     <button type="button" className="button ghost small" onClick={copy}>
       <span aria-live="polite">{isCopied ? "Copied" : "Copy"}</span>

@@ -25,6 +25,9 @@ interface FieldsProps {
 /** The pause of a person who types, after which a field is checked. */
 const PAUSE_MS = 300;
 
+/** Of an expired page or session the form itself tells, when it is sent. */
+const QUIET = { onForbidden: () => undefined, onUnauthorized: () => undefined };
+
 /** A form with fields. After a refusal the first wrong field has the focus; after success the form is empty again. */
 export function FieldsForm({ action, submit, className = "stack", hasFiles = false, children }: FieldsProps) {
   const given = usePage().props.errors;
@@ -49,7 +52,11 @@ export function FieldsForm({ action, submit, className = "stack", hasFiles = fal
       {({ errors, processing, validate, valid }) => (
         <>
           <TokenWithoutScripts />
-          {children({ errors: { ...without(given, valid), ...errors }, check: validate, isFine: valid })}
+          {children({
+            errors: { ...without(given, valid), ...errors },
+            check: (field) => validate(field, QUIET),
+            isFine: valid,
+          })}
           <FocusOnFault refusals={refusals} />
           <button className="button" disabled={processing} aria-busy={processing}>
             {submit}
@@ -93,6 +100,25 @@ export function Field({ label, hint, praise, error, name, type, ...rest }: Field
           </p>
         )}
       </div>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly label: string;
+  /** The options, of which the first one is chosen. */
+  readonly children: ReactNode;
+}
+
+export function Choice({ name, label, children }: ChoiceProps) {
+  const id = useId();
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} name={name}>
+        {children}
+      </select>
     </div>
   );
 }

@@ -18,9 +18,9 @@ export function Overview({ stages, line }: Shown) {
       </ol>
       <p>
         <a href="/up">/up</a> is the health of this process. <a href="/metrics">/metrics</a> counts requests, for
-        Prometheus; only this machine may read it. <a href="/docs">/docs</a> is the API document. <code>/admin</code> is
-        the page for operators, where the program was started with <code>ADMIN_KEY</code>.{" "}
-        <a href="/guide/index.md">The guide</a> begins with the first steps.
+        Prometheus; only this machine may read it. <a href="/docs">/docs</a> is the API document.{" "}
+        <a href="/dev/mails">/dev/mails</a> has the mails that no server sends. <code>/admin</code> is for the accounts
+        whose addresses are in <code>ADMINS</code>. <a href="/guide/index.md">The guide</a> begins with the first steps.
       </p>
       <p>This request is the following line in the terminal, with its time and duration:</p>
       <p className="log">

@@ -1,0 +1,48 @@
+/** Where a person is signed in, the device of the request first. */
+import type { PropsOf } from "@stagecraft/framework/pages";
+import type { devices as contract } from "../../contracts.js";
+import { nameDevice } from "../parts/device-name.js";
+import { PostButton } from "../parts/form.js";
+import { ProfilePage, Time } from "../parts/profile-page.js";
+
+type Props = PropsOf<typeof contract>;
+
+export function Page({ devices }: Props) {
+  return (
+    <ProfilePage title="Your devices">
+      <ul className="rows">
+        {devices.map((device) => (
+          <Device key={device.id} {...device} />
+        ))}
+      </ul>
+      {devices.length > 1 && (
+        <div className="actions">
+          <PostButton action="/account/devices/others" className="button dangerous">
+            Sign out on all other devices
+          </PostButton>
+        </div>
+      )}
+    </ProfilePage>
+  );
+}
+
+function Device({ id, userAgent, address, isCurrent, isRemembered, lastUsedAt }: Props["devices"][number]) {
+  const name = nameDevice(userAgent);
+  return (
+    <li className="row entry">
+      <div className="row-text">
+        <strong>{name}</strong>
+        {isCurrent && <span className="tag">this one</span>}
+        {isRemembered && <span className="tag">stays signed in</span>}
+        <p className="target">
+          {address}, last used <Time at={lastUsedAt} />
+        </p>
+      </div>
+      {!isCurrent && (
+        <PostButton action={`/account/devices/${id}`} className="button ghost small">
+          Sign out there<span className="visually-hidden">: {name}</span>
+        </PostButton>
+      )}
+    </li>
+  );
+}
