@@ -1,4 +1,5 @@
 import {
+  ConflictError,
   type Context,
   middleware,
   type Next,
@@ -9,7 +10,7 @@ import {
 import { Flash } from "@stagecraft/framework/session";
 
 /**
- * Leads a refused form back to its page, with an error at each wrong field, and without scripts with the input.
+ * Leads a refused form back to its page: with an error at each wrong field, and without scripts with the input, or with a message.
  *
  * @param page the path of the form itself unless set
  */
@@ -20,7 +21,7 @@ export const backTo = (page?: { readonly url: () => string }) =>
     } catch (error) {
       const form = redirect().to(page?.url() ?? ctx.url);
       if (error instanceof ValidationError) return form.withErrors(error);
-      if (!(error instanceof TooManyRequestsError)) throw error;
+      if (!(error instanceof TooManyRequestsError || error instanceof ConflictError)) throw error;
       Flash.of(ctx).error(error.message);
       return form;
     }

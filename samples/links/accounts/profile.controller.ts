@@ -27,7 +27,7 @@ export class ProfileController {
     const devices = all.map(({ signInId: id, userAgent, address, isCurrent, isRemembered, lastUsedAt }) => {
       return { id, userAgent, address, isCurrent, isRemembered, lastUsedAt };
     });
-    return page(pages.devices, { devices });
+    return page(pages.devices, { devices }).encryptHistory();
   }
 
   @profile.endDevice
@@ -52,7 +52,7 @@ export class ProfileController {
       passkeys: (await this.passkeys.list(ctx)).map(({ id, name, usage }) => ({ id, name, usage })),
       forSignIn: optional(() => options("sign-in")),
       forSecondStep: optional(() => options("second-step")),
-    });
+    }).encryptHistory();
   }
 
   @profile.totp
