@@ -23,6 +23,7 @@ import { RememberMe } from "../remember/remember-me.js";
 import { endSignInSessions, IDENTITY, type SignInMethod } from "../session-identity.js";
 import { SignedInSession } from "../signed-in-session.js";
 import { DEVICE, type SignInDevice } from "./device.js";
+import { PENDING } from "./second-step.js";
 
 const log = tracing.target("framework::auth");
 
@@ -66,6 +67,8 @@ export class SignIns {
     const session = Session.of(ctx);
     const current = await session.get(IDENTITY);
     await this.remember.forget(ctx);
+    // A sign-in that waits for its second step ends too.
+    if ((await session.get(PENDING)) !== undefined) session.forget(PENDING);
     if (current === undefined) return;
     const { userId, signInId } = current;
     // Requests at the same time may have opened several sessions of the device.
