@@ -29,6 +29,13 @@ const withoutCookies: HeadCompleter = {
   },
 };
 
+/** A sign-in that a store has stopped must not succeed later: the row without its cookie opens nothing. */
+const withoutCookiesOfFailure: HeadCompleter = {
+  complete: ({ raw }, head) => {
+    if (raw.statusCode >= 500) head.removeByPrefix("set-cookie");
+  },
+};
+
 export class RememberCookie {
   readonly #keys: readonly [KeyObject, ...(readonly KeyObject[])];
 
@@ -53,13 +60,21 @@ export class RememberCookie {
     return undefined;
   }
 
-  write(ctx: Context, { selector, generation }: ReceivedToken, maxAgeMs: number): void {
+  /** For a new device. No response of a failure has the cookie. */
+  write(ctx: Context, token: ReceivedToken, maxAgeMs: number): void {
+    this.replace(ctx, token, maxAgeMs);
+    ctx.completeHeadWith(withoutCookiesOfFailure);
+  }
+
+  /** For the successor of a token, which goes out with every response. */
+  replace(ctx: Context, { selector, generation }: ReceivedToken, maxAgeMs: number): void {
     const text = `${selector}.${generation}`;
     this.add(ctx, `${text}.${computeMac(this.#keys[0], text)}; Max-Age=${Math.ceil(maxAgeMs / 1000)}`);
   }
 
   delete(ctx: Context): void {
     this.add(ctx, "; Max-Age=0");
+    ctx.completeHeadWith(withoutCookiesOfFailure);
   }
 
   private add(ctx: Context, value: string): void {

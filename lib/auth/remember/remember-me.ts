@@ -46,7 +46,6 @@ export class RememberMe {
     { userId, stamp }: Pick<Identity, "userId" | "stamp">,
     { signInId, method }: RememberedBy,
   ): Promise<void> {
-    await this.forget(ctx);
     const selector = RememberCookie.createSelector();
     const now = ctx.clock.now();
     const times = { createdAt: now, rotatedAt: now, expiresAt: now + LIFETIME_MS };
@@ -60,6 +59,7 @@ export class RememberMe {
       ...times,
       ...readDevice(ctx),
     });
+    await this.forget(ctx);
     this.cookie.write(ctx, { selector, generation: 0 }, LIFETIME_MS);
   }
 
@@ -72,7 +72,7 @@ export class RememberMe {
     if (token === undefined || identity?.stamp !== token.stamp) return undefined;
     const generation = await this.rotate(token, received, ctx.clock.now());
     if (generation === undefined) return undefined;
-    this.cookie.write(ctx, { selector: token.selector, generation }, LIFETIME_MS);
+    this.cookie.replace(ctx, { selector: token.selector, generation }, LIFETIME_MS);
     return { identity, signInId: token.signInId };
   }
 

@@ -13,6 +13,7 @@
  * }
  */
 import { inject } from "../../di/construction/inject.js";
+import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/request/context.js";
 import { Session } from "../../stages/session/session.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -73,8 +74,9 @@ export class SignIn {
     const identity = await this.identities.findByEmail(address ?? "");
     const isRight = await this.passwords.verify(password, identity?.password);
     if (identity === undefined || !isRight) return this.refuse("password");
-    await this.renewHash(identity, password);
-    return this.complete(ctx, identity, { method: "password", remember });
+    const result = await this.complete(ctx, identity, { method: "password", remember });
+    if (result.kind !== "refused") await this.renewHash(identity, password);
+    return result;
   }
 
   /** Signs a person in who has shown who they are, or asks for the second step. A deactivated user is refused. */
@@ -87,11 +89,11 @@ export class SignIn {
       return { kind: "second-step" };
     }
     const signInId = createSignInId();
-    await this.sessions.start(ctx, identity, method, signInId);
-    Session.of(ctx).forget(PENDING);
-    // A device remembers at most one person: the one who has signed in last.
+    // A device remembers at most one person: the one who has signed in last. A store that fails here leaves the session as it was.
     if (remember) await this.remember.start(ctx, identity, { signInId, method });
     else await this.remember.forget(ctx);
+    await this.sessions.start(ctx, identity, method, signInId);
+    Session.of(ctx).forget(PENDING);
     log.info("signed in", { user_id: userId, method });
     return { kind: "signed-in", userId };
   }
@@ -112,10 +114,17 @@ export class SignIn {
     session.put(PENDING, { ...pending, expiresAt: ctx.clock.now() + PENDING_MS });
   }
 
-  /** A hash of an older kind is replaced while the password is at hand. Of two sign-ins, and of a change meanwhile, one takes effect. */
+  /**
+   * A hash of an older kind is replaced while the password is at hand. Of two sign-ins, and of a change meanwhile, one takes effect. Where it
+   * cannot be replaced now, the next sign-in tries again.
+   */
   private async renewHash({ userId, password: old = "", stamp }: Identity, password: string): Promise<void> {
     if (!this.passwords.needsRehash(old)) return;
-    await this.identities.setPassword(userId, { from: stamp, password: await this.passwords.hash(password), stamp });
+    try {
+      await this.identities.setPassword(userId, { from: stamp, password: await this.passwords.hash(password), stamp });
+    } catch (error) {
+      log.warn("hash of a password not renewed", { user_id: userId, ...describeThrown(error) });
+    }
   }
 
   private refuse(method: SignInMethod): SignInResult {
