@@ -160,6 +160,39 @@ describe("In a browser, the accounts of samples/links", function () {
     await expectNoBarrier(ada);
   });
 
+  it("work without scripts: a token, an app, and the sign-in with its code", async () => {
+    await using ada = await visit({ javaScriptEnabled: false, viewport: NARROW });
+    const { page } = ada;
+    const clock = app.resolve(Clock);
+    await addPerson(app, "ada@example.org");
+    const go = (path: string) => page.goto(ada.url + path);
+    await go("/account/tokens");
+    await ada.signIn("ada");
+    await page.waitForSelector("h1:text-is('API tokens')");
+
+    await ada.enter({ name: "Backup" });
+    await page.click("text=Make a token");
+    expect(await page.textContent(".secret code")).to.match(/^links_/);
+    await go("/account/totp");
+    await page.click("text=Show the key");
+    const secret = new URL((await page.textContent(".secret a")) ?? "").searchParams.get("secret") ?? "";
+    await ada.enter({ code: "none" });
+    await page.click("text=Add the app");
+    expect(await ada.faults()).to.deep.equal({ code: "is not the code of now" });
+    await ada.enter({ code: showCode(secret, clock) });
+    await page.click("text=Add the app");
+    expect(await page.locator(".codes li").count()).to.equal(10);
+    await signOut(ada);
+    await go("/account/security");
+    await ada.signIn("ada");
+    // The code of now was used for the first step.
+    await ada.enter({ code: showCode(secret, clock, 1) });
+    await ada.submit();
+
+    await page.waitForSelector("h1:text-is('Security')");
+    expect(await page.locator("text=Add to sign in").count()).to.equal(0);
+  });
+
   it("sign in by a passkey, and take another one as second step", async () => {
     await using ada = await visit();
     const { page } = ada;

@@ -78,7 +78,7 @@ export class AccountController {
   async enterByPasskey(ctx: ContextOf<typeof account.enterByPasskey>) {
     const { response, remember } = ctx.input.body;
     const { kind } = await this.passkeys.finish(ctx, { response, remember: remember === "on" });
-    return this.lead(ctx, kind);
+    return kind === "refused" ? refusePasskey(ctx, account.signIn) : this.lead(ctx, kind);
   }
 
   @account.secondStep
@@ -103,7 +103,7 @@ export class AccountController {
   @account.givePasskey
   async givePasskey(ctx: ContextOf<typeof account.givePasskey>) {
     const { kind } = await this.passkeys.finishSecondStep(ctx, ctx.input.body);
-    return this.lead(ctx, kind);
+    return kind === "refused" ? refusePasskey(ctx, account.secondStep) : this.lead(ctx, kind);
   }
 
   @account.forgot
@@ -164,6 +164,11 @@ export class AccountController {
     );
     return redirect().route(account.signIn);
   }
+}
+
+function refusePasskey(ctx: Context, form: typeof account.signIn | typeof account.secondStep) {
+  Flash.of(ctx).error("That passkey is not accepted here.");
+  return redirect().route(form);
 }
 
 function again(ctx: Context, errors: Readonly<Record<string, string>>) {

@@ -4,7 +4,7 @@ import { useRef } from "react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { security } from "../../contracts.js";
 import { Field, PostButton } from "../parts/form.js";
-import { type DeviceResponse, PasskeyButton } from "../parts/passkeys.js";
+import { type DeviceResponse, PasskeyButton, useCanUsePasskeys } from "../parts/passkeys.js";
 import { ProfilePage } from "../parts/profile-page.js";
 
 type Props = PropsOf<typeof security>;
@@ -87,6 +87,7 @@ function Passkey({ id, name, usage }: Props["passkeys"][number]) {
 
 function NewPasskey() {
   const { errors } = usePage().props;
+  const canUse = useCanUsePasskeys();
   const fields = useRef<HTMLDivElement>(null);
   const add = (usage: string) => (response: DeviceResponse) => {
     const field = fields.current?.querySelector("input");
@@ -94,6 +95,7 @@ function NewPasskey() {
     router.post("/account/passkeys", { usage, response, name: name === "" ? "Passkey" : name });
     if (field) field.value = "";
   };
+  if (!canUse) return null;
   return (
     <div className="stack" ref={fields}>
       <Field

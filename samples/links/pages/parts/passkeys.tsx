@@ -16,7 +16,14 @@ interface PasskeyButtonProps {
   readonly children: ReactNode;
 }
 
-/** It is not shown where the browser has no passkeys, as without scripts. */
+/** Whether the browser has passkeys. Without scripts and on the server it has none. */
+export function useCanUsePasskeys(): boolean {
+  const [canUse, setCanUse] = useState(false);
+  useEffect(() => setCanUse("PublicKeyCredential" in window && "toJSON" in PublicKeyCredential.prototype), []);
+  return canUse;
+}
+
+/** It is not shown where the browser has no passkeys. */
 export function PasskeyButton({
   ceremony,
   prop,
@@ -24,9 +31,8 @@ export function PasskeyButton({
   className = "button ghost",
   children,
 }: PasskeyButtonProps) {
-  const [canUse, setCanUse] = useState(false);
+  const canUse = useCanUsePasskeys();
   const [state, setState] = useState<"ready" | "busy" | "failed">("ready");
-  useEffect(() => setCanUse("PublicKeyCredential" in window && "toJSON" in PublicKeyCredential.prototype), []);
   if (!canUse) return null;
   const start = async () => {
     setState("busy");
