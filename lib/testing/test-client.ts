@@ -71,11 +71,12 @@ export class TestClient {
     return this.request(path, { ...options, method: "OPTIONS" });
   }
 
-  /** Sends any method; GET is the default. Rejects if no response arrives. */
+  /** Sends any method; GET is the default. Of a whole URL, as in a mail, it sends path and query. Rejects if no response arrives. */
   async request(path: string, given: AnyRequestOptions = {}): Promise<TestResponse> {
     const { method = "GET", ...options } = given;
-    if (this.csrf === undefined || isSafeMethod(method)) return this.send(method, path, options);
-    return this.send(method, path, await this.withToken(options, path, this.csrf));
+    const target = toTarget(path);
+    if (this.csrf === undefined || isSafeMethod(method)) return this.send(method, target, options);
+    return this.send(method, target, await this.withToken(options, target, this.csrf));
   }
 
   /**
@@ -116,6 +117,13 @@ export class TestClient {
     headers.set(header, this.jar?.value(cookie, path) ?? "");
     return { ...options, headers };
   }
+}
+
+/** A link of a mail is a whole URL. Its origin is that of the configuration, and the test application has another port. */
+function toTarget(path: string): string {
+  if (!/^https?:\/\//.test(path)) return path;
+  const { pathname, search } = new URL(path);
+  return pathname + search;
 }
 
 /** No application has a route there. Every safe request gets the cookie, also a request that matches no route. */

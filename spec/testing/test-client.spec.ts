@@ -50,6 +50,12 @@ describe("the client of a test application", () => {
   });
   after(() => app.stop());
 
+  it("opens the whole URL of a mail by its path and its query", async () => {
+    const response = await app.get("https://shop.example/mirror/deep?a=1&b=%20");
+
+    expect((await seen(response)).url).to.equal("/mirror/deep?a=1&b=%20");
+  });
+
   it("types the JSON of a response", async () => {
     const response = await app.post("/mirror", { body: "hello" });
 
