@@ -27,6 +27,11 @@ export abstract class AuthUsers {
    */
   abstract create(user: NewUser): Promise<string>;
 
+  /** Deletes the user of an account that `AccountDeletion` deletes, in the same transaction. Unless overridden it does nothing. */
+  delete(_userId: string): Promise<void> {
+    return Promise.resolve();
+  }
+
   /** The roles of `role(…)`; none unless overridden. */
   getRoles(_userId: string): Promise<readonly string[]> {
     return Promise.resolve([]);

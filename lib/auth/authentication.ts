@@ -16,6 +16,7 @@ import { AppConfig } from "../app/config.js";
 import { type Binding, provide } from "../di/provide.js";
 import type { Class } from "../runtime/class.js";
 import { Clock } from "../runtime/clock.js";
+import { AccountDeletion } from "./account-deletion.js";
 import { AttemptLimits } from "./attempt-limits.js";
 import { AuthGuards } from "./auth-guards.js";
 import { AuthSettings, checkAuthOptions, type AuthLinkEndpoints, type AuthOptions } from "./auth-settings.js";
@@ -46,6 +47,7 @@ const FLOWS: readonly Class[] = [
   SignIn,
   SignIns,
   PasswordConfirmation,
+  AccountDeletion,
   ApiTokens,
   ApiTokenGuard,
 ];

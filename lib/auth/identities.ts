@@ -40,7 +40,10 @@ export abstract class Identities {
   /** Verifies the address of an identity whose address is not verified yet. */
   abstract setVerified(userId: string, verifiedAt: number): Promise<void>;
 
-  /** Without an identity it does nothing. */
+  /**
+   * Deletes the identity and what the store has besides: in a database its links, remembered devices, second steps, passkeys and API tokens.
+   * Without an identity it deletes these alone.
+   */
   abstract delete(userId: string): Promise<void>;
 
   /** Runs the work in one transaction, which the queries of `AuthUsers` on the same database join. If the work throws, nothing has changed. */

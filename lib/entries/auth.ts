@@ -3,6 +3,7 @@
  * are in `…/auth/db`, the guards for tables of endpoints in `…/auth/guards`.
  */
 export { authentication } from "../auth/authentication.js";
+export { AccountDeletion } from "../auth/account-deletion.js";
 export { AuthGuards } from "../auth/auth-guards.js";
 export {
   AuthSettings,

@@ -23,11 +23,20 @@ interface IdentityRow {
   readonly created_at: BigintColumn;
 }
 
-interface IdentityTables {
-  readonly framework_identities: IdentityRow;
-}
+type IdentityTables = Readonly<Record<typeof TABLE, IdentityRow>> &
+  Readonly<Record<(typeof TABLES_OF_USER)[number], Pick<IdentityRow, "user_id">>>;
 
 const TABLE = "framework_identities";
+/** The rows of a user in the tables of `authMigrations`. */
+const TABLES_OF_USER = [
+  "framework_single_use_links",
+  "framework_remember_tokens",
+  "framework_totp_secrets",
+  "framework_recovery_codes",
+  "framework_api_tokens",
+  "framework_passkeys",
+  TABLE,
+] as const;
 
 export class DatabaseIdentities<Tables = unknown> extends Identities {
   private readonly query: Kysely<IdentityTables>;
@@ -73,8 +82,10 @@ export class DatabaseIdentities<Tables = unknown> extends Identities {
     await update.where("verified_at", "is", null).execute();
   }
 
-  override async delete(userId: string): Promise<void> {
-    await this.query.deleteFrom(TABLE).where("user_id", "=", userId).execute();
+  override delete(userId: string): Promise<void> {
+    return this.db.transaction(async () => {
+      for (const table of TABLES_OF_USER) await this.query.deleteFrom(table).where("user_id", "=", userId).execute();
+    });
   }
 
   override transaction<T>(work: () => Promise<T>): Promise<T> {
