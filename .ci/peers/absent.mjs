@@ -37,6 +37,10 @@ const USES = {
     return schedule("peers.sweep", "0 3 * * *", { timeZone: "UTC" });
   },
   ioredis: () => import(`${name}/cache/redis`),
+  jose: async () => {
+    const { issuer, tokenVerification } = await import(`${name}/auth/jwt`);
+    return tokenVerification(issuer("peers"), { issuer: "https://id.example", audience: "peers" });
+  },
   kysely: () => import(`${name}/db`),
   mysql2: () => import(`${name}/db/mysql`),
   nodemailer: () => import(`${name}/mail/smtp`),

@@ -13,3 +13,11 @@ export {
   type WithIdentity,
   type WithTokenIdentity,
 } from "../auth/guards.js";
+export {
+  bearer,
+  type BearerIdentity,
+  type BearerOptions,
+  issuer,
+  type Issuer,
+  type WithBearerIdentity,
+} from "../auth/jwt/bearer.js";

@@ -52,6 +52,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./auth/db": { loads: ["kysely"] },
   // The first `passkeys()` loads @simplewebauthn/server.
   "./auth/passkeys": { loads: ["koa", "@koa/router"] },
+  // The first `tokenVerification()` loads jose.
+  "./auth/jwt": { loads: ["koa", "@koa/router"] },
   "./cache": NOTHING,
   "./crypto": NOTHING,
   // Schedules load croner when the first one is created.

@@ -124,6 +124,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   ],
   "auth/db": ["tracing", "di", "lifecycle", "auth", "db"],
   "auth/passkeys": ["errors", "tracing", "http", "di", "stages", "auth"],
+  "auth/jwt": ["runtime", "errors", "endpoints", "tracing", "http", "di", "contracts", "auth"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
@@ -151,6 +152,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "idempotency/db": ["kysely"],
   "auth/db": ["kysely"],
   "auth/passkeys": ["@simplewebauthn/server"],
+  "auth/jwt": ["jose"],
   jobs: ["croner"],
   "jobs/bullmq": ["bullmq", "ioredis"],
   "mail/smtp": ["nodemailer"],

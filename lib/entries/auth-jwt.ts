@@ -1,0 +1,19 @@
+/**
+ * The entry point `@stagecraft/framework/auth/jwt`: access tokens that are JSON Web Tokens, of other issuers and of the application. Needs
+ * the package `jose`. If it is missing, `tokenVerification()` throws `E_PEER_MISSING`, which names the command that installs it. The values
+ * for tables of endpoints, `issuer` and `bearer`, are in `…/auth/guards` too.
+ */
+export type { SignatureAlgorithm } from "../auth/jwt/algorithms.js";
+export {
+  bearer,
+  type BearerIdentity,
+  type BearerOptions,
+  issuer,
+  type Issuer,
+  type WithBearerIdentity,
+} from "../auth/jwt/bearer.js";
+export type { JwkSet, TokenHeader, VerificationKey } from "../auth/jwt/key-set.js";
+export { tokenVerification } from "../auth/jwt/token-verification.js";
+export { TokenVerifier } from "../auth/jwt/token-verifier.js";
+export { VerificationKeys } from "../auth/jwt/verification-keys.js";
+export type { TokenRules, VerificationOptions } from "../auth/jwt/verification-options.js";
