@@ -28,7 +28,7 @@ export const keys = routes("keys", "/keys", {
 });
 
 @Controller(keys)
-class KeysController {
+export class KeysController {
   private readonly passkeys = inject(Passkeys);
 
   @keys.page page() {

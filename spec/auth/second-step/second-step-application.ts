@@ -22,7 +22,7 @@ export const security = routes("security", "/security", {
 });
 
 @Controller(security)
-class SecurityController {
+export class SecurityController {
   private readonly totp = inject(Totp);
   private readonly recovery = inject(Recovery);
   private readonly secondStep = inject(SecondStepSignIn);

@@ -39,7 +39,7 @@ export const api = routes("api", "/api", {
 });
 
 @Controller(tokens)
-class TokensController {
+export class TokensController {
   private readonly tokens = inject(ApiTokens);
 
   @tokens.list list({ identity }: ContextOf<typeof tokens.list>) {
@@ -56,7 +56,7 @@ class TokensController {
 }
 
 @Controller(api)
-class ApiController {
+export class ApiController {
   @api.whoami whoami({ identity }: ContextOf<typeof api.whoami>) {
     return identity;
   }
