@@ -39,8 +39,13 @@ export const linksShow = contract("links/show", {
 const ceremony = shape.optional(shape.nullable(shape.object({})));
 
 export const signUp = contract("account/sign-up", {});
-/** `mails`: the place of mails that no server sends. */
-export const sent = contract("account/sent", { email: shape.string, mails: shape.nullable(shape.string) });
+export const sent = contract("account/sent", {
+  email: shape.string,
+  /** Whether a mail goes only to an address that has an account. */
+  needsAccount: shape.boolean,
+  /** The place of mails that no server sends. */
+  mails: shape.nullable(shape.string),
+});
 export const confirmSignUp = contract("account/confirm-sign-up", { email: shape.string, needsPassword: shape.boolean });
 export const signIn = contract("account/sign-in", { passkey: ceremony });
 export const secondStep = contract("account/second-step", {

@@ -44,7 +44,7 @@ export class AccountController {
   @account.join
   async join(ctx: ContextOf<typeof account.join>) {
     await this.signUps.start(ctx, ctx.input.body);
-    return page(pages.sent, { email: ctx.input.body.email, mails: this.mailPlace });
+    return page(pages.sent, { email: ctx.input.body.email, needsAccount: false, mails: this.mailPlace });
   }
 
   @account.confirmPage
@@ -114,7 +114,7 @@ export class AccountController {
   @account.sendReset
   async sendReset(ctx: ContextOf<typeof account.sendReset>) {
     await this.resets.start(ctx, ctx.input.body);
-    return page(pages.sent, { email: ctx.input.body.email, mails: this.mailPlace });
+    return page(pages.sent, { email: ctx.input.body.email, needsAccount: true, mails: this.mailPlace });
   }
 
   @account.resetPage

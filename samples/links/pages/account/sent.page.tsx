@@ -3,13 +3,14 @@ import { Head } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { sent } from "../../contracts.js";
 
-export function Page({ email, mails }: PropsOf<typeof sent>) {
+export function Page({ email, needsAccount, mails }: PropsOf<typeof sent>) {
   return (
     <section className="card narrow">
       <Head title="A mail is on its way" />
       <h1>A mail is on its way</h1>
       <p>
         Open the link in the mail to <strong className="address">{email}</strong>.
+        {needsAccount && " There is none if the address has no account."}
       </p>
       {mails !== null && (
         <p className="note-box">
