@@ -12,7 +12,8 @@ export type CredentialChange =
   | "recovery-codes-renewed"
   | "recovery-code-used"
   | "passkey-added"
-  | "passkey-removed";
+  | "passkey-removed"
+  | "api-token-created";
 
 export abstract class CredentialNotices {
   /**

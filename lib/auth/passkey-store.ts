@@ -29,6 +29,8 @@ export interface PasskeyUse {
   /** The counter until now. */
   readonly from: number;
   readonly counter: number;
+  /** The SHA-256 of the challenge that was signed, in lower-case hexadecimal digits. */
+  readonly challenge: string;
   readonly lastUsedAt: number;
 }
 
@@ -41,7 +43,10 @@ export abstract class PasskeyStore {
   /** False if the passkey exists already; nothing has changed then. */
   abstract insert(passkey: Passkey): Promise<boolean>;
 
-  /** False if the counter is another one by now, or the passkey does not exist. An open transaction has no part in it. */
+  /**
+   * In one statement: false if the counter is another one by now, if the last use was of the same challenge, or if the passkey does not
+   * exist. Of several callers with one challenge one succeeds, also where the device counts nothing. An open transaction has no part in it.
+   */
   abstract use(id: string, use: PasskeyUse): Promise<boolean>;
 
   /** False if the user has no such passkey. */

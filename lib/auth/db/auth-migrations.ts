@@ -134,6 +134,8 @@ const passkeyMigrations: readonly Migration[] = [
         .addColumn("credential_id", "text", (column) => column.notNull())
         .addColumn("public_key", "text", (column) => column.notNull())
         .addColumn("counter", "bigint", (column) => column.notNull())
+        // SHA-256 in lower-case hexadecimal digits.
+        .addColumn("last_challenge", "varchar(64)", (column) => column.notNull())
         .addColumn("transports", "varchar(255)", (column) => column.notNull())
         .addColumn("usage_kind", "varchar(32)", (column) => column.notNull())
         .addColumn("name", "text", (column) => column.notNull())

@@ -11,6 +11,8 @@ interface PasskeyRow {
   readonly public_key: string;
   /** Integers, in the types that drivers give them by their options. */
   readonly counter: number | bigint | string;
+  /** The hash of the challenge of the last use; `""` before the first. */
+  readonly last_challenge: string;
   /** With spaces between. */
   readonly transports: string;
   readonly usage_kind: PasskeyUsage;
@@ -50,9 +52,14 @@ export class DatabasePasskeys<Tables = unknown> extends PasskeyStore {
     return writeUnique(this.db, () => this.query.insertInto(TABLE).values(toRow(passkey)).execute());
   }
 
-  override async use(id: string, { from, counter, lastUsedAt }: PasskeyUse): Promise<boolean> {
-    const update = this.query.updateTable(TABLE).set({ counter, last_used_at: lastUsedAt }).where("id", "=", id);
-    const run = () => update.where("counter", "=", from).executeTakeFirst();
+  override async use(id: string, { from, counter, challenge, lastUsedAt }: PasskeyUse): Promise<boolean> {
+    const update = this.query
+      .updateTable(TABLE)
+      .set({ counter, last_challenge: challenge, last_used_at: lastUsedAt })
+      .where("id", "=", id)
+      .where("counter", "=", from)
+      .where("last_challenge", "!=", challenge);
+    const run = () => update.executeTakeFirst();
     return (await runOutside(this.db, run)).numUpdatedRows === 1n;
   }
 
@@ -77,6 +84,7 @@ function toRow(passkey: Passkey): PasskeyRow {
     credential_id: passkey.credentialId,
     public_key: passkey.publicKey,
     counter: passkey.counter,
+    last_challenge: "",
     transports: passkey.transports.join(" "),
     usage_kind: passkey.usage,
     name: encodeURIComponent(passkey.name),

@@ -94,6 +94,7 @@ const CHANGES: Readonly<Record<CredentialChange, readonly [subject: string, text
   "recovery-code-used": ["A recovery code was used", "Somebody has signed in to your account with a recovery code."],
   "passkey-added": ["A passkey was added", "Your account has a further passkey from now on."],
   "passkey-removed": ["A passkey was removed", "Your account has a passkey less from now on."],
+  "api-token-created": ["An API token was created", "A program with this token may act for you from now on."],
 };
 
 const NOT_YOU = "If that was not you, ask for a new password at once, and write to us.";

@@ -35,7 +35,9 @@ export function loadWebauthn(): Webauthn {
 /** The JSON for `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` in the browser. */
 export type PasskeyOptionsJson = object;
 
-type Ceremony = `register ${PasskeyUsage}` | PasskeyUsage;
+/** `confirmation`: a passkey of a sign-in, in the place of the password. */
+export type ProofCeremony = PasskeyUsage | "confirmation";
+type Ceremony = `register ${PasskeyUsage}` | ProofCeremony;
 
 interface Challenge {
   readonly ceremony: Ceremony;
@@ -43,6 +45,13 @@ interface Challenge {
   readonly userId: string;
   readonly challenge: string;
   readonly expiresAt: number;
+}
+
+/** The response of a browser to a challenge. */
+export interface PasskeyProof {
+  readonly response: unknown;
+  readonly challenge: string;
+  readonly ceremony: ProofCeremony;
 }
 
 export type NewCredential = Pick<Passkey, "id" | "credentialId" | "publicKey" | "counter" | "transports">;
@@ -86,7 +95,7 @@ export class PasskeyCeremonies {
   /** @param allowed the passkeys of a second step; without them the person chooses one of the device */
   async startAuthentication(
     ctx: Context,
-    usage: PasskeyUsage,
+    ceremony: ProofCeremony,
     userId: string,
     allowed: readonly Passkey[],
   ): Promise<PasskeyOptionsJson> {
@@ -94,9 +103,9 @@ export class PasskeyCeremonies {
       rpID: this.rpId,
       timeout: CHALLENGE_MS,
       allowCredentials: allowed.map(toDescriptor),
-      userVerification: REGISTRATION[usage].userVerification,
+      userVerification: ceremony === "second-step" ? "discouraged" : "required",
     });
-    this.remember(ctx, { ceremony: usage, userId, challenge: options.challenge });
+    this.remember(ctx, { ceremony, userId, challenge: options.challenge });
     return options;
   }
 
@@ -137,10 +146,13 @@ export class PasskeyCeremonies {
   }
 
   /** The counter from now on; `undefined` for a response that is no proof, and for a counter that has gone back. */
-  async verifyAuthentication(response: unknown, challenge: string, passkey: Passkey): Promise<number | undefined> {
+  async verifyAuthentication(
+    { response, challenge, ceremony }: PasskeyProof,
+    passkey: Passkey,
+  ): Promise<number | undefined> {
     const handle = readMember(readMember(response, "response"), "userHandle");
     const isOther = typeof handle === "string" && handle !== toUserHandle(passkey.userId).toString("base64url");
-    if (isOther || (passkey.usage === "sign-in" && typeof handle !== "string")) return undefined;
+    if (isOther || (ceremony === "sign-in" && typeof handle !== "string")) return undefined;
     const result = await attempt(() =>
       this.webauthn.verifyAuthenticationResponse({
         // The package checks it.
@@ -181,6 +193,11 @@ export function readPasskeyId(response: unknown): string {
 
 function toPasskeyId(credentialId: string): string {
   return hash("sha256", credentialId);
+}
+
+/** The form in which the store compares challenges. */
+export function toChallengeHash(challenge: string): string {
+  return hash("sha256", challenge);
 }
 
 /** 32 bytes for each user, which say nothing about them: a device shows them to everybody who has it. */

@@ -22,8 +22,16 @@ import { type Passkey, PasskeyStore, type PasskeyUsage } from "../passkey-store.
 import { SecondStepChanges } from "../second-step/second-step-changes.js";
 import type { SecondStepResult } from "../second-step/second-step-sign-in.js";
 import { PENDING } from "../sign-in/second-step.js";
+import { SignedInSession } from "../signed-in-session.js";
 import { SignIn } from "../sign-in/sign-in.js";
-import { loadWebauthn, PasskeyCeremonies, type PasskeyOptionsJson, readPasskeyId } from "./passkey-ceremonies.js";
+import {
+  loadWebauthn,
+  PasskeyCeremonies,
+  type PasskeyOptionsJson,
+  type PasskeyProof,
+  readPasskeyId,
+  toChallengeHash,
+} from "./passkey-ceremonies.js";
 import { type PasskeyOptions, PasskeySettings } from "./passkey-settings.js";
 
 const log = tracing.target("framework::auth");
@@ -31,6 +39,9 @@ const log = tracing.target("framework::auth");
 /** `expired`: nothing of this kind was started in this session in the last five minutes, or its challenge is used up. */
 export type PasskeyRegistration =
   { readonly kind: "added"; readonly id: string } | { readonly kind: "refused" } | { readonly kind: "expired" };
+
+/** `expired`: no confirmation was started in this session in the last five minutes, or its challenge is used up. */
+export type PasskeyConfirmation = { readonly kind: "confirmed" | "refused" | "expired" };
 
 /** `last`: a person without a password would have no way to sign in. */
 export type PasskeyRemoval = { readonly kind: "removed" | "missing" | "last" };
@@ -58,6 +69,7 @@ export class Passkeys {
   protected readonly store = inject(PasskeyStore);
   protected readonly changes = inject(SecondStepChanges);
   protected readonly signIn = inject(SignIn);
+  protected readonly sessions = inject(SignedInSession);
   protected readonly ceremonies = inject(PasskeyCeremonies);
 
   /** @throws ForbiddenError (403) for a request of another site, and without a confirmation in the last 15 minutes */
@@ -85,7 +97,7 @@ export class Passkeys {
     if (challenge === undefined) return EXPIRED;
     const credential = await this.ceremonies.verifyRegistration(response, challenge, usage);
     if (credential === undefined) return REFUSED;
-    const isAdded = await this.changes.run(ctx, "passkey added", async () => {
+    const isAdded = await this.changes.run(ctx, "passkey-added", async () => {
       if ((await this.store.listOfUser(userId)).length >= MAX_PASSKEYS) return false;
       const times = { createdAt: ctx.clock.now(), lastUsedAt: undefined };
       return this.store.insert({ ...credential, userId, usage, name: toName(name), ...times });
@@ -111,7 +123,7 @@ export class Passkeys {
     const passkey = await this.store.find(id);
     const identity = passkey && (await this.identities.find(passkey.userId));
     if (passkey?.usage !== "sign-in" || identity === undefined) return this.refuse();
-    if (!(await this.use(ctx, passkey, { response, challenge }))) return this.refuse();
+    if (!(await this.use(ctx, passkey, { response, challenge, ceremony: "sign-in" }))) return this.refuse();
     return this.signIn.complete(ctx, identity, { method: "passkey", remember, isSecondStepDone: true });
   }
 
@@ -136,10 +148,40 @@ export class Passkeys {
     if (challenge === undefined) return EXPIRED;
     const passkey = await this.store.find(readPasskeyId(response));
     if (passkey?.usage !== "second-step" || passkey.userId !== userId) return this.refuse();
-    if (!(await this.use(ctx, passkey, { response, challenge }))) return this.refuse();
+    if (!(await this.use(ctx, passkey, { response, challenge, ceremony: "second-step" }))) return this.refuse();
     Session.of(ctx).forget(PENDING);
     const { remember } = pending;
     return this.signIn.complete(ctx, identity, { method: "second-step", remember, isSecondStepDone: true });
+  }
+
+  /**
+   * The options of a passkey in the place of the password, for `recentlyConfirmed`; `undefined` for a person without a passkey of the sign-in.
+   * One of the second step does not count: it does not ask who holds the device.
+   */
+  async startConfirmation(ctx: Context & WithIdentity): Promise<PasskeyOptionsJson | undefined> {
+    refuseCrossSite(ctx, this.settings.config.url);
+    const { userId } = ctx.identity;
+    const allowed = (await this.store.listOfUser(userId)).filter(({ usage }) => usage === "sign-in");
+    if (allowed.length === 0) return undefined;
+    return this.ceremonies.startAuthentication(ctx, "confirmation", userId, allowed);
+  }
+
+  /** @throws the errors of `SignIn.withPassword` */
+  async finishConfirmation(
+    ctx: Context & WithIdentity,
+    { response }: { readonly response: unknown },
+  ): Promise<PasskeyConfirmation> {
+    refuseCrossSite(ctx, this.settings.config.url);
+    const { userId } = ctx.identity;
+    const id = readPasskeyId(response);
+    await this.limits.count(ctx, `passkey ${id}`);
+    const challenge = await this.ceremonies.take(ctx, "confirmation", userId);
+    if (challenge === undefined) return EXPIRED;
+    const passkey = await this.store.find(id);
+    if (passkey?.usage !== "sign-in" || passkey.userId !== userId) return this.refuse();
+    if (!(await this.use(ctx, passkey, { response, challenge, ceremony: "confirmation" }))) return this.refuse();
+    await this.sessions.change(ctx, { confirmedAt: ctx.clock.now() });
+    return { kind: "confirmed" };
   }
 
   async list({ identity }: WithIdentity): Promise<readonly ListedPasskey[]> {
@@ -164,18 +206,16 @@ export class Passkeys {
     const ways = all.filter(({ usage }) => usage === "sign-in");
     const isLast = ways.length === 1 && ways[0]?.id === id;
     if (isLast && (await this.identities.find(userId))?.password === undefined) return { kind: "last" };
-    const isRemoved = await this.changes.run(ctx, "passkey removed", () => this.store.delete(userId, id));
+    const isRemoved = await this.changes.run(ctx, "passkey-removed", () => this.store.delete(userId, id));
     return { kind: isRemoved ? "removed" : "missing" };
   }
 
-  private async use(
-    ctx: Context,
-    passkey: Passkey,
-    { response, challenge }: { readonly response: unknown; readonly challenge: string },
-  ): Promise<boolean> {
-    const counter = await this.ceremonies.verifyAuthentication(response, challenge, passkey);
+  private async use(ctx: Context, passkey: Passkey, proof: PasskeyProof): Promise<boolean> {
+    const counter = await this.ceremonies.verifyAuthentication(proof, passkey);
     if (counter === undefined) return false;
-    return this.store.use(passkey.id, { from: passkey.counter, counter, lastUsedAt: ctx.clock.now() });
+    // Two requests at the same time have both found the challenge in the session.
+    const challenge = toChallengeHash(proof.challenge);
+    return this.store.use(passkey.id, { from: passkey.counter, counter, challenge, lastUsedAt: ctx.clock.now() });
   }
 
   private refuse() {

@@ -33,7 +33,7 @@ export class Recovery {
   async renew(ctx: Context & WithIdentity): Promise<readonly string[]> {
     await this.changes.requireConfirmation(ctx);
     let codes: readonly string[] = [];
-    await this.changes.run(ctx, "recovery codes renewed", async () => {
+    await this.changes.run(ctx, "recovery-codes-renewed", async () => {
       codes = await this.create(ctx.identity.userId);
       return true;
     });

@@ -13,7 +13,9 @@ import { Session } from "../../stages/session/session.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AttemptLimits } from "../attempt-limits.js";
 import { AuthSettings } from "../auth-settings.js";
+import { CredentialNotices } from "../credential-notices.js";
 import { refuseCrossSite } from "../cross-site.js";
+import type { Identity } from "../identity.js";
 import { PasskeyStore } from "../passkey-store.js";
 import { PENDING, SecondStep } from "../sign-in/second-step.js";
 import { SignIn, type SignInResult } from "../sign-in/sign-in.js";
@@ -51,6 +53,7 @@ export class SecondStepSignIn {
   protected readonly signIn = inject(SignIn);
   protected readonly totp = inject(Totp);
   protected readonly recovery = inject(Recovery);
+  protected readonly notices = inject(CredentialNotices);
 
   /** @throws ForbiddenError (403) for a request of another site; TooManyRequestsError (429) after five attempts on a user in fifteen minutes */
   async finish(ctx: Context, proof: SecondStepProof): Promise<SecondStepResult> {
@@ -61,7 +64,7 @@ export class SecondStepSignIn {
     const { userId, stamp } = identity;
     // Only a client with the password gets here, so strangers cannot use the attempts up. A new password has a new stamp, and new attempts.
     await this.limits.countOfAll(ctx, `second step ${userId} ${stamp}`);
-    if (!(await this.verify(ctx, userId, proof))) {
+    if (!(await this.verify(ctx, identity, proof))) {
       log.info("second step refused", { user_id: userId });
       return { kind: "refused" };
     }
@@ -73,8 +76,11 @@ export class SecondStepSignIn {
     });
   }
 
-  private async verify(ctx: Context, userId: string, { code, recoveryCode }: SecondStepProof): Promise<boolean> {
+  private async verify(ctx: Context, { userId, email }: Identity, proof: SecondStepProof): Promise<boolean> {
+    const { code, recoveryCode } = proof;
     if (code !== undefined) return this.totp.use(userId, code, ctx.clock.now());
-    return recoveryCode !== undefined && this.recovery.spend(userId, recoveryCode);
+    if (recoveryCode === undefined || !(await this.recovery.spend(userId, recoveryCode))) return false;
+    await this.notices.send(email, "recovery-code-used");
+    return true;
   }
 }

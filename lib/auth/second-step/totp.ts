@@ -96,7 +96,7 @@ export class Totp {
     const lastStep = this.findStep(userId, started.secret, { code, now });
     if (lastStep === undefined) return { kind: "refused" };
     let recoveryCodes: readonly string[] = [];
-    const isAdded = await this.changes.run(ctx, "totp added", async () => {
+    const isAdded = await this.changes.run(ctx, "totp-added", async () => {
       if (!(await this.secrets.insert({ userId, secret: started.secret, lastStep, createdAt: now }))) return false;
       recoveryCodes = await this.recovery.create(userId);
       return true;
@@ -113,7 +113,7 @@ export class Totp {
   async remove(ctx: Context & WithIdentity): Promise<boolean> {
     await this.changes.requireConfirmation(ctx);
     const { userId } = ctx.identity;
-    return this.changes.run(ctx, "totp removed", async () => {
+    return this.changes.run(ctx, "totp-removed", async () => {
       if (!(await this.secrets.delete(userId))) return false;
       await this.codes.replace(userId, []);
       return true;

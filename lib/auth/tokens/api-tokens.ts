@@ -23,7 +23,9 @@ import { currentCommitScope } from "../../lifecycle/commit-scope.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AuthSettings } from "../auth-settings.js";
 import { AuthUsers } from "../auth-users.js";
+import { CredentialNotices } from "../credential-notices.js";
 import type { TokenIdentity } from "../guards.js";
+import { Identities } from "../identities.js";
 import { type ApiToken, ApiTokenStore } from "./api-token-store.js";
 import { checkNewToken, type NewToken } from "./new-token.js";
 import { type SeenToken, SeenTokens } from "./seen-tokens.js";
@@ -59,10 +61,14 @@ export class ApiTokens {
   protected readonly settings = inject(AuthSettings);
   protected readonly users = inject(AuthUsers);
   protected readonly store = inject(ApiTokenStore);
+  protected readonly identities = inject(Identities);
+  protected readonly notices = inject(CredentialNotices);
   private readonly events = inject(Events);
   private readonly seen = new SeenTokens();
 
   /**
+   * The owner gets a notice, in the same transaction.
+   *
    * @param userId the id of the user for whom a program acts
    * @throws ValidationError (422) for a name, scopes or a time that cannot be stored; ConflictError (409) if the user has 100 tokens
    */
@@ -72,8 +78,12 @@ export class ApiTokens {
     const id = randomBytes(16).toString("hex");
     const token = { ...checked, id, userId, createdAt, lastUsedAt: undefined };
     const text = createTokenText(this.prefix);
-    if (!(await this.store.insert({ token, hash: toTokenHash(text), max: MAX_PER_USER })))
-      throw new ConflictError("You have too many tokens. Revoke one first.", { code: "E_AUTH_TOKENS" });
+    await this.identities.transaction(async () => {
+      if (!(await this.store.insert({ token, hash: toTokenHash(text), max: MAX_PER_USER })))
+        throw new ConflictError("You have too many tokens. Revoke one first.", { code: "E_AUTH_TOKENS" });
+      const owner = await this.identities.find(userId);
+      if (owner !== undefined) await this.notices.send(owner.email, "api-token-created");
+    });
     log.info("API token created", { user_id: userId, id: id });
     return { text, token };
   }

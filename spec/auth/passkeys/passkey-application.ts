@@ -23,6 +23,8 @@ export const keys = routes("keys", "/keys", {
   finishSignIn: Post("/sign-in/finish", { body: response }),
   startSecondStep: Post("/second-step"),
   finishSecondStep: Post("/second-step/finish", { body: response }),
+  startConfirmation: Post("/confirmation", { guards: [signedIn] }),
+  finishConfirmation: Post("/confirmation/finish", { guards: [signedIn], body: response }),
   rename: Post("/{id}/name", { guards: [signedIn], body: z.object({ name: z.string() }) }),
   remove: Delete("/{id}", { guards: [signedIn] }),
 });
@@ -63,6 +65,14 @@ export class KeysController {
     return toReply(await this.passkeys.finishSecondStep(ctx, ctx.input.body));
   }
 
+  @keys.startConfirmation async startConfirmation(ctx: ContextOf<typeof keys.startConfirmation>) {
+    return (await this.passkeys.startConfirmation(ctx)) ?? { kind: "expired" };
+  }
+
+  @keys.finishConfirmation async finishConfirmation(ctx: ContextOf<typeof keys.finishConfirmation>) {
+    return toReply(await this.passkeys.finishConfirmation(ctx, ctx.input.body));
+  }
+
   @keys.rename async rename(ctx: ContextOf<typeof keys.rename>) {
     return { isRenamed: await this.passkeys.rename(ctx, ctx.params.id, ctx.input.body.name) };
   }
@@ -84,7 +94,13 @@ export async function startPasskeys(clock = new FakeClock()): Promise<TestApp> {
   return app;
 }
 
-function toLocalhost(app: TestApp): string {
+/** With the defaults of `passkeys()`. */
+export function startDefaultPasskeys(clock = new FakeClock()): Promise<TestApp> {
+  const bindings = [...secondStep({ issuer: "The Shop" }), ...passkeys({ name: "The Shop" })];
+  return startAccounts({ clock, bindings, controllers: [KeysController] });
+}
+
+export function toLocalhost(app: TestApp): string {
   return app.url.replace("127.0.0.1", "localhost");
 }
 

@@ -51,10 +51,24 @@ for (const engine of ENGINES) {
       const store = new DatabasePasskeys(db);
       const passkey = { ...PASSKEY, id: "d".repeat(64), userId: "counting", counter: 7 };
       await store.insert(passkey);
-      const uses = Array.from({ length: 10 }, () => store.use(passkey.id, { from: 7, counter: 8, lastUsedAt: 9 }));
+      const uses = Array.from({ length: 10 }, (_, at) =>
+        store.use(passkey.id, { from: 7, counter: 8, challenge: `c${at}`, lastUsedAt: 9 }),
+      );
 
       expect((await Promise.all(uses)).filter(Boolean)).to.have.lengthOf(1);
       expect(await store.find(passkey.id)).to.deep.equal({ ...passkey, counter: 8, lastUsedAt: 9 });
+    });
+
+    it("count each challenge once, of many at the same time, for a device without a counter", async () => {
+      const store = new DatabasePasskeys(db);
+      const passkey = { ...PASSKEY, id: "e".repeat(64), userId: "synced", counter: 0 };
+      await store.insert(passkey);
+      const use = (challenge: string) => store.use(passkey.id, { from: 0, counter: 0, challenge, lastUsedAt: 9 });
+
+      for (const challenge of ["a".repeat(64), "b".repeat(64)]) {
+        const uses = Array.from({ length: 10 }, () => use(challenge));
+        expect((await Promise.all(uses)).filter(Boolean)).to.have.lengthOf(1);
+      }
     });
   });
 }

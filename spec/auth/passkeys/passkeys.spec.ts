@@ -104,9 +104,9 @@ describe("passkeys", function () {
     const { id = "", counter = 0 } = passkey ?? {};
     const statuses = [];
 
-    await store.use(id, { from: counter, counter: 1000, lastUsedAt: 1 });
+    await store.use(id, { from: counter, counter: 1000, challenge: "a", lastUsedAt: 1 });
     statuses.push((await visit.finish(await visit.sign())).status);
-    await store.use(id, { from: 1000, counter, lastUsedAt: 1 });
+    await store.use(id, { from: 1000, counter, challenge: "b", lastUsedAt: 1 });
     // The browser would refuse the options, so the page asks for less than the server has asked for.
     const options = (await visit.post(keys.startSignIn.url())).body as object;
     await visit.device.send("WebAuthn.setUserVerified", {
