@@ -25,7 +25,7 @@ export class AuthGuards {
   @Guards(signedIn)
   requireIdentity(ctx: Context): WithIdentity | Promise<WithIdentity> {
     const current = this.sessions.find(ctx);
-    return current instanceof Promise ? current.then(toIdentity) : toIdentity(current);
+    return current instanceof Promise ? current.then((found) => admit(ctx, found)) : admit(ctx, current);
   }
 
   @Guards(verified)
@@ -46,10 +46,12 @@ export class AuthGuards {
   }
 }
 
-function toIdentity(current: SessionIdentity | undefined): WithIdentity {
+function admit(ctx: Context, current: SessionIdentity | undefined): WithIdentity {
   // A 401 has a challenge (RFC 9110 section 11.6.1). No scheme is registered for sessions, and browsers ignore an unknown one.
   if (current === undefined)
     throw new UnauthorizedError("Sign in first.", { code: "E_AUTH_SIGNED_OUT", challenge: "Session" });
+  // After a sign-out the back button must not show the page. A handler may set another value.
+  ctx.set("Cache-Control", "no-store");
   const { userId, email, isVerified, signInId } = current;
   return { identity: { userId, email, isVerified, signInId } };
 }

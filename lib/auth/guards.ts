@@ -29,7 +29,7 @@ export interface WithIdentity {
   readonly identity: SignedInIdentity;
 }
 
-/** A session in which somebody has signed in. Adds `identity`; refuses with 401. */
+/** A session in which somebody has signed in. Adds `identity`, and `Cache-Control: no-store`; refuses with 401. */
 export const signedIn = guard<WithIdentity>("signed-in", { scheme: "session", refusals: [401] });
 
 const AFTER = { after: [signedIn], refusals: [403] };
