@@ -138,7 +138,9 @@ describe("the page on bad input", () => {
 
   it("names a test that exists for each input of the other rooms", () => {
     const page = textOf("docs/guide/bad-input.md") ?? "";
-    const rows = ["## Input of forms", "## Input of endpoints"].flatMap((heading) => rowsAfter(page, heading));
+    const rows = ["## Input of forms", "## Input of endpoints", "## Input of accounts"].flatMap((heading) =>
+      rowsAfter(page, heading),
+    );
     const missing = rows.filter(([, , test = ""]) => {
       const [, spec = "", title = ""] = /^`(.+)`: (.+)$/.exec(test) ?? [];
       return title === "" || !(textOf(spec) ?? "").includes(title);

@@ -1,5 +1,6 @@
 /** Every flow of an identity, with right and with wrong input. What each flow gives out becomes a secret that the search looks for. */
 import type { TestClient, TestResponse } from "@stagecraft/framework/testing";
+import { until } from "../../support/until.js";
 import { readSecret } from "../second-step/second-step-application.js";
 import { createTotpCode } from "../../../lib/auth/second-step/totp-code.js";
 import { toTokenHash } from "../../../lib/auth/tokens/token-text.js";
@@ -18,7 +19,7 @@ const ROWS = { except: ["the rows"] };
 
 export class CanaryFlows {
   private client: TestClient;
-  private mails = 0;
+  private links = 0;
 
   constructor(private readonly canary: CanaryApplication) {
     this.client = canary.app.withCookies();
@@ -186,9 +187,11 @@ export class CanaryFlows {
 
   /** The path of the link in the last mail, which is opened. */
   private async openLast(): Promise<string> {
-    const links = (await mailsOf(this.canary.app, this.mails + 1)).filter((mail) => mail.link !== "");
-    this.mails = links.length;
-    const link = links.at(-1)?.link ?? "";
+    const findLinks = async () =>
+      (await mailsOf(this.canary.app, 1)).flatMap(({ link }) => (link === "" ? [] : [link]));
+    await until(async () => (await findLinks()).length > this.links);
+    this.links++;
+    const link = (await findLinks()).at(-1) ?? "";
     const signature = new URL(link, "http://none").searchParams.get("signature") ?? "";
     for (const [name, value] of [
       ["a link", link],
