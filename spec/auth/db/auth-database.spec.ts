@@ -1,6 +1,11 @@
 /** The stores of an identity in a database, on each engine. */
 import { inspect } from "node:util";
-import { DatabaseApiTokens, DatabaseIdentities, DatabaseLinks } from "@stagecraft/framework/auth/db";
+import {
+  DatabaseApiTokens,
+  DatabaseIdentities,
+  DatabaseLinks,
+  DatabaseRecoveryCodes,
+} from "@stagecraft/framework/auth/db";
 import { obeysApiTokenStore, obeysIdentities, obeysSingleUseLinks } from "@stagecraft/framework/testing/contracts";
 import { expect } from "chai";
 import { ENGINES, openDriver } from "../../idempotency/db/order-database.js";
@@ -53,6 +58,34 @@ for (const engine of ENGINES) {
       await until(async () => (await count()) === 0);
 
       expect(await count()).to.equal(0);
+    });
+
+    it("lose all rows of a deleted identity, and no row of another user", async () => {
+      const identities = new DatabaseIdentities(db);
+      const codes = new DatabaseRecoveryCodes(db);
+      const links = new DatabaseLinks(db);
+      for (const [id, userId] of [
+        ["e", "leaves"],
+        ["f", "stays"],
+      ] as const) {
+        const values = {
+          email: `${userId}@shop.example`,
+          password: undefined,
+          stamp: "s",
+          verifiedAt: 1,
+          createdAt: 1,
+        };
+        await identities.insert({ userId, ...values });
+        await codes.replace(userId, [id.repeat(64)]);
+        await links.add({ id: id.repeat(32), purpose: "reset", userId, email: values.email, expiresAt: 100 });
+      }
+
+      await identities.delete("leaves");
+
+      expect(await identities.find("leaves")).to.equal(undefined);
+      expect([await codes.count("leaves"), await codes.count("stays")]).to.deep.equal([0, 1]);
+      const found = ["e", "f"].map(async (id) => (await links.find(id.repeat(32), "reset", 1))?.userId);
+      expect(await Promise.all(found)).to.deep.equal([undefined, "stays"]);
     });
 
     it("are needed at the start", async () => {
