@@ -44,6 +44,11 @@ const USES = {
   kysely: () => import(`${name}/db`),
   mysql2: () => import(`${name}/db/mysql`),
   nodemailer: () => import(`${name}/mail/smtp`),
+  "openid-client": async () => {
+    const { github, oauth } = await import(`${name}/oauth`);
+    const callback = { method: "GET", url: (each) => `/callback/${each}` };
+    return oauth({ providers: [github({ clientId: "peers", clientSecret: "peers" })], callback });
+  },
   pg: () => import(`${name}/db/postgres`),
   "swagger-ui-dist": async () => {
     const { Application } = await import(name);

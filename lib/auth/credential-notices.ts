@@ -13,6 +13,8 @@ export type CredentialChange =
   | "recovery-code-used"
   | "passkey-added"
   | "passkey-removed"
+  | "provider-linked"
+  | "provider-unlinked"
   | "api-token-created";
 
 export abstract class CredentialNotices {

@@ -41,7 +41,7 @@ export abstract class Identities {
   abstract setVerified(userId: string, verifiedAt: number): Promise<void>;
 
   /**
-   * Deletes the identity and what the store has besides: in a database its links, remembered devices, second steps, passkeys and API tokens.
+   * Deletes the identity and what the store has besides: in a database its links, remembered devices, second steps, passkeys, accounts at providers and API tokens.
    * Without an identity it deletes these alone.
    */
   abstract delete(userId: string): Promise<void>;

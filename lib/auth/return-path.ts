@@ -51,6 +51,11 @@ export async function takeReturnPath(ctx: Context, fallback: string): Promise<st
   return typeof path === "string" && isSafePath(path) ? path : fallback;
 }
 
+/** Keeps a path for `takeReturnPath`. A path that is too long or leads to another site is left out. @internal */
+export function putReturnPath(ctx: Context, path: string): void {
+  if (path.length <= MAX_PATH_LENGTH && isSafePath(path)) Session.of(ctx).put(RETURN_PATH, path);
+}
+
 /** A browser that navigates, also with a form, and a visit of the page protocol. */
 function isForPage(ctx: Context): boolean {
   return ctx.get("x-inertia") !== "" || ctx.get("accept").includes("text/html");

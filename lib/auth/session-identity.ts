@@ -3,7 +3,7 @@ import type { Sessions } from "../stages/session/sessions.js";
 import { sessionKey } from "../stages/session/session-value.js";
 
 /** How somebody has signed in, for the list of sign-ins and for events. */
-export type SignInMethod = "password" | "link" | "sign-up" | "remember-me" | "passkey" | "second-step";
+export type SignInMethod = "password" | "link" | "sign-up" | "remember-me" | "passkey" | "second-step" | "provider";
 
 /** The value of the session. It holds no secret. */
 export interface SessionIdentity {

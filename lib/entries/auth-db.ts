@@ -8,6 +8,7 @@ export { DatabaseApiTokens } from "../auth/db/database-api-tokens.js";
 export { DatabaseIdentities } from "../auth/db/database-identities.js";
 export { DatabaseLinks } from "../auth/db/database-links.js";
 export { DatabasePasskeys } from "../auth/db/database-passkeys.js";
+export { DatabaseProviderAccounts } from "../auth/db/database-provider-accounts.js";
 export { DatabaseRecoveryCodes } from "../auth/db/database-recovery-codes.js";
 export { DatabaseRememberTokens } from "../auth/db/database-remember-tokens.js";
 export { DatabaseTotpSecrets } from "../auth/db/database-totp-secrets.js";

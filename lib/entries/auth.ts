@@ -36,6 +36,13 @@ export {
 } from "../auth/passwords/passwords.js";
 export { MAX_PASSWORD_BYTES } from "../auth/passwords/password-bytes.js";
 export { PasskeyStore, type Passkey, type PasskeyUsage, type PasskeyUse } from "../auth/passkey-store.js";
+export {
+  ProviderAccounts,
+  toAccountId,
+  type ProviderAccount,
+  type StoredTokens,
+  type TokenLease,
+} from "../auth/provider-accounts.js";
 export { redirectToSignIn, takeReturnPath, type PageEndpoint } from "../auth/return-path.js";
 export { RememberMe, type RememberedBy, type RememberedSignIn } from "../auth/remember/remember-me.js";
 export {

@@ -11,6 +11,7 @@ export { expectLogLine, type LogLine } from "../testing/expect-log-line.js";
 export { expectNoLeak } from "../testing/expect-no-leak.js";
 export { expectProblem, type ExpectedProblem, type ProblemDocument } from "../testing/expect-problem.js";
 export { FakeClock } from "../testing/fake-clock.js";
+export { ProviderDouble, type ProviderPerson, type ProviderRefusal } from "../testing/provider-double.js";
 export { testApp, type TestApp } from "../testing/test-app.js";
 export type { ActingOptions, ActingUser } from "../testing/test-session.js";
 export type { CallArguments, CallOptions, Client, EndpointCall } from "../client/client.js";

@@ -35,9 +35,11 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "/auth/db": ["db"],
   "/auth/passkeys": ["auth"],
   "/auth/jwt": ["auth"],
+  "/oauth": ["auth"],
   "/idempotency/db": ["db"],
   "/mail/jobs": ["jobs"],
   "/session/db": ["db"],
+  "/testing": ["auth", "oauth"],
   "/testing/contracts": ["auth", "cache", "idempotency", "jobs", "mail", "session", "storage"],
 };
 

@@ -54,6 +54,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./auth/passkeys": { loads: ["koa", "@koa/router"] },
   // The first `tokenVerification()` loads jose.
   "./auth/jwt": { loads: ["koa", "@koa/router"] },
+  // The first `oauth()` loads openid-client.
+  "./oauth": { loads: ["koa", "@koa/router"] },
   "./cache": NOTHING,
   "./crypto": NOTHING,
   // Schedules load croner when the first one is created.

@@ -125,6 +125,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   "auth/db": ["tracing", "di", "lifecycle", "auth", "db"],
   "auth/passkeys": ["errors", "tracing", "http", "di", "stages", "auth"],
   "auth/jwt": ["runtime", "errors", "endpoints", "tracing", "http", "di", "contracts", "auth"],
+  "auth/oauth": ["runtime", "errors", "tracing", "http", "di", "lifecycle", "stages", "crypto", "auth"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],
   "observe/otel": ["runtime", "errors", "tracing", "lifecycle", "observe"],
@@ -135,7 +136,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
 
 /** The test kit uses what it tests. The contracts of a mailer and of a queue make mails and jobs. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
-  testing: [...Object.keys(ROOMS), "client", "auth"],
+  testing: [...Object.keys(ROOMS), "client", "auth", "auth/oauth"],
   "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail", "idempotency", "auth"],
 };
 
@@ -153,6 +154,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "auth/db": ["kysely"],
   "auth/passkeys": ["@simplewebauthn/server"],
   "auth/jwt": ["jose"],
+  "auth/oauth": ["openid-client"],
   jobs: ["croner"],
   "jobs/bullmq": ["bullmq", "ioredis"],
   "mail/smtp": ["nodemailer"],

@@ -15,6 +15,7 @@ import { type Binding, provide } from "../../di/provide.js";
 import type { InjectionToken } from "../../di/token.js";
 import { Identities } from "../identities.js";
 import { PasskeyStore } from "../passkey-store.js";
+import { ProviderAccounts } from "../provider-accounts.js";
 import { RememberTokens } from "../remember/remember-tokens.js";
 import { RecoveryCodes } from "../second-step/recovery-codes.js";
 import { TotpSecrets } from "../second-step/totp-secrets.js";
@@ -24,6 +25,7 @@ import { DatabaseApiTokens } from "./database-api-tokens.js";
 import { DatabaseIdentities } from "./database-identities.js";
 import { DatabaseLinks } from "./database-links.js";
 import { DatabasePasskeys } from "./database-passkeys.js";
+import { DatabaseProviderAccounts } from "./database-provider-accounts.js";
 import { DatabaseRecoveryCodes } from "./database-recovery-codes.js";
 import { DatabaseRememberTokens } from "./database-remember-tokens.js";
 import { DatabaseTotpSecrets } from "./database-totp-secrets.js";
@@ -36,6 +38,7 @@ export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>)
     provide(SingleUseLinks).useFactory((resolve) => new DatabaseLinks(resolve(database))),
     provide(TotpSecrets).useFactory((resolve) => new DatabaseTotpSecrets(resolve(database))),
     provide(PasskeyStore).useFactory((resolve) => new DatabasePasskeys(resolve(database))),
+    provide(ProviderAccounts).useFactory((resolve) => new DatabaseProviderAccounts(resolve(database))),
     provide(RecoveryCodes).useFactory((resolve) => new DatabaseRecoveryCodes(resolve(database))),
     provide(ApiTokenStore).useFactory((resolve) => new DatabaseApiTokens(resolve(database))),
   ];

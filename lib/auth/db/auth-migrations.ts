@@ -148,6 +148,44 @@ const passkeyMigrations: readonly Migration[] = [
   },
 ];
 
+const providerMigrations: readonly Migration[] = [
+  {
+    name: "framework-provider-accounts-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_provider_accounts")
+        .addColumn("id", "varchar(64)", (column) => column.primaryKey())
+        .addColumn("user_id", toExactText(db, 64), (column) => column.notNull())
+        .addColumn("provider", "varchar(64)", (column) => column.notNull())
+        .addColumn("issuer", "varchar(255)", (column) => column.notNull())
+        // OpenID Connect Core section 2: at most 255 characters of ASCII.
+        .addColumn("subject", "varchar(255)", (column) => column.notNull())
+        .addColumn("email", "text", (column) => column.notNull())
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .addColumn("last_used_at", "bigint", (column) => column.notNull())
+        .addColumn("tokens", "text")
+        .addColumn("tokens_expire_at", "bigint")
+        .addColumn("tokens_version", "bigint", (column) => column.notNull())
+        .addColumn("tokens_leased_until", "bigint")
+        .execute();
+      await createIndexes(db, "framework_provider_accounts", ["user_id"]);
+    },
+    down: (db) => db.schema.dropTable("framework_provider_accounts").execute(),
+  },
+  {
+    name: "framework-provider-attempts-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_provider_attempts")
+        .addColumn("id", "varchar(64)", (column) => column.primaryKey())
+        .addColumn("expires_at", "bigint", (column) => column.notNull())
+        .execute();
+      await createIndexes(db, "framework_provider_attempts", ["expires_at"]);
+    },
+    down: (db) => db.schema.dropTable("framework_provider_attempts").execute(),
+  },
+];
+
 /** Creates the tables of `authDatabase`. */
 export const authMigrations: readonly Migration[] = [
   ...identityMigrations,
@@ -156,6 +194,7 @@ export const authMigrations: readonly Migration[] = [
   ...secondStepMigrations,
   ...tokenMigrations,
   ...passkeyMigrations,
+  ...providerMigrations,
 ];
 
 async function createIndexes(db: Kysely<MigrationTables>, table: string, columns: readonly string[]): Promise<void> {

@@ -94,6 +94,8 @@ const CHANGES: Readonly<Record<CredentialChange, readonly [subject: string, text
   "recovery-code-used": ["A recovery code was used", "Somebody has signed in to your account with a recovery code."],
   "passkey-added": ["A passkey was added", "Your account has a further passkey from now on."],
   "passkey-removed": ["A passkey was removed", "Your account has a passkey less from now on."],
+  "provider-linked": ["An account was linked", "An account at another service signs in to yours from now on."],
+  "provider-unlinked": ["An account was unlinked", "An account at another service does not sign in to yours any more."],
   "api-token-created": ["An API token was created", "A program with this token may act for you from now on."],
 };
 
