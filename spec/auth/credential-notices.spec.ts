@@ -5,7 +5,7 @@ import { FakeClock, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { addPerson, mailsOf, signInAs } from "./account-application.js";
 import { keys, startPasskeys, toLocalhost } from "./passkeys/passkey-application.js";
-import { type CeremonyOptions, SoftAuthenticator } from "./passkeys/soft-authenticator.js";
+import { type CeremonyOptions, SoftwareAuthenticator } from "./passkeys/software-authenticator.js";
 import {
   addPersonWithPhone,
   finish,
@@ -64,7 +64,7 @@ describe("the owner of an account", () => {
     await using app = await startPasskeys();
     await addPerson(app, "ada");
     const client = await signInAs(app, "ada");
-    const device = new SoftAuthenticator("localhost", toLocalhost(app));
+    const device = new SoftwareAuthenticator("localhost", toLocalhost(app));
     const usage = "second-step";
     const options = await post<CeremonyOptions>(client, keys.startRegistration.url(), { usage });
     const json = { usage, response: device.create(options) };

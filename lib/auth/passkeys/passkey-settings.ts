@@ -32,8 +32,16 @@ export class PasskeySettings {
       !(isList && origins.every((each) => typeof each === "string" && findOrigin(each) === each))
     )
       throw createSetupError("E_AUTH_OPTION", 'passkeys({ origins }) takes origins: ["https://shop.example"]');
+    if (options.rpId !== undefined && !isDomain(options.rpId))
+      throw createSetupError("E_AUTH_OPTION", 'passkeys({ rpId }) takes a domain: "shop.example"');
     this.name = name;
     this.rpId = options.rpId;
     this.origins = options.origins;
   }
+}
+
+/** A host name as URLs spell it, without a scheme, a port and a path. */
+function isDomain(text: unknown): boolean {
+  const url = `https://${String(text)}`;
+  return URL.canParse(url) && new URL(url).hostname === text;
 }

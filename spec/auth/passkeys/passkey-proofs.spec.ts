@@ -5,7 +5,7 @@ import { FakeClock, type TestApp, type TestClient } from "@stagecraft/framework/
 import { expect } from "chai";
 import { account, addPerson, PASSWORD, signIn, signInAs } from "../account-application.js";
 import { keys, startDefaultPasskeys, startPasskeys, toLocalhost } from "./passkey-application.js";
-import { type CeremonyOptions, type DeviceAnswers, SoftAuthenticator } from "./soft-authenticator.js";
+import { type CeremonyOptions, type DeviceAnswers, SoftwareAuthenticator } from "./software-authenticator.js";
 
 type Usage = "sign-in" | "second-step";
 
@@ -17,11 +17,11 @@ async function post<T = unknown>(client: TestClient, path: string, json: object 
   return (await client.post(path, { json })).json<T>();
 }
 
-const createDevice = (app: TestApp) => new SoftAuthenticator("localhost", toLocalhost(app));
+const createDevice = (app: TestApp) => new SoftwareAuthenticator("localhost", toLocalhost(app));
 
 async function register(
   client: TestClient,
-  device: SoftAuthenticator,
+  device: SoftwareAuthenticator,
   { usage = "sign-in", ...answers }: DeviceAnswers & { readonly usage?: Usage } = {},
 ) {
   const options = await post<CeremonyOptions>(client, keys.startRegistration.url(), { usage });
@@ -32,7 +32,7 @@ interface World extends AsyncDisposable {
   readonly app: TestApp;
   readonly clock: FakeClock;
   readonly ada: TestClient;
-  readonly device: SoftAuthenticator;
+  readonly device: SoftwareAuthenticator;
 }
 
 /** Ada has signed in, and her device has a passkey. */
@@ -223,7 +223,7 @@ describe("passkeys without options of domain and origins", () => {
     const ofOrigin = String(await app.raw(`${bytes}Origin: https://other.example\r\n\r\n`));
     await addPerson(app, "ada");
     const ada = await signInAs(app, "ada");
-    const answers = [origin, "http://evil.example"].map((from) => new SoftAuthenticator(hostname, from));
+    const answers = [origin, "http://evil.example"].map((from) => new SoftwareAuthenticator(hostname, from));
     const results = [];
     for (const device of answers) results.push(await register(ada, device));
 

@@ -75,6 +75,13 @@ for (const engine of ENGINES) {
 
 describe("the options of passkeys", () => {
   const wrong: readonly object[] = [{}, { name: "" }, { name: "x".repeat(65) }, { name: "Shop", origins: [] }];
+  for (const rpId of ["https://shop.example", "shop.example:443", "shop.example/", "Shop.example", "a b", "", 7])
+    it(`have no domain ${JSON.stringify(rpId)}`, () => {
+      expect(() => passkeys({ name: "Shop", rpId: rpId as string }))
+        .to.throw()
+        .with.property("code", "E_AUTH_OPTION");
+    });
+
   for (const options of [...wrong, { name: "Shop", origins: ["https://shop.example/"] }])
     it(`cannot be ${JSON.stringify(options).slice(0, 60)}`, () => {
       expect(() => passkeys(options as PasskeyOptions))

@@ -1,13 +1,16 @@
 import { execFile } from "node:child_process";
 import { inspect, promisify } from "node:util";
-import { Application, type Context, Route, Routes } from "@stagecraft/framework";
+import { Application, type Context, provide, Route, Routes } from "@stagecraft/framework";
 import { MAX_PASSWORD_BYTES, Passwords, type PasswordsOptions } from "@stagecraft/framework/auth";
 import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import * as fc from "fast-check";
 import { inWorkScope } from "../../../lib/lifecycle/work-scope.js";
+import { Gate } from "../../support/gate.js";
 import { needs } from "../../support/machine.js";
 import { rejectionOf } from "../../support/rejection-of.js";
+import { until } from "../../support/until.js";
+import { account, startAccounts } from "../account-application.js";
 
 const CHEAP = { scrypt: { logN: 4, blockSize: 8, parallelism: 1 } };
 const passwords = new Passwords(CHEAP);
@@ -154,6 +157,9 @@ describe("a text that is no hash", () => {
     `${good}$`,
     `${good}\n`,
     `${good}${"A".repeat(100_000)}`,
+    good.replace("aM15713r3Xsvxbi31lqr1Q", "A".repeat(1_000_000)),
+    good.replace("aM15713r3Xsvxbi31lqr1Q", "A".repeat(88)),
+    good.replace("nFNh2CVHVjNldFVKDHDlm4CbdRSCdEBsjjJxD+iCs5E", "AAAA"),
   ];
   /** Costs that would take the memory or the time of the process. */
   const hostile = [
@@ -166,6 +172,13 @@ describe("a text that is no hash", () => {
     "ln=1,r=1,p=17",
     "ln=0,r=8,p=1",
     "ln=4,r=0,p=1",
+    "ln=30,r=1,p=1",
+    "ln=-4,r=8,p=1",
+    "ln=4,r=-8,p=1",
+    "ln=1e1,r=8,p=1",
+    "ln=0x10,r=8,p=1",
+    "ln=٤,r=8,p=1",
+    "ln=1073741824,r=8,p=1",
   ].map((costs) => good.replace("ln=4,r=8,p=1", costs));
 
   for (const text of [...others, ...hostile])
@@ -289,6 +302,14 @@ describe("Passwords.needsRehash", () => {
   });
 });
 
+/** Whether a hash is accepted: a refused one rejects at once. */
+async function isQueued(one: Passwords, signal: AbortSignal): Promise<boolean> {
+  let isRefused = false;
+  one.hash(SECRET, { signal }).catch(() => (isRefused = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  return !isRefused;
+}
+
 describe("many hashes at once", () => {
   it("wait for the one that runs, and are all right", async () => {
     const one = narrow({ queue: 20 });
@@ -361,6 +382,40 @@ describe("many hashes at once", () => {
     );
     const third = one.hash(SECRET);
     expect(await Promise.all([running, third])).to.have.length(2);
+  });
+
+  it("leave the queue when a client of the sign-in leaves", async () => {
+    const entered = new Gate();
+    class Watched extends Passwords {
+      override verify(...args: Parameters<Passwords["verify"]>): Promise<boolean> {
+        const verified = super.verify(...args);
+        entered.open();
+        return verified;
+      }
+    }
+    // It takes a second, which is long before and after the client leaves.
+    const one = new Watched({ scrypt: { logN: 17, blockSize: 8, parallelism: 4 }, concurrency: 1, queue: 1 });
+    await using app = await startAccounts({ bindings: [provide(Passwords).useValue(one)] });
+    let hasEnded = false;
+    const running = one.hash(SECRET).then(() => (hasEnded = true));
+    const client = new AbortController();
+    const request = fetch(app.url + account.signIn.url(), {
+      method: "POST",
+      body: JSON.stringify({ email: "ada@shop.example", password: SECRET }),
+      headers: { "content-type": "application/json" },
+      signal: client.signal,
+    }).catch(() => undefined);
+    await entered.passed;
+    expect(await rejectionOf(one.hash(SECRET))).to.have.property("code", "E_PASSWORD_QUEUE");
+
+    client.abort();
+    await request;
+    const waiting = new AbortController();
+    await until(() => isQueued(one, waiting.signal));
+
+    expect(hasEnded).to.equal(false);
+    waiting.abort(new Error("the end of the test"));
+    await running;
   });
 
   it("show no password to an inspection", async () => {

@@ -69,6 +69,12 @@ describe("apiToken", () => {
     `Bearer ${text.slice(0, -1)}`,
     `Bearer ${text.replace("sct_", "SCT_")}`,
     `Bearer ${"x".repeat(8000)}`,
+    // A letter that no base62 has, as bytes of UTF-8 and as one of Latin-1.
+    `Bearer ${text.slice(0, -1)}é`,
+    `Bearer ${text.slice(0, -2)}Ã©`,
+    `Bearer ${text.slice(0, -1)}\u007e`,
+    // Well formed, with a checksum of another text.
+    `Bearer ${text.slice(0, 5)}${text.charAt(5) === "x" ? "y" : "x"}${text.slice(6)}`,
   ];
   it("refuses a token that is none", async () => {
     for (const header of invalid()) {
@@ -77,6 +83,33 @@ describe("apiToken", () => {
       await expectProblem(response, { status: 401, slug: "authentication" });
       expect(challengeOf(response), header).to.equal('Bearer realm="api", error="invalid_token"');
     }
+  });
+
+  it("reads a token with blanks after it, and none of a form", async () => {
+    const head = `GET ${api.whoami.url()} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n`;
+    const trailing = String(await app.raw(`${head}Authorization: Bearer ${text} \t \r\n\r\n`));
+    const form = await app.post(api.write.url(), { form: { access_token: text } });
+
+    expect(trailing).to.match(/^HTTP\/1.1 200/);
+    expect([form.status, challengeOf(form)]).to.deep.equal([401, 'Bearer realm="api"']);
+  });
+
+  it("reads one header of the two of which the first has another scheme, and refuses", async () => {
+    const response = await send(app, ["Basic YTpi", `Bearer ${text}`]);
+
+    expect([response.status, challengeOf(response)]).to.deep.equal([401, 'Bearer realm="api"']);
+  });
+
+  it("guards HEAD as GET, and OPTIONS asks for no token and runs no handler", async () => {
+    const url = api.whoami.url();
+    const headers = { authorization: `Bearer ${text}` };
+    const [refused, passed] = [await app.head(url), await app.head(url, { headers })];
+    const options = await app.request(url, { method: "OPTIONS" });
+
+    expect([refused.status, challengeOf(refused), passed.status]).to.deep.equal([401, 'Bearer realm="api"', 200]);
+    expect(await refused.text()).to.equal("");
+    expect(await options.text()).to.not.include("userId");
+    expect(options.status).to.be.below(300);
   });
 
   it("refuses a header of 100 kB", async () => {
@@ -104,6 +137,15 @@ describe("apiToken", () => {
 
     await expectProblem(response, { status: 403, slug: "scope" });
     expect(challengeOf(response)).to.equal('Bearer realm="api", error="insufficient_scope", scope="links:write"');
+  });
+
+  it("compares a scope as it is: not its case, not its start, and not one that contains it", async () => {
+    for (const scope of ["links:Write", "links", "links:write2", "links:/", "links:writ"]) {
+      const { text: other } = await createToken(app, "ada", { scopes: [scope] });
+      const response = await app.post(api.write.url(), { headers: { authorization: `Bearer ${other}` } });
+
+      expect(response.status, scope).to.equal(403);
+    }
   });
 
   it("lets no session pass, and signedIn no token", async () => {
