@@ -16,6 +16,10 @@ const USES = {
   "@aws-sdk/client-s3": bucket,
   "@aws-sdk/lib-storage": bucket,
   "@aws-sdk/s3-request-presigner": bucket,
+  "@fluent/bundle": async () => {
+    const { Languages } = await import(`${name}/i18n`);
+    return new Languages({ catalogs: { en: "hello = Hello" }, default: "en" });
+  },
   "@node-rs/argon2": async () => {
     const { Passwords } = await import(`${name}/auth`);
     return new Passwords({ algorithm: "argon2id" });

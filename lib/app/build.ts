@@ -11,7 +11,7 @@ import { UagEndpointLayer } from "../stages/uag-endpoint.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { type BuiltStage, createComposer, fillPipeline, buildStages } from "./chain.js";
 import type { Container } from "../di/container.js";
-import type { UploadReader } from "../http/request/exchange.js";
+import type { ProblemTranslator, UploadReader } from "../http/request/exchange.js";
 import { DEFAULT_READ_LIMIT } from "../http/body/body-reader.js";
 import { markListed } from "../di/unlisted.js";
 import { Events } from "../events/events.js";
@@ -77,6 +77,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   const subsystems = collectSubsystems(container, checked);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
+  const problemTranslator = subsystems.members.map(({ subsystem }) => subsystem).find(translatesProblems);
   const unreadable = uploadReader === undefined ? checked.routeCollection.checkUploads() : [];
   throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS), ...unreadable]);
 
@@ -87,7 +88,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   throwIfAny(events.check());
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
-  plan.koa.share({ clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT, uploadReader });
+  plan.koa.share({ clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT, uploadReader, problemTranslator });
   return {
     config,
     clock,
@@ -226,6 +227,10 @@ const TWO_READERS: Diagnostic = {
 
 function readsUploads(subsystem: Subsystem): subsystem is Subsystem & UploadReader {
   return "readUploads" in subsystem;
+}
+
+function translatesProblems(subsystem: Subsystem): subsystem is Subsystem & ProblemTranslator {
+  return "translateProblem" in subsystem;
 }
 
 function hasSubsystems(layer: Layer): layer is Layer & HasSubsystems {

@@ -52,3 +52,4 @@ export {
   type ScrollPage,
 } from "../stages/pages/props/prop.js";
 export { share, type SharedInputs } from "../stages/pages/props/shared-props.js";
+export type { PageLocale } from "../stages/pages/document/document-language.js";

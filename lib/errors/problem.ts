@@ -48,6 +48,8 @@ const SLUG_OF_STATUS: ReadonlyMap<number, string> = new Map([
 
 export interface ProblemOptions {
   readonly slug?: string | undefined;
+  /** The text of the type in another language (RFC 9457 section 3.1.3). */
+  readonly title?: string | undefined;
   readonly detail?: string | undefined;
   readonly instance?: string | undefined;
   readonly extensions?: Readonly<Record<string, unknown>> | undefined;
@@ -62,9 +64,10 @@ export class Problem {
     readonly status: number,
     private readonly options: ProblemOptions = {},
   ) {
-    const slug = options.slug ?? SLUG_OF_STATUS.get(status);
+    const { slug } = this;
     this.type = slug === undefined ? "about:blank" : `urn:framework:problem:${slug}`;
-    this.title = (slug === undefined ? undefined : TITLE_OF_SLUG.get(slug)) ?? STATUS_CODES[status] ?? "Unknown status";
+    const usual = slug === undefined ? undefined : TITLE_OF_SLUG.get(slug);
+    this.title = options.title ?? usual ?? STATUS_CODES[status] ?? "Unknown status";
   }
 
   static of(status: number, detail?: string): Problem {
@@ -79,6 +82,21 @@ export class Problem {
 
   get detail(): string | undefined {
     return this.options.detail;
+  }
+
+  /** The last part of the type; `undefined` for `about:blank`. @internal */
+  get slug(): string | undefined {
+    return this.options.slug ?? SLUG_OF_STATUS.get(this.status);
+  }
+
+  /** The extensions. @internal */
+  get extensions(): Readonly<Record<string, unknown>> | undefined {
+    return this.options.extensions;
+  }
+
+  /** The same problem with other texts. @internal */
+  withTexts(texts: Pick<ProblemOptions, "title" | "detail" | "extensions">): Problem {
+    return new Problem(this.status, { ...this.options, ...texts });
   }
 
   toJSON(): Record<string, unknown> {

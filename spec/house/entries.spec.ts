@@ -79,6 +79,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./mail/previews": { loads: ["tsyringe", "reflect-metadata"], reflect: true },
   "./mail/smtp": { loads: ["nodemailer"] },
   "./uploads": { loads: ["busboy"] },
+  // The first `new Languages` loads @fluent/bundle.
+  "./i18n": { loads: ["koa", "@koa/router"] },
   "./mail/jobs": NOTHING,
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },

@@ -99,6 +99,8 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   mail: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "routing", "jobs"],
   "mail/smtp": ["runtime", "errors", "tracing", "mail"],
   uploads: ["runtime", "errors", "tracing", "http", "lifecycle"],
+  // Of stages only the session, the language of a document and the type of a prop.
+  i18n: ["runtime", "errors", "tracing", "http", "lifecycle", "stages"],
   "idempotency/db": ["tracing", "lifecycle", "idempotency", "db"],
   // Of the cache the one whose connection it uses.
   "idempotency/redis": ["runtime", "errors", "tracing", "lifecycle", "idempotency", "cache"],
@@ -159,6 +161,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "jobs/bullmq": ["bullmq", "ioredis"],
   "mail/smtp": ["nodemailer"],
   uploads: ["busboy"],
+  i18n: ["@fluent/bundle"],
   openapi: ["swagger-ui-dist"],
   "observe/otel": ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"],
 };

@@ -7,6 +7,7 @@ export * as routes from "@stagecraft/framework/routes";
 export * as auth from "@stagecraft/framework/auth";
 export * as authGuards from "@stagecraft/framework/auth/guards";
 export * as crypto from "@stagecraft/framework/crypto";
+export * as i18n from "@stagecraft/framework/i18n";
 export * as jobs from "@stagecraft/framework/jobs";
 export * as openapi from "@stagecraft/framework/openapi";
 export * as session from "@stagecraft/framework/session";

@@ -5,6 +5,7 @@
 import { FrameworkError } from "../../errors/framework-error.js";
 import { PROBLEM_CONTENT_TYPE, Problem } from "../../errors/problem.js";
 import type { Context } from "../request/context.js";
+import type { Exchange } from "../request/exchange.js";
 import { Extension } from "../request/extension.js";
 
 /** The problem in a response, and the error behind it. A stage that refuses has no error. */
@@ -17,7 +18,7 @@ export interface Refusal {
 const LastRefusal = new Extension<Refusal>("refusal");
 
 /** Returns the refusal whose problem is the current body; `undefined` for any other body, and without one. @internal */
-export function findRefusal(ctx: Context): Refusal | undefined {
+export function findRefusal(ctx: Exchange): Refusal | undefined {
   const refusal = LastRefusal.find(ctx);
   return refusal?.body === ctx.payload ? refusal : undefined;
 }
@@ -34,10 +35,11 @@ export function refuse(ctx: Context, refusal: number | Problem, error?: unknown)
     ctx.setStatus(refusal);
     return;
   }
-  const body = refusal.text();
-  ctx.setStatus(refusal.status);
+  const problem = ctx.problemTranslator?.translateProblem(ctx, refusal) ?? refusal;
+  const body = problem.text();
+  ctx.setStatus(problem.status);
   ctx.setBody(body, PROBLEM_CONTENT_TYPE);
-  LastRefusal.set(ctx, { problem: refusal, body, error });
+  LastRefusal.set(ctx, { problem, body, error });
 }
 
 /** Headers that describe the body or its freshness, and are wrong for the error that takes its place. A policy describes no body. */

@@ -17,7 +17,7 @@ import { prepareHttp2 } from "../connection/http2-request.js";
 import { getMiddlewareName, type KoaMiddleware } from "../middleware.js";
 import type { TrustedProxies } from "../request/client-address.js";
 import { Context } from "../request/context.js";
-import type { UploadReader } from "../request/exchange.js";
+import type { ProblemTranslator, UploadReader } from "../request/exchange.js";
 import { ErrorEvents } from "./error-events.js";
 import { KoaRequestFace, KoaResponseFace } from "./koa-faces.js";
 
@@ -28,6 +28,7 @@ export interface SharedContextValues {
   readonly readLimit: number;
   /** `undefined`: `ctx.uploads` throws. */
   readonly uploadReader?: UploadReader | undefined;
+  readonly problemTranslator?: ProblemTranslator | undefined;
 }
 
 /** The chain inside the last-resort handler: it never throws and never rejects. */

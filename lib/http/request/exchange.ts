@@ -6,7 +6,8 @@ import { setMaxListeners } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AbortListener } from "../../runtime/abortable.js";
 import type { Clock } from "../../runtime/clock.js";
-import { ClientGoneError } from "../../errors/framework-error.js";
+import { ClientGoneError, type ValidationError } from "../../errors/framework-error.js";
+import type { Problem } from "../../errors/problem.js";
 import { currentFlow, resumeFlow, type Flow } from "../../tracing/flow.js";
 import { ResponseState } from "../response/response-state.js";
 import type { TrustedProxies } from "./client-address.js";
@@ -32,6 +33,12 @@ export interface UploadReader {
   readUploads(exchange: Exchange, schema: Schema | undefined, limits: UploadLimits | undefined): Promise<unknown>;
 }
 
+/** Translates the refusals of an application that has languages. */
+export interface ProblemTranslator {
+  translateProblem(exchange: Exchange, problem: Problem): Problem;
+  translateFields(exchange: Exchange, errors: ValidationError["errors"]): ValidationError["errors"];
+}
+
 /** @internal */
 export type UnhandledErrorReporter = (what: string, thrown: unknown) => void;
 
@@ -44,6 +51,8 @@ export abstract class Exchange extends ResponseState {
   declare readonly readLimit: number;
   /** @internal */
   declare readonly uploadReader: UploadReader;
+  /** @internal */
+  declare readonly problemTranslator: ProblemTranslator | undefined;
   /** Reports an unhandled error when there is no log subscriber. Only `run()` sets it. @internal */
   declare readonly reportUnhandled: UnhandledErrorReporter | undefined;
 

@@ -8,6 +8,7 @@
  *   document: (body) => `<!DOCTYPE html><html lang="de"><head>${body.head}${body.assets}</head><body>${body.app}</body></html>`,
  * });
  */
+import type { PageLocale } from "./document-language.js";
 import { escapeHtml, scriptJson } from "./html.js";
 
 /** The id of the element that the front end mounts, and the name of the script with the page object. */
@@ -22,6 +23,7 @@ export interface DocumentParts {
   readonly assets: string;
   /** The markup of a page that the server rendered. */
   readonly markup: string | undefined;
+  readonly language?: PageLocale | undefined;
 }
 
 /** The parts of one document. They are HTML and need no escaping. */
@@ -31,6 +33,11 @@ export class DocumentBody {
 
   get component(): string {
     return this.parts.component;
+  }
+
+  /** The language that the page was translated to, and its direction, for `lang` and `dir`; `undefined` without one. */
+  get language(): PageLocale | undefined {
+    return this.parts.language;
   }
 
   /** Charset, viewport, the nonce for Vite, title and metadata. */
@@ -61,7 +68,7 @@ export class DocumentBody {
 }
 
 export interface RootDocumentOptions {
-  /** The language of the document; `en` unless set. */
+  /** The language of a document for which no other was negotiated; `en` unless set. */
   readonly lang?: string;
   /** HTML for the end of the `<head>`: icons, fonts. Scripts in it get no nonce. */
   readonly head?: string;
@@ -73,16 +80,19 @@ export type RenderDocument = (body: DocumentBody) => string;
 
 /** The document that the framework writes. */
 export class RootDocument {
-  private readonly start: string;
+  private readonly attributes: string;
   private readonly middle: string;
 
   constructor(options: RootDocumentOptions = {}) {
     const { lang = "en", head = "", bodyClass } = options;
-    this.start = `<!DOCTYPE html><html lang="${escapeHtml(lang)}"><head>`;
+    this.attributes = `lang="${escapeHtml(lang)}"`;
     this.middle = `${head}</head><body${bodyClass === undefined ? "" : ` class="${escapeHtml(bodyClass)}"`}>`;
   }
 
   render(body: DocumentBody): string {
-    return `${this.start}${body.head}${body.assets}${this.middle}${body.app}</body></html>`;
+    const { language } = body;
+    // A tag has letters, digits and hyphens alone.
+    const attributes = language === undefined ? this.attributes : `lang="${language.tag}" dir="${language.dir}"`;
+    return `<!DOCTYPE html><html ${attributes}><head>${body.head}${body.assets}${this.middle}${body.app}</body></html>`;
   }
 }

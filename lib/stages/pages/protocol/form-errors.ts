@@ -22,7 +22,9 @@ export function redirectBackWithErrors(ctx: Context, { errorBag }: PageRequest, 
   if (!(error instanceof ValidationError) || flash === undefined) return;
   const back = findReferer(ctx, site) ?? (site.routes.find("GET", ctx.path) && getShownUrl(ctx));
   if (back === undefined) return;
-  flash.addErrors(firstMessages(getFormErrors(error)), errorBag ?? DEFAULT_BAG);
+  const errors = getFormErrors(error);
+  const shown = ctx.problemTranslator?.translateFields(ctx, errors) ?? errors;
+  flash.addErrors(firstMessages(shown), errorBag ?? DEFAULT_BAG);
   redirectTo(ctx, back);
 }
 

@@ -12,6 +12,7 @@ import { tracing } from "../../../tracing/tracing.js";
 import { CspNonce } from "../../security-headers/csp-nonce.js";
 import { FlashPort, NO_FLASH, type FlashContent } from "../../session/flash-port.js";
 import { PageContractRegistry } from "../contract-registry.js";
+import { DocumentLanguage } from "../document/document-language.js";
 import { DocumentBody, type RenderDocument } from "../document/document.js";
 import { headTags } from "../document/head-metadata.js";
 import { getHistory } from "./history.js";
@@ -152,6 +153,7 @@ export class PageWriter {
       head: mergeHead(headTags(head, component, rendered?.head), rendered, head.title !== undefined, attribute),
       assets: this.settings.assets.tags(component, attribute),
       markup: rendered?.markup,
+      language: DocumentLanguage.find(ctx),
     });
     ctx.setBody(this.settings.render(body), HTML);
     if (this.settings.linkHeader) addLinks(ctx, this.settings.assets.preloads(component, nonce?.value));
