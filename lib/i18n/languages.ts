@@ -131,7 +131,7 @@ export class Languages extends Subsystem {
    */
   of(ctx: Context): Promise<Language> {
     const response = ResponseLanguage.of(ctx);
-    return (response.negotiation ??= markHandled(this.negotiate(ctx, response)));
+    return (response.negotiation ??= this.negotiate(ctx, response));
   }
 
   /**
@@ -168,15 +168,22 @@ export class Languages extends Subsystem {
     return translateFields(this.getForRefusal(exchange), errors);
   }
 
-  private async negotiate(ctx: Context, response: ResponseLanguage): Promise<Language> {
-    const asked = this.findAsked(ctx);
+  private negotiate(ctx: Context, response: ResponseLanguage): Promise<Language> {
     const session = Session.find(ctx);
-    const stored = session === undefined ? undefined : await session.read(LANGUAGE);
-    if (asked !== undefined && session?.isClosed === false && stored !== asked.tag) session.put(LANGUAGE, asked.tag);
-    const language = asked ?? this.findLanguage(stored) ?? this.findAccepted(ctx);
-    response.language = language;
-    DocumentLanguage.set(ctx, language);
-    return language;
+    const asked = this.findAsked(ctx);
+    if (session === undefined) return Promise.resolve(settle(ctx, response, asked ?? this.findAccepted(ctx)));
+    return markHandled(this.negotiateWith(session, ctx, response, asked));
+  }
+
+  private async negotiateWith(
+    session: Session,
+    ctx: Context,
+    response: ResponseLanguage,
+    asked: Language | undefined,
+  ): Promise<Language> {
+    const stored = await session.read(LANGUAGE);
+    if (asked !== undefined && !session.isClosed && stored !== asked.tag) session.put(LANGUAGE, asked.tag);
+    return settle(ctx, response, asked ?? this.findLanguage(stored) ?? this.findAccepted(ctx));
   }
 
   /** A refusal waits for nothing, so it asks the session only if the request has read it. */
@@ -248,6 +255,12 @@ function findStored(exchange: Exchange): unknown {
   } catch {
     return undefined;
   }
+}
+
+function settle(ctx: Context, response: ResponseLanguage, language: Language): Language {
+  response.language = language;
+  DocumentLanguage.set(ctx, language);
+  return language;
 }
 
 const TWO_LANGUAGES: Diagnostic = {

@@ -334,6 +334,23 @@ const apiToken: Scenario = {
   ],
 };
 
+const german = { "accept-language": "de-AT,de;q=0.9,en;q=0.5" };
+
+const translated: Scenario = {
+  name: "translated",
+  what: "GET / with a short text: a constant, a message in the language of the client, or one with two values",
+  contenders: [
+    ours("constant", "hello"),
+    ours("translated", "translated"),
+    ours("translated-values", "translated-values"),
+  ],
+  requests: [get("/", german)],
+  probes: [
+    { request: get("/", german), status: 200, body: HELLO, headers: { "content-type": /^text\/plain/ } },
+    { of: ["translated", "translated-values"], request: get("/"), status: 200, body: "Fallback" },
+  ],
+};
+
 export const SCENARIOS: readonly Scenario[] = [
   hello,
   param,
@@ -353,4 +370,5 @@ export const SCENARIOS: readonly Scenario[] = [
   session,
   identity,
   apiToken,
+  translated,
 ];
