@@ -2,7 +2,7 @@
  * The steps of `build()`: check the plan, build the container, check its instances, build the stages, fill the pipeline. Opens no
  * connection and starts no timer.
  */
-import type { KoaApplication } from "../http/koa/koa-application.js";
+import type { KoaApplication, SharedContextValues } from "../http/koa/koa-application.js";
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
@@ -77,7 +77,6 @@ export function buildParts(plan: Plan): ApplicationParts {
   const subsystems = collectSubsystems(container, checked);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
-  const problemTranslator = subsystems.members.map(({ subsystem }) => subsystem).find(translatesProblems);
   const unreadable = uploadReader === undefined ? checked.routeCollection.checkUploads() : [];
   throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS), ...unreadable]);
 
@@ -88,7 +87,7 @@ export function buildParts(plan: Plan): ApplicationParts {
   throwIfAny(events.check());
   const times = completeLifecycleOptions(plan.lifecycle, profile);
   const log = new ApplicationLog(container);
-  plan.koa.share({ clock, proxies: checked.proxies, readLimit: DEFAULT_READ_LIMIT, uploadReader, problemTranslator });
+  plan.koa.share({ clock, proxies: checked.proxies, uploadReader, ...listSharedValues(subsystems) });
   return {
     config,
     clock,
@@ -227,6 +226,13 @@ const TWO_READERS: Diagnostic = {
 
 function readsUploads(subsystem: Subsystem): subsystem is Subsystem & UploadReader {
   return "readUploads" in subsystem;
+}
+
+function listSharedValues({
+  members,
+}: SubsystemRegistry): Pick<SharedContextValues, "readLimit" | "problemTranslator"> {
+  const problemTranslator = members.map(({ subsystem }) => subsystem).find(translatesProblems);
+  return { readLimit: DEFAULT_READ_LIMIT, problemTranslator };
 }
 
 function translatesProblems(subsystem: Subsystem): subsystem is Subsystem & ProblemTranslator {
