@@ -2,7 +2,7 @@
  * An identity: the address and the password by which a person signs in. The user of the application is another row, which the application
  * declares; `userId` ties them. Not for names, roles and settings of a person.
  */
-import { isMailAddress } from "../mail/address.js";
+import { toAsciiAddress } from "../mail/address.js";
 
 export interface IdentityValues {
   /** The id of the user in the application, 1 to 64 characters. */
@@ -49,12 +49,12 @@ export class Identity implements IdentityValues {
 const MAX_EMAIL_LENGTH = 254;
 
 /**
- * The normal form of an address: two spellings of one mailbox are one identity. Mails go to this form and never to the spelling of a
- * request, so an address that only looks like that of a person gets no mail of that person. `undefined` for a text that is no address.
+ * The normal form of an address, with its domain in ASCII: two spellings of one mailbox are one identity. Mails go to this form and never
+ * to the spelling of a request, so an address that only looks like that of a person gets no mail of that person. `undefined` for a text
+ * that is no address.
  */
 export function readEmail(text: string): string | undefined {
   // A JavaScript caller may pass any value.
   if (typeof text !== "string" || text.length > MAX_EMAIL_LENGTH) return undefined;
-  const email = text.trim().normalize("NFKC").toLowerCase();
-  return email.length <= MAX_EMAIL_LENGTH && isMailAddress(email) ? email : undefined;
+  return toAsciiAddress(text.trim().normalize("NFKC").toLowerCase());
 }

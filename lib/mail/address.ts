@@ -32,6 +32,17 @@ export function isMailAddress(value: unknown): value is string {
   return typeof value === "string" && toAsciiAddress(value) !== undefined;
 }
 
+/** The address with its domain in ASCII, as mails have it; `undefined` for a text that is no address. @internal */
+export function toAsciiAddress(text: string): string | undefined {
+  if (text.length > MAX_ADDRESS) return undefined;
+  const at = text.lastIndexOf("@");
+  const local = text.slice(0, at);
+  if (at < 1 || local.length > MAX_LOCAL_PART || !LOCAL_PART.test(local)) return undefined;
+  const domain = toAsciiDomain(text.slice(at + 1));
+  if (domain === undefined || local.length + 1 + domain.length > MAX_ADDRESS) return undefined;
+  return `${local}@${domain}`;
+}
+
 /**
  * @param where names the place in a message, for example `to[0]`. The message does not hold the address.
  * @throws MailContentError `E_MAIL_ADDRESS`
@@ -57,16 +68,6 @@ function readParts(given: unknown, where: string): { readonly name: string; read
   if (hasForbiddenCharacter(name))
     throw invalidAddress(where, "has a control character, such as a line break, in its name");
   return { name, address };
-}
-
-function toAsciiAddress(text: string): string | undefined {
-  if (text.length > MAX_ADDRESS) return undefined;
-  const at = text.lastIndexOf("@");
-  const local = text.slice(0, at);
-  if (at < 1 || local.length > MAX_LOCAL_PART || !LOCAL_PART.test(local)) return undefined;
-  const domain = toAsciiDomain(text.slice(at + 1));
-  if (domain === undefined || local.length + 1 + domain.length > MAX_ADDRESS) return undefined;
-  return `${local}@${domain}`;
 }
 
 function toAsciiDomain(text: string): string | undefined {
