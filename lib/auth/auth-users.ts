@@ -23,7 +23,8 @@ export interface NewUser {
 
 export abstract class AuthUsers {
   /**
-   * Creates the user of a confirmed sign-up, and returns the id: 1 to 64 characters. It runs in the transaction that creates the identity.
+   * Creates the user of a confirmed sign-up, and returns the id: 1 to 64 characters. It runs in the transaction that creates the identity,
+   * and again if that conflicts with another one.
    */
   abstract create(user: NewUser): Promise<string>;
 

@@ -41,11 +41,14 @@ export abstract class Identities {
   abstract setVerified(userId: string, verifiedAt: number): Promise<void>;
 
   /**
-   * Deletes the identity and what the store has besides: in a database its links, remembered devices, second steps, passkeys, accounts at providers and API tokens.
-   * Without an identity it deletes these alone.
+   * Deletes the identity and what the store has besides: in a database its links, remembered devices, second steps, passkeys, accounts at
+   * providers and API tokens. Without an identity it deletes these alone. Sessions end within a minute; `SignIns.endAll` ends them at once.
    */
   abstract delete(userId: string): Promise<void>;
 
-  /** Runs the work in one transaction, which the queries of `AuthUsers` on the same database join. If the work throws, nothing has changed. */
+  /**
+   * Runs the work in one transaction, which the queries of `AuthUsers` on the same database join. If the work throws, nothing has changed. A
+   * store may run it again after a conflict with another transaction.
+   */
   abstract transaction<T>(work: () => Promise<T>): Promise<T>;
 }

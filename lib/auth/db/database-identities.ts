@@ -27,6 +27,7 @@ type IdentityTables = Readonly<Record<typeof TABLE, IdentityRow>> &
   Readonly<Record<(typeof TABLES_OF_USER)[number], Pick<IdentityRow, "user_id">>>;
 
 const TABLE = "framework_identities";
+const MAX_RETRIES = 3;
 /** The rows of a user in the tables of `authMigrations`. */
 const TABLES_OF_USER = [
   "framework_single_use_links",
@@ -89,8 +90,9 @@ export class DatabaseIdentities<Tables = unknown> extends Identities {
     });
   }
 
+  /** Two flows of one person, such as two resets, lock the same rows in different orders: one of them runs again. */
   override transaction<T>(work: () => Promise<T>): Promise<T> {
-    return this.db.transaction(work);
+    return this.db.transaction(work, { retries: MAX_RETRIES });
   }
 }
 
