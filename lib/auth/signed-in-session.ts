@@ -19,7 +19,7 @@ import { DEVICE, readDevice } from "./sign-in/device.js";
 
 const log = tracing.target("framework::auth");
 
-/** The stamp is compared at most once in this time: one minute. */
+/** The stamp is compared at most once in this time: one minute. Times count in both directions, because a clock may go back. */
 const CHECK_EVERY_MS = 60_000;
 /** A confirmation counts this time: fifteen minutes. */
 const CONFIRMED_FOR_MS = 900_000;
@@ -89,7 +89,7 @@ export class SignedInSession {
   /** @throws ForbiddenError (403) unless the person has shown who they are in the last 15 minutes */
   async requireConfirmation(ctx: Context): Promise<void> {
     const current = await Session.of(ctx).get(IDENTITY);
-    if (ctx.clock.now() - (current?.confirmedAt ?? 0) < CONFIRMED_FOR_MS) return;
+    if (Math.abs(ctx.clock.now() - (current?.confirmedAt ?? 0)) < CONFIRMED_FOR_MS) return;
     const detail = "Confirm who you are first.";
     throw new ForbiddenError(detail, { code: "E_AUTH_UNCONFIRMED", slug: "confirmation" });
   }
@@ -114,7 +114,7 @@ export class SignedInSession {
     if (current === undefined) return this.resume(ctx);
     // A session that another device ended while a request changed it is back with that change alone: without its owner.
     if (Session.of(ctx).read(OWNER_NAME) !== current.userId) return this.end(ctx);
-    return ctx.clock.now() - current.checkedAt < CHECK_EVERY_MS ? current : this.check(ctx, current);
+    return Math.abs(ctx.clock.now() - current.checkedAt) < CHECK_EVERY_MS ? current : this.check(ctx, current);
   }
 
   private async resume(ctx: Context): Promise<SessionIdentity | undefined> {

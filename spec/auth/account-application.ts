@@ -229,6 +229,7 @@ export interface AccountOptions {
   readonly sessions?: SessionStore;
   readonly session?: SessionConfig;
   readonly tokens?: ApiTokenOptions;
+  readonly keys?: readonly string[];
 }
 
 /** Builds the application. `bindings` come after those of `authentication()`. */
@@ -237,6 +238,7 @@ export function buildAccounts({
   bindings = [],
   controllers = [],
   tokens = {},
+  keys = [KEY],
   ...more
 }: AccountOptions = {}) {
   @Module({
@@ -246,7 +248,7 @@ export function buildAccounts({
       provide(AppDatabase).useValue(db),
       ...authentication({
         users: AppUsers,
-        keys: KEY,
+        keys,
         tokens,
         links: {
           signUp: account.confirmSignUp,

@@ -48,6 +48,7 @@ export class DatabaseLinks<Tables = unknown> extends SingleUseLinks {
   }
 
   override async find(id: string, purpose: LinkPurpose, now: number): Promise<SingleUseLink | undefined> {
+    this.expired.sweep(now);
     const row = await this.query
       .selectFrom(TABLE)
       .selectAll()
@@ -60,7 +61,6 @@ export class DatabaseLinks<Tables = unknown> extends SingleUseLinks {
 
   override async spend(id: string, purpose: LinkPurpose, now: number): Promise<SingleUseLink | undefined> {
     const link = await this.find(id, purpose, now);
-    this.expired.sweep(now);
     if (link === undefined) return undefined;
     const { numDeletedRows } = await this.query.deleteFrom(TABLE).where("id", "=", id).executeTakeFirst();
     return numDeletedRows === 1n ? link : undefined;

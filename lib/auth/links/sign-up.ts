@@ -52,7 +52,7 @@ export type SignUpResult = SignInResult | { readonly kind: "password-needed" } |
 /** The sign-ups that this browser has started, the latest last. */
 const STARTED = sessionKey<readonly string[]>("auth-sign-ups");
 const MAX_STARTED = 5;
-const MAX_DATA_LENGTH = 16_384;
+const MAX_DATA_BYTES = 16_384;
 
 const EXPIRED: SignUpResult = { kind: "expired" };
 
@@ -78,7 +78,8 @@ export class SignUp {
     refuseCrossSite(ctx, this.settings.config.url);
     const address = requireEmail(email);
     requireNewPassword(password);
-    if (JSON.stringify(data).length > MAX_DATA_LENGTH) throw new ValidationError({ data: [{ code: "too-long" }] });
+    if (Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES)
+      throw new ValidationError({ data: [{ code: "too-long" }] });
     await this.limits.count(ctx, `sign-up ${address}`);
     await requireAllowedPassword(this.users, password, address);
     const hash = await this.passwords.hash(password);

@@ -113,7 +113,7 @@ export class RememberMe {
   private async rotate(token: RememberToken, received: ReceivedToken, now: number): Promise<number | undefined> {
     const { selector, generation: current, rotatedAt } = token;
     const next = received.generation + 1;
-    const isRecent = now - rotatedAt < GRACE_MS;
+    const isRecent = Math.abs(now - rotatedAt) < GRACE_MS;
     if (current === received.generation) {
       if (isRecent) return current;
       const rotation = { from: current, rotatedAt: now, expiresAt: now + LIFETIME_MS };

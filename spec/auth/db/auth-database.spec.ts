@@ -46,6 +46,16 @@ for (const engine of ENGINES) {
       expect(await names()).to.have.members(["b", "c", "d", "e"]);
     });
 
+    it("keep the largest data of a sign-up", async () => {
+      const links = new DatabaseLinks(db);
+      const data = "é".repeat(8191);
+      const link = { id: "d".repeat(32), purpose: "sign-up", email: "data@shop.example", expiresAt: 9, data } as const;
+
+      await links.add(link);
+
+      expect((await links.find(link.id, "sign-up", 1))?.data).to.equal(data);
+    });
+
     it("lose the links that have expired, in the background", async () => {
       const links = new DatabaseLinks(db);
       const link = { id: "a".repeat(32), purpose: "reset", email: "ada@shop.example", expiresAt: 1 } as const;

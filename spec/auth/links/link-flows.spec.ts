@@ -1,5 +1,6 @@
 /** Reset, magic link and change of the address: for known and unknown addresses alike, once, and only while the password is the same. */
 import { Identities } from "@stagecraft/framework/auth";
+import { MemorySessionStore } from "@stagecraft/framework/session";
 import { expectProblem, FakeClock, type TestApp, type TestClient } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import {
@@ -208,6 +209,27 @@ describe("a reset", () => {
     expect((await signIn(app, EMAIL, OTHER)).status).to.equal(200);
     expect(await kindOf(post(app, link))).to.equal("expired");
     expect((await mailsOf(app, 3)).at(-1)).to.include({ to: EMAIL, subject: "Your password has changed" });
+  });
+
+  it("takes effect also where the store of the sessions is down, whose sessions end within a minute", async () => {
+    class Failing extends MemorySessionStore {
+      isDown = false;
+      override listOfOwner(...args: Parameters<MemorySessionStore["listOfOwner"]>) {
+        if (this.isDown) throw new Error("down");
+        return super.listOfOwner(...args);
+      }
+    }
+    const [sessions, clock] = [new Failing(), new FakeClock()];
+    await using app = await startAccounts({ sessions, clock });
+    await addPerson(app, "ada");
+    const device = await signInAs(app, "ada");
+    const link = await startFlow(app, RESET);
+    sessions.isDown = true;
+
+    expect(await kindOf(post(app, link, { password: OTHER }))).to.equal("changed");
+    expect(app.logs.transcript()).to.include("sessions not ended after a reset");
+    clock.advance(MINUTE);
+    expect((await device.get(account.show.url())).status).to.equal(401);
   });
 
   it("with a password that cannot be one leaves the link valid", async () => {
