@@ -49,18 +49,18 @@ describe("new keys", () => {
   });
 });
 
-describe("a clock that goes back by a day", () => {
-  async function startBefore() {
-    const clock = new FakeClock();
-    const app = await startAccounts({ clock });
-    await addPerson(app, "ada");
-    clock.advance(DAY_MS);
-    const device = await remember(app, "ada");
-    expect((await visit(app, { session: device.session })).status).to.equal(200);
-    const headers = toHeaders(device);
-    return { app, clock, device, headers };
-  }
+async function startBefore() {
+  const clock = new FakeClock();
+  const app = await startAccounts({ clock });
+  await addPerson(app, "ada");
+  clock.advance(DAY_MS);
+  const device = await remember(app, "ada");
+  expect((await visit(app, { session: device.session })).status).to.equal(200);
+  const headers = toHeaders(device);
+  return { app, clock, device, headers };
+}
 
+describe("a clock that goes back by a day", () => {
   it("does not keep the session of a deactivated user open", async () => {
     const { app, clock, device } = await startBefore();
     await using _ = app;
