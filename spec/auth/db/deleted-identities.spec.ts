@@ -4,6 +4,7 @@ import {
   DatabaseIdentities,
   DatabaseLinks,
   DatabasePasskeys,
+  DatabaseProviderAccounts,
   DatabaseRecoveryCodes,
   DatabaseRememberTokens,
   DatabaseTotpSecrets,
@@ -36,6 +37,8 @@ async function addRows(db: AppDatabase, userId: string, digit: string): Promise<
   await new DatabaseRecoveryCodes(db).replace(userId, [digit.repeat(64)]);
   const passkey = { id: digit.repeat(64), userId, credentialId: "c", publicKey: "k", counter: 0, transports: [] };
   await new DatabasePasskeys(db).insert({ ...passkey, usage: "sign-in", name: "phone", ...times });
+  const account = { id: digit.repeat(64), userId, provider: "p", issuer: "https://p.example", subject: digit, email };
+  await new DatabaseProviderAccounts(db).insert({ ...account, createdAt: 1, lastUsedAt: 1 });
   const apiToken = { id, userId, name: "cli", scopes: [], ...times };
   await new DatabaseApiTokens(db).insert({ token: apiToken, hash: digit.repeat(64), max: 9 });
 }
@@ -66,7 +69,7 @@ for (const engine of ENGINES) {
       await addRows(db, "ada", "a");
       await addRows(db, "eve", "e");
       const before = await countRows(db, "ada");
-      expect(before).to.have.length.of.at.least(7);
+      expect(before).to.have.length.of.at.least(8);
       expect(new Set(before)).to.deep.equal(new Set([1]));
 
       await new DatabaseIdentities(db).delete("ada");
