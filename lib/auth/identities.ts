@@ -42,7 +42,8 @@ export abstract class Identities {
 
   /**
    * Deletes the identity and what the store has besides: in a database its links, remembered devices, second steps, passkeys, accounts at
-   * providers and API tokens. Without an identity it deletes these alone. Sessions end within a minute; `SignIns.endAll` ends them at once.
+   * providers, API tokens and refresh tokens. Without an identity it deletes these alone. Sessions end within a minute; `SignIns.endAll`
+   * ends them at once.
    */
   abstract delete(userId: string): Promise<void>;
 

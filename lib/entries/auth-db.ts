@@ -10,5 +10,7 @@ export { DatabaseLinks } from "../auth/db/database-links.js";
 export { DatabasePasskeys } from "../auth/db/database-passkeys.js";
 export { DatabaseProviderAccounts } from "../auth/db/database-provider-accounts.js";
 export { DatabaseRecoveryCodes } from "../auth/db/database-recovery-codes.js";
+export { DatabaseRefreshTokens } from "../auth/db/database-refresh-tokens.js";
 export { DatabaseRememberTokens } from "../auth/db/database-remember-tokens.js";
 export { DatabaseTotpSecrets } from "../auth/db/database-totp-secrets.js";
+export type { RefreshFamily } from "../auth/jwt/refresh-token-store.js";

@@ -13,7 +13,19 @@ export {
   type WithBearerIdentity,
 } from "../auth/jwt/bearer.js";
 export type { JwkSet, TokenHeader, VerificationKey } from "../auth/jwt/key-set.js";
+export { RefreshTokenStore, type RefreshFamily } from "../auth/jwt/refresh-token-store.js";
+export {
+  RefreshTokens,
+  refreshTokens,
+  type NewRefreshToken,
+  type RefreshTokenOptions,
+  type TokenResponse,
+} from "../auth/jwt/refresh-tokens.js";
+export { SigningKeys, type SigningAlgorithm } from "../auth/jwt/signing-keys.js";
+export { TokenIssuer, type NewAccessToken } from "../auth/jwt/token-issuer.js";
+export { tokenIssuing, type IssuingOptions } from "../auth/jwt/token-issuing.js";
 export { tokenVerification } from "../auth/jwt/token-verification.js";
+export { IdentitySubjects, TokenSubjects } from "../auth/jwt/token-subjects.js";
 export { TokenVerifier } from "../auth/jwt/token-verifier.js";
 export { VerificationKeys } from "../auth/jwt/verification-keys.js";
 export type { TokenRules, VerificationOptions } from "../auth/jwt/verification-options.js";

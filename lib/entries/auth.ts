@@ -51,6 +51,7 @@ export {
   type RememberScope,
   type RememberToken,
 } from "../auth/remember/remember-tokens.js";
+export type { Rotation } from "../auth/rotated-token.js";
 export { RecoveryCodes } from "../auth/second-step/recovery-codes.js";
 export { Recovery } from "../auth/second-step/recovery.js";
 export { SecondStepChanges } from "../auth/second-step/second-step-changes.js";

@@ -34,7 +34,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "/auth": ["crypto", "mail"],
   "/auth/db": ["db"],
   "/auth/passkeys": ["auth"],
-  "/auth/jwt": ["auth"],
+  "/auth/jwt": ["auth", "crypto"],
   "/oauth": ["auth"],
   "/idempotency/db": ["db"],
   "/mail/jobs": ["jobs"],

@@ -124,9 +124,10 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
     "cache",
     "auth/passwords",
   ],
-  "auth/db": ["tracing", "di", "lifecycle", "auth", "db"],
+  // Of auth/jwt only the port of the refresh tokens.
+  "auth/db": ["tracing", "di", "lifecycle", "auth", "auth/jwt", "db"],
   "auth/passkeys": ["errors", "tracing", "http", "di", "stages", "auth"],
-  "auth/jwt": ["runtime", "errors", "endpoints", "tracing", "http", "di", "contracts", "auth"],
+  "auth/jwt": ["runtime", "errors", "endpoints", "tracing", "http", "di", "contracts", "crypto", "auth"],
   "auth/oauth": ["runtime", "errors", "tracing", "http", "di", "lifecycle", "stages", "crypto", "auth"],
   // Of errors nothing: a front end loads it, and everything that it imports.
   client: ["runtime", "endpoints"],

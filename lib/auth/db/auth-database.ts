@@ -14,6 +14,7 @@ import type { Database } from "../../db/database.js";
 import { type Binding, provide } from "../../di/provide.js";
 import type { InjectionToken } from "../../di/token.js";
 import { Identities } from "../identities.js";
+import { RefreshTokenStore } from "../jwt/refresh-token-store.js";
 import { PasskeyStore } from "../passkey-store.js";
 import { ProviderAccounts } from "../provider-accounts.js";
 import { RememberTokens } from "../remember/remember-tokens.js";
@@ -27,6 +28,7 @@ import { DatabaseLinks } from "./database-links.js";
 import { DatabasePasskeys } from "./database-passkeys.js";
 import { DatabaseProviderAccounts } from "./database-provider-accounts.js";
 import { DatabaseRecoveryCodes } from "./database-recovery-codes.js";
+import { DatabaseRefreshTokens } from "./database-refresh-tokens.js";
 import { DatabaseRememberTokens } from "./database-remember-tokens.js";
 import { DatabaseTotpSecrets } from "./database-totp-secrets.js";
 
@@ -40,6 +42,7 @@ export function authDatabase<Tables>(database: InjectionToken<Database<Tables>>)
     provide(PasskeyStore).useFactory((resolve) => new DatabasePasskeys(resolve(database))),
     provide(ProviderAccounts).useFactory((resolve) => new DatabaseProviderAccounts(resolve(database))),
     provide(RecoveryCodes).useFactory((resolve) => new DatabaseRecoveryCodes(resolve(database))),
+    provide(RefreshTokenStore).useFactory((resolve) => new DatabaseRefreshTokens(resolve(database))),
     provide(ApiTokenStore).useFactory((resolve) => new DatabaseApiTokens(resolve(database))),
   ];
 }

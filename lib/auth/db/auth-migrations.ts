@@ -186,6 +186,28 @@ const providerMigrations: readonly Migration[] = [
   },
 ];
 
+const refreshMigrations: readonly Migration[] = [
+  {
+    name: "framework-refresh-tokens-1",
+    up: async (db) => {
+      await db.schema
+        .createTable("framework_refresh_tokens")
+        .addColumn("selector", "varchar(32)", (column) => column.primaryKey())
+        .addColumn("user_id", toExactText(db, 64), (column) => column.notNull())
+        .addColumn("client_id", toExactText(db, 255))
+        .addColumn("scopes", "text", (column) => column.notNull())
+        .addColumn("stamp", "varchar(64)", (column) => column.notNull())
+        .addColumn("generation", "integer", (column) => column.notNull())
+        .addColumn("created_at", "bigint", (column) => column.notNull())
+        .addColumn("rotated_at", "bigint", (column) => column.notNull())
+        .addColumn("expires_at", "bigint", (column) => column.notNull())
+        .execute();
+      await createIndexes(db, "framework_refresh_tokens", ["user_id", "expires_at"]);
+    },
+    down: (db) => db.schema.dropTable("framework_refresh_tokens").execute(),
+  },
+];
+
 /** Creates the tables of `authDatabase`. */
 export const authMigrations: readonly Migration[] = [
   ...identityMigrations,
@@ -195,6 +217,7 @@ export const authMigrations: readonly Migration[] = [
   ...tokenMigrations,
   ...passkeyMigrations,
   ...providerMigrations,
+  ...refreshMigrations,
 ];
 
 async function createIndexes(db: Kysely<MigrationTables>, table: string, columns: readonly string[]): Promise<void> {

@@ -35,6 +35,7 @@ const TABLES_OF_USER = [
   "framework_totp_secrets",
   "framework_recovery_codes",
   "framework_api_tokens",
+  "framework_refresh_tokens",
   "framework_passkeys",
   "framework_provider_accounts",
   TABLE,

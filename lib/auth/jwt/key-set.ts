@@ -58,10 +58,11 @@ export class KeySet {
     return new KeySet(entries, jwks.length - usable.length);
   }
 
-  /** By the algorithm and the id. A token without an id needs a set with one key for its algorithm. */
+  /** By the algorithm and the id. Of two keys with one id none counts. A token without an id needs a set with one key for its algorithm. */
   find({ alg, kid }: TokenHeader): VerificationKey | undefined {
-    const fitting = this.#entries.filter(({ algorithm }) => algorithm === alg);
-    if (kid !== undefined) return fitting.find((entry) => entry.kid === kid)?.key;
+    const fitting = this.#entries.filter(
+      (entry) => entry.algorithm === alg && (kid === undefined || entry.kid === kid),
+    );
     return fitting.length === 1 ? fitting[0]?.key : undefined;
   }
 }
@@ -72,10 +73,16 @@ async function importKey(
   algorithm: SignatureAlgorithm,
 ): Promise<readonly KeyEntry[]> {
   try {
-    return [{ kid: jwk["kid"], algorithm, key: await loadJose().importJWK(jwk, algorithm) }];
+    const key = await loadJose().importJWK(jwk, algorithm);
+    return key instanceof Uint8Array && isTooShort(key, algorithm) ? [] : [{ kid: jwk["kid"], algorithm, key }];
   } catch {
     return [];
   }
+}
+
+/** RFC 7518 section 3.2: a secret has at least the bits of the hash, whose number the name ends with. */
+function isTooShort({ length }: Uint8Array, algorithm: SignatureAlgorithm): boolean {
+  return length * 8 < Number(algorithm.slice(2));
 }
 
 /** A private key that an issuer publishes is everybody's. A shared secret is none where the algorithms ask for one. */

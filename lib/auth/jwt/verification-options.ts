@@ -43,7 +43,7 @@ export interface CheckedRules {
   readonly maxLength: number;
 }
 
-const RULES = { issuer: true, audience: true, type: true, clockToleranceMs: true, maxLength: true } as const;
+export const RULES = { issuer: true, audience: true, type: true, clockToleranceMs: true, maxLength: true } as const;
 const OPTIONS = { ...RULES, algorithms: true, jwksUrl: true, jwks: true, staleMs: true } as const;
 
 const HOUR_MS = 3_600_000;
@@ -92,7 +92,7 @@ function checkAlgorithms(algorithms: readonly SignatureAlgorithm[], jwks: JwkSet
     throw refuse("algorithms", "those of HMAC stand alone, and take their secret from jwks");
 }
 
-function checkNumber(option: string, value: number, min: number, max: number): void {
+export function checkNumber(option: string, value: number, min: number, max: number): void {
   if (!Number.isInteger(value) || value < min || value > max)
     throw refuse(option, `${valueText(value)} is no whole number from ${min} to ${max}`);
 }

@@ -1,24 +1,12 @@
-/**
- * The cookie of a device that stays signed in: `<selector>.<generation>.<mac>`. The MAC covers the selector and the generation, so a client
- * cannot invent a token, and the store is never asked for one that this application did not sign.
- */
-import { createHmac, type KeyObject, randomBytes } from "node:crypto";
-import { deriveKey, readKeys } from "../../crypto/derived-key.js";
+/** The cookie of a device that stays signed in. */
 import type { SecretKeyMaterial } from "../../errors/secret-keys.js";
 import type { Context } from "../../http/request/context.js";
 import { addSetCookie, formatAttributes, isForSharedCaches, readCookieValues } from "../../http/request/cookie.js";
 import type { HeadCompleter } from "../../http/response/response-head.js";
-import { isSame } from "../../runtime/same-text.js";
+import { type ReceivedToken, RotatedTokens } from "../rotated-token.js";
 import { Session } from "../../stages/session/session.js";
 
-/** A token that this application has signed. */
-export interface ReceivedToken {
-  readonly selector: string;
-  readonly generation: number;
-}
-
 const PURPOSE = "stagecraft remember-me 1";
-const FORM = /^([\da-f]{32})\.(0|[1-9]\d{0,8})\.([\w-]{43})$/;
 /** A request that sends the name more often is forged. */
 const MAX_VALUES = 4;
 
@@ -37,25 +25,18 @@ const withoutCookiesOfFailure: HeadCompleter = {
 };
 
 export class RememberCookie {
-  readonly #keys: readonly [KeyObject, ...(readonly KeyObject[])];
+  private readonly tokens: RotatedTokens;
 
   /** @param keys the first signs, all verify */
   constructor(keys: SecretKeyMaterial) {
-    const [first, ...others] = readKeys(keys);
-    this.#keys = [deriveKey(first, PURPOSE), ...others.map((key) => deriveKey(key, PURPOSE))];
-  }
-
-  static createSelector(): string {
-    return randomBytes(16).toString("hex");
+    this.tokens = new RotatedTokens(keys, PURPOSE);
   }
 
   /** `undefined` for a missing, truncated, changed or foreign one. */
   read(ctx: Context): ReceivedToken | undefined {
     for (const value of readCookieValues(ctx.incoming.headers.cookie, readAttributes(ctx).name, MAX_VALUES)) {
-      const [, selector = "", generation = "", mac = ""] = FORM.exec(value) ?? [];
-      const text = `${selector}.${generation}`;
-      if (this.#keys.some((key) => isSame(computeMac(key, text), mac)))
-        return { selector, generation: Number(generation) };
+      const received = this.tokens.parse(value);
+      if (received !== undefined) return received;
     }
     return undefined;
   }
@@ -67,9 +48,8 @@ export class RememberCookie {
   }
 
   /** For the successor of a token, which goes out with every response. */
-  replace(ctx: Context, { selector, generation }: ReceivedToken, maxAgeMs: number): void {
-    const text = `${selector}.${generation}`;
-    this.add(ctx, `${text}.${computeMac(this.#keys[0], text)}; Max-Age=${Math.ceil(maxAgeMs / 1000)}`);
+  replace(ctx: Context, token: ReceivedToken, maxAgeMs: number): void {
+    this.add(ctx, `${this.tokens.format(token)}; Max-Age=${Math.ceil(maxAgeMs / 1000)}`);
   }
 
   delete(ctx: Context): void {
@@ -82,10 +62,6 @@ export class RememberCookie {
     addSetCookie(ctx.raw, `${attributes.name}=${value}${formatAttributes(attributes)}`);
     ctx.completeHeadWith(withoutCookies);
   }
-}
-
-function computeMac(key: KeyObject, text: string): string {
-  return createHmac("sha256", key).update(text).digest("base64url");
 }
 
 /** Those of the cookie of the session, for all paths of this host. */

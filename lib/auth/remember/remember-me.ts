@@ -17,14 +17,13 @@ import { Identities } from "../identities.js";
 import type { Identity } from "../identity.js";
 import { endSignInSessions, type SessionIdentity } from "../session-identity.js";
 import { readDevice } from "../sign-in/device.js";
-import { type ReceivedToken, RememberCookie } from "./remember-cookie.js";
+import { RotatedTokens, type ReceivedToken, rotateToken } from "../rotated-token.js";
+import { RememberCookie } from "./remember-cookie.js";
 import { type RememberScope, type RememberToken, RememberTokens } from "./remember-tokens.js";
 
 const log = tracing.target("framework::auth");
 
 const LIFETIME_MS = 30 * 86_400_000;
-/** The time in which the token before the current one counts. */
-const GRACE_MS = 60_000;
 
 /** The sign-in that a device remembers. */
 export type RememberedBy = Pick<SessionIdentity, "signInId" | "method">;
@@ -46,7 +45,7 @@ export class RememberMe {
     { userId, stamp }: Pick<Identity, "userId" | "stamp">,
     { signInId, method }: RememberedBy,
   ): Promise<void> {
-    const selector = RememberCookie.createSelector();
+    const selector = RotatedTokens.createSelector();
     const now = ctx.clock.now();
     const times = { createdAt: now, rotatedAt: now, expiresAt: now + LIFETIME_MS };
     await this.tokens.insert({
@@ -111,19 +110,9 @@ export class RememberMe {
 
   /** The generation that the device uses next; `undefined` for a token that counts no more. */
   private async rotate(token: RememberToken, received: ReceivedToken, now: number): Promise<number | undefined> {
-    const { selector, generation: current, rotatedAt } = token;
-    const next = received.generation + 1;
-    const isRecent = Math.abs(now - rotatedAt) < GRACE_MS;
-    if (current === received.generation) {
-      if (isRecent) return current;
-      const rotation = { from: current, rotatedAt: now, expiresAt: now + LIFETIME_MS };
-      if (await this.tokens.rotate(selector, rotation)) return next;
-      // Another request was faster.
-      return (await this.tokens.find(selector, now))?.generation === next ? next : undefined;
-    }
-    if (current === next && isRecent) return next;
-    // A higher generation than the current one is of a table that a backup has restored.
-    if (current > received.generation) await this.revoke(token);
+    const next = await rotateToken(this.tokens, token, received, { now, lifetimeMs: LIFETIME_MS });
+    if (next !== "copy") return next;
+    await this.revoke(token);
     return undefined;
   }
 

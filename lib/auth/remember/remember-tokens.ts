@@ -4,6 +4,7 @@
  *
  * A store fails by rejecting, and never reports a failure as a missing row.
  */
+import type { Rotation } from "../rotated-token.js";
 import type { SignInMethod } from "../session-identity.js";
 import type { SignInDevice } from "../sign-in/device.js";
 
@@ -24,12 +25,7 @@ export interface RememberToken extends SignInDevice {
   readonly expiresAt: number;
 }
 
-export interface RememberRotation {
-  /** The generation until now. The next one is higher by 1. */
-  readonly from: number;
-  readonly rotatedAt: number;
-  readonly expiresAt: number;
-}
+export type RememberRotation = Rotation;
 
 /** Tokens of a user: those of one sign-in, or all but those. Without either, all. */
 export interface RememberScope {
