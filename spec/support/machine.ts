@@ -22,6 +22,7 @@ const PACKAGES = {
   mariadbd: "mariadb-server",
   openssl: "openssl",
   python3: "python3",
+  jwcrypto: "python3-jwcrypto",
   pgbouncer: "pgbouncer",
   "swift-proxy-server": "swift-proxy",
 } as const;
@@ -34,13 +35,16 @@ const FILES: Readonly<Partial<Record<Program, readonly string[]>>> = {
 /** Debian keeps servers in folders that are not on the PATH of every user. */
 const VERSIONS_OF_POSTGRES = "/usr/lib/postgresql";
 const FOLDERS_BESIDE_PATH = ["/usr/sbin"];
+/** Modules of Debian's Python are in a folder, and no programs. */
+const FOLDER_OF_PYTHON = "/usr/lib/python3/dist-packages";
 
 export type Program = keyof typeof PACKAGES;
 
 /** The path of a program; `undefined` if it is neither on the PATH nor where Debian installs servers. */
 export function locate(program: Program): string | undefined {
   const onPath = (process.env["PATH"] ?? "").split(delimiter);
-  const folders = isServer(program) ? [...onPath, ...FOLDERS_BESIDE_PATH, ...postgresFolders()] : onPath;
+  const places = program === "jwcrypto" ? [FOLDER_OF_PYTHON] : onPath;
+  const folders = isServer(program) ? [...onPath, ...FOLDERS_BESIDE_PATH, ...postgresFolders()] : places;
   const names = FILES[program] ?? [program];
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((file) => existsSync(file));
 }

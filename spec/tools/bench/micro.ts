@@ -20,6 +20,7 @@ export const MICRO = [
     name: "client",
     what: "a call of the typed client on a fetch that responds at once, in nanoseconds of processor time",
   },
+  { name: "jwt", what: "an access token, verified, in nanoseconds of processor time" },
   { name: "flow", what: "carrying a request along, and events without a reader, in nanoseconds of processor time" },
 ] as const;
 

@@ -7,10 +7,11 @@ import { clientComparisons } from "./client.js";
 import { compare, type Comparison, MICRO_COLUMNS } from "./comparison.js";
 import { contractComparisons } from "./contract.js";
 import { flowComparisons } from "./flow.js";
+import { jwtComparisons } from "./jwt.js";
 import { logComparisons } from "./log.js";
 import { metricsComparisons } from "./metrics.js";
 
-const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
+const SETS: Readonly<Record<string, () => readonly Comparison[] | Promise<readonly Comparison[]>>> = {
   admission: admissionComparisons,
   metrics: metricsComparisons,
   log: logComparisons,
@@ -18,11 +19,12 @@ const SETS: Readonly<Record<string, () => readonly Comparison[]>> = {
   cache: cacheComparisons,
   client: clientComparisons,
   contract: contractComparisons,
+  jwt: jwtComparisons,
 };
 
 const [, , name = "", rounds = "5"] = process.argv;
 const comparisons = SETS[name];
 if (comparisons === undefined) throw new Error(`no set "${name}"`);
 const rows = [];
-for (const comparison of comparisons()) rows.push(...(await compare(comparison, Number(rounds))));
+for (const comparison of await comparisons()) rows.push(...(await compare(comparison, Number(rounds))));
 console.log(markdownTable(MICRO_COLUMNS, rows));
