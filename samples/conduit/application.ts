@@ -5,13 +5,13 @@ import { ConduitModule } from "./conduit.module.js";
 import { ConduitDatabase } from "./database.js";
 import { errorFormat } from "./errors.js";
 import type { Settings } from "./settings.js";
-import { TOKEN_KEY } from "./users/tokens.js";
+import { conduitTokens } from "./users/viewer.js";
 
 const REQUESTS_PER_SECOND = 200;
 
-export function conduitApplication({ config, tokenKey, origins }: Settings, database: ConduitDatabase) {
+export function conduitApplication({ config, tokenKeys, origins }: Settings, database: ConduitDatabase) {
   return Application.create(ConduitModule)
-    .provide(provide(ConduitDatabase).useValue(database), provide(TOKEN_KEY).useValue(tokenKey))
+    .provide(provide(ConduitDatabase).useValue(database), ...conduitTokens(tokenKeys))
     .config(config)
     .apiDocs(API_DOCS)
     .compression()

@@ -8,23 +8,16 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
   const given = environment(VARIABLES, from);
   return {
     config: AppConfig.fromEnv({ APP_NAME: "conduit", ...from }),
-    tokenKey: given.TOKEN_KEY ?? randomBytes(32).toString("hex"),
+    tokenKeys: given.TOKEN_KEY ?? randomBytes(64),
     databaseUrl: given.DATABASE_URL,
     databaseFile: given.DATABASE_FILE,
     origins: given.CORS_ORIGINS,
   };
 }
 
-const KEY_FIX = "make one with openssl rand -hex 32";
-
-/** From one signed token a client can guess a short key. */
-function checkKey(text: string): string | undefined {
-  return text.length >= 32 ? text : undefined;
-}
-
 const VARIABLES = {
-  /** The key that signs tokens. Without it there is a new one at each start, and earlier tokens are not valid any more. */
-  TOKEN_KEY: variable.rule("a key of 32 characters or more", checkKey, KEY_FIX).secret().optional(),
+  /** The keys of tokens: the first signs. Without them there is a new one at each start, and earlier tokens are not valid any more. */
+  TOKEN_KEY: variable.keys().optional(),
   /** A PostgreSQL. Without it the data is in a file. */
   DATABASE_URL: variable.serverUrl("postgres:", "postgresql:").optional(),
   DATABASE_FILE: variable.text().default("conduit.db"),

@@ -13,7 +13,7 @@ import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom as settingsFromLinks } from "../../samples/links/settings.js";
 import { createResponseJudge } from "../support/response-judge.js";
 
-const KEY = "5e".repeat(32);
+const KEY = "5e".repeat(64);
 
 const Note = z.object({ id: z.int(), tags: z.array(z.string()).default([]) }).meta({ id: "Note" });
 const Form = z.object({ author: z.object({ name: z.string() }) });

@@ -44,7 +44,7 @@ type Send = (method: string, path: string, json?: unknown) => Promise<ApiRespons
 
 const DAY_MS = 86_400_000;
 const PASSWORD = "correct horse";
-const KEY = "5e".repeat(32);
+const KEY = "5e".repeat(64);
 
 function started(clock = new FakeClock(), key = KEY): Promise<TestApp> {
   const application = conduitApplication(settingsFrom({ TOKEN_KEY: key }), fileDatabase(":memory:"));
@@ -284,7 +284,7 @@ describe("samples/conduit", function () {
   it("takes no token that is old, changed, or signed with another key", async () => {
     const clock = new FakeClock();
     await using app = await started(clock);
-    await using other = await started(clock, "77".repeat(32));
+    await using other = await started(clock, "77".repeat(64));
     const [token, foreign] = [await tokenOf(app, "ada"), await tokenOf(other, "ada")];
     const status = async (text: string): Promise<number> => (await as(app, text)("GET", "/user")).status;
 
@@ -365,7 +365,7 @@ describe("samples/conduit", function () {
   it("does not start with a key of tokens that can be guessed", () => {
     expect(errorOf(() => settingsFrom({ TOKEN_KEY: "secret" })).message)
       .to.include("TOKEN_KEY")
-      .and.include("32 characters")
+      .and.include("128 hexadecimal characters")
       .and.not.include("secret");
   });
 

@@ -15,6 +15,6 @@ export function describeLinks(): OpenApiDocument {
 }
 
 export function describeConduit(): OpenApiDocument {
-  const settings = settingsFromConduit({ TOKEN_KEY: "5e".repeat(32) });
+  const settings = settingsFromConduit({ TOKEN_KEY: "5e".repeat(64) });
   return createOpenApi(conduitApplication(settings, fileDatabase(":memory:")).build(), { ...CONDUIT_DOCS, include });
 }

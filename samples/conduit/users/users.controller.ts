@@ -1,7 +1,7 @@
 import { type ContextOf, Controller, Get, Post, Put, routes } from "@stagecraft/framework";
+import { TokenIssuer } from "@stagecraft/framework/auth/jwt";
 import { z } from "zod";
 import { Errors, unauthorized } from "../errors.js";
-import { Tokens } from "./tokens.js";
 import { Login, NewUser, UserChange } from "./user-input.js";
 import { type User, Users } from "./users.js";
 import { signedIn } from "./viewer.js";
@@ -27,7 +27,7 @@ const users = routes("users", "/api", {
 export class UsersController {
   constructor(
     private readonly store: Users,
-    private readonly tokens: Tokens,
+    private readonly tokens: TokenIssuer,
   ) {}
 
   @users.register
@@ -54,9 +54,9 @@ export class UsersController {
     return this.shown(await this.store.change(viewer, input.body.user));
   }
 
-  private shown(user: User | undefined) {
+  private async shown(user: User | undefined) {
     if (user === undefined) throw unauthorized("token", "is invalid");
     const { id, username, email, bio, image } = user;
-    return { user: { username, email, bio, image, token: this.tokens.of(id) } };
+    return { user: { username, email, bio, image, token: await this.tokens.issue(String(id)) } };
   }
 }

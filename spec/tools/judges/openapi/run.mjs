@@ -100,7 +100,7 @@ async function createConduit() {
   const [{ conduitApplication }, { fileDatabase }, { settingsFrom }] = await Promise.all(
     ["application.js", "database.js", "settings.js"].map((file) => load(`samples/conduit/${file}`)),
   );
-  return conduitApplication(settingsFrom({ TOKEN_KEY: "5e".repeat(32) }), fileDatabase(":memory:"));
+  return conduitApplication(settingsFrom({ TOKEN_KEY: "5e".repeat(64) }), fileDatabase(":memory:"));
 }
 
 function load(file) {
