@@ -19,7 +19,7 @@ export {
   refreshTokens,
   type NewRefreshToken,
   type RefreshTokenOptions,
-  type TokenResponse,
+  type IssuedTokens,
 } from "../auth/jwt/refresh-tokens.js";
 export { SigningKeys, type SigningAlgorithm } from "../auth/jwt/signing-keys.js";
 export { TokenIssuer, type NewAccessToken } from "../auth/jwt/token-issuer.js";

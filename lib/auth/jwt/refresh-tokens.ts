@@ -41,7 +41,7 @@ export interface NewRefreshToken {
 }
 
 /** The response of a token endpoint (RFC 6749 section 5.1). Send it with `Cache-Control: no-store`. */
-export interface TokenResponse {
+export interface IssuedTokens {
   readonly access_token: string;
   readonly token_type: "Bearer";
   /** Seconds. */
@@ -67,7 +67,7 @@ export class RefreshTokens {
    *
    * @param subject 1 to 64 characters
    */
-  async start(subject: string, { scopes = [], clientId }: NewRefreshToken = {}): Promise<TokenResponse | undefined> {
+  async start(subject: string, { scopes = [], clientId }: NewRefreshToken = {}): Promise<IssuedTokens | undefined> {
     const stamp = await this.subjects.findStamp(subject);
     if (stamp === undefined) return undefined;
     const now = this.clock.now();
@@ -91,7 +91,7 @@ export class RefreshTokens {
    * @param text any text of a client
    * @param clientId the program that sends it, where programs identify themselves: the token of another one is refused
    */
-  async refresh(text: string, clientId?: string): Promise<TokenResponse | undefined> {
+  async refresh(text: string, clientId?: string): Promise<IssuedTokens | undefined> {
     const received = this.tokens.parse(text);
     const now = this.clock.now();
     const family = received && (await this.store.find(received.selector, now));
@@ -117,7 +117,7 @@ export class RefreshTokens {
     return this.store.deleteOfSubject(subject);
   }
 
-  private async respond({ selector, ...family }: RefreshFamily, generation: number): Promise<TokenResponse> {
+  private async respond({ selector, ...family }: RefreshFamily, generation: number): Promise<IssuedTokens> {
     const { subject, scopes, clientId } = family;
     return {
       access_token: await this.issuer.issue(subject, { scopes, clientId }),
