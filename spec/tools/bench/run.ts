@@ -24,6 +24,7 @@ import { PEERS } from "./places.js";
 import { REDIS } from "./redis.js";
 import { runScenario } from "./rounds.js";
 import { SCENARIOS } from "./scenario.js";
+import { SIGN_IN_TIMES } from "./sign-in-times.js";
 import { STORAGE } from "./storage.js";
 import { runStart } from "./start.js";
 import { TECHEMPOWER } from "./techempower.js";
@@ -50,6 +51,7 @@ const PARTS: readonly Part[] = [
   CONDUIT,
   UPLOADS,
   PASSWORDS,
+  SIGN_IN_TIMES,
   ...JOBS,
   JOBS_DEEP,
   OTEL,
