@@ -131,13 +131,16 @@ export class ContractPlan {
   private checkGuardOrder(): readonly Diagnostic[] {
     const used = this.contract.guards.map(({ definition }) => definition);
     return used.flatMap((definition, at) => {
-      const missing = definition.after.filter((earlier) => !used.slice(0, at).some((each) => each === earlier));
-      return missing.map(({ name }) => ({
-        code: "E_GUARD_ORDER",
-        what: `the guard ${definition.name} reads the values of the guard ${name}, which does not run before it`,
-        where: this.title,
-        fix: `write guards: [${name}, ${definition.name}], or give the table the guard ${name}`,
-      }));
+      const missing = definition.after.filter((earlier) => !used.slice(0, at).some((each) => earlier.includes(each)));
+      return missing.map((earlier) => {
+        const names = earlier.map(({ name }) => name).join(" or ");
+        return {
+          code: "E_GUARD_ORDER",
+          what: `the guard ${definition.name} reads the values of the guard ${names}, which does not run before it`,
+          where: this.title,
+          fix: `write guards: [${earlier[0]?.name}, ${definition.name}], or give the table the guard ${names}`,
+        };
+      });
     });
   }
 

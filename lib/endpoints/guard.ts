@@ -20,8 +20,11 @@ export interface GuardOptions {
   readonly scheme?: string;
   /** The statuses of its refusals; 401 and 403 unless set. */
   readonly refusals?: readonly number[];
-  /** The guards that run before it on each route, whose values its code reads. A route that lacks one of them stops the start. */
-  readonly after?: readonly GuardUse[];
+  /**
+   * The guards that run before it on each route, whose values its code reads; of a list inside the list, one of them. A route that lacks one
+   * stops the start.
+   */
+  readonly after?: readonly EarlierGuard[];
 }
 
 /** A guard on an endpoint, with its arguments. */
@@ -32,14 +35,17 @@ export interface GuardUse<Adds = unknown> {
   readonly "~use": true;
 }
 
+/** A guard that runs before another one, or several, of which one does. */
+export type EarlierGuard<Adds = unknown> = GuardUse<Adds> | readonly [GuardUse<Adds>, ...(readonly GuardUse<Adds>[])];
+
 /** A guard. A call gives it its arguments; one without arguments needs no call. */
 export interface GuardDefinition<Adds = unknown, Args extends readonly unknown[] = readonly never[], Needs = unknown> {
   (...args: Args): GuardUse<Adds>;
   readonly name: string;
   readonly scheme: string | undefined;
   readonly refusals: readonly number[];
-  /** The guards that run before it on each route. */
-  readonly after: readonly AnyGuard[];
+  /** The guards that run before it on each route: one of each list. */
+  readonly after: readonly (readonly AnyGuard[])[];
   /** In types only. */
   readonly "~provides": { readonly adds: Adds; readonly args: Args; readonly needs: Needs };
 }
@@ -76,7 +82,7 @@ type GuardName<Adds> =
 /** `after` names the guards that add the values which a guard needs. */
 type OptionsOf<Needs> = unknown extends Needs
   ? [options?: GuardOptions]
-  : [options: GuardOptions & { readonly after: readonly GuardUse<Partial<Needs>>[] }];
+  : [options: GuardOptions & { readonly after: readonly EarlierGuard<Partial<Needs>>[] }];
 
 /** A guard and the arguments that an endpoint gives it. */
 export interface UsedGuard {
@@ -101,7 +107,7 @@ export function guard<Adds extends object = object, Args extends readonly unknow
   const place = `guard("${name}")`;
   checkOptionNames<GuardOptions>(options, { scheme: true, refusals: true, after: true }, place);
   const { scheme, refusals = [401, 403] } = options;
-  const after = toUsedGuards(options.after, place, "after").map(({ definition: earlier }) => earlier);
+  const after = toEarlierGuards(options.after, place);
   const use = (...args: Args): UsedGuard => ({ definition, args });
   const members = { name, scheme, refusals: Object.freeze([...refusals]), after: Object.freeze(after) };
   const descriptors = Object.entries(members).map(([key, value]) => [key, { value, enumerable: true }]);
@@ -129,6 +135,14 @@ export function toUsedGuards(given: unknown, where: string, option = "guards"): 
     "E_GUARD",
     `${where}: "${option}" is ${valueText(given)}: give a list of guards, ${option}: [signedIn]`,
   );
+}
+
+function toEarlierGuards(given: unknown, where: string): readonly (readonly GuardDefinition[])[] {
+  const entries: readonly unknown[] = Array.isArray(given) ? given : toUsedGuards(given, where, "after");
+  return entries.map((each) => {
+    const guards = toUsedGuards(Array.isArray(each) ? each : [each], where, "after");
+    return Object.freeze(guards.map(({ definition }) => definition));
+  });
 }
 
 function toUsedGuard(given: unknown, where: string, option: string): UsedGuard {

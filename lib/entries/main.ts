@@ -138,6 +138,7 @@ export type {
 export {
   guard,
   type AnyGuard,
+  type EarlierGuard,
   type Guard,
   type GuardDefinition,
   type GuardList,

@@ -143,6 +143,32 @@ describe("build() refuses", () => {
     ]);
   });
 
+  it("a guard whose route has none of the guards of which it reads one", () => {
+    const program = guard<{ user: string }>("program");
+    const either = guard<object, [], { user: string }>("either", { after: [[signedIn, program]] });
+    class Programs {
+      @Guards(program) find() {
+        return { user: "" };
+      }
+      @Guards(either) check() {}
+    }
+    @Controller("/either")
+    class Either {
+      @Get("/alone", { guards: [either] }) alone() {
+        return "";
+      }
+      @Get("/person", { guards: [signedIn, either] }) person() {
+        return "";
+      }
+      @Get("/program", { guards: [program, either] }) program() {
+        return "";
+      }
+    }
+    expect(faultsOf({ controllers: [Either], providers: [Users, Accounts, Programs] })).to.deep.equal([
+      "E_GUARD_ORDER the guard either reads the values of the guard signed-in or program, which does not run before it at GET /either/alone",
+    ]);
+  });
+
   it("two guards of one name", () => {
     const namesake = guard("signed-in");
     class Namesakes {

@@ -26,6 +26,12 @@ const owner = guard<object, [], { user: User }>("owner", { after: [signedIn] });
 guard<object, [], { user: User }>("alone");
 // @ts-expect-error -- another guard adds no user
 guard<object, [], { user: User }>("other", { after: [guard<{ user: string }>("text")] });
+const admin = guard<{ user: User & { readonly isAdmin: true } }>("admin");
+guard<object, [], { user: User }>("either", { after: [[signedIn, admin]] });
+// @ts-expect-error -- each guard of the list adds a user
+guard<object, [], { user: User }>("neither", { after: [[signedIn, guard<{ user: string }>("text")]] });
+// @ts-expect-error -- no guard is one of none
+guard<object, [], { user: User }>("none", { after: [[]] });
 
 const parse = JSON.parse;
 
