@@ -8,7 +8,16 @@ import { markListed } from "../di/unlisted.js";
 import { ForbiddenError, UnauthorizedError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import { AuthUsers } from "./auth-users.js";
-import { recentlyConfirmed, role, signedIn, verified, type WithIdentity } from "./guards.js";
+import {
+  maybeSignedIn,
+  recentlyConfirmed,
+  role,
+  signedIn,
+  verified,
+  type WithIdentity,
+  type WithMaybeIdentity,
+  type WithUserId,
+} from "./guards.js";
 import type { SessionIdentity } from "./session-identity.js";
 import { SignedInSession } from "./signed-in-session.js";
 
@@ -16,7 +25,7 @@ export class AuthGuards {
   static {
     // A program that checks no identity may import this file too, and a program with one need not use each guard.
     markListed(this);
-    allowUnusedGuards(signedIn, verified, recentlyConfirmed, role);
+    allowUnusedGuards(signedIn, maybeSignedIn, verified, recentlyConfirmed, role);
   }
 
   private readonly sessions = inject(SignedInSession);
@@ -26,6 +35,12 @@ export class AuthGuards {
   requireIdentity(ctx: Context): WithIdentity | Promise<WithIdentity> {
     const current = this.sessions.find(ctx);
     return current instanceof Promise ? current.then((found) => admit(ctx, found)) : admit(ctx, current);
+  }
+
+  @Guards(maybeSignedIn)
+  async findIdentity(ctx: Context): Promise<WithMaybeIdentity> {
+    const current = await this.sessions.find(ctx);
+    return current === undefined ? { identity: undefined } : admit(ctx, current);
   }
 
   @Guards(verified)
@@ -40,7 +55,7 @@ export class AuthGuards {
   }
 
   @Guards(role)
-  async requireRole({ identity }: Context & WithIdentity, name: string): Promise<void> {
+  async requireRole({ identity }: Context & WithUserId, name: string): Promise<void> {
     if ((await this.users.getRoles(identity.userId)).includes(name)) return;
     throw new ForbiddenError("Your account may not do this.", { code: "E_AUTH_ROLE", slug: "role" });
   }

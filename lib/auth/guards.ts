@@ -4,6 +4,7 @@
  *
  * @example
  * export const account = routes("account", "/account", {
+ *   home: Get("/home", { guards: [maybeSignedIn] }),
  *   show: Get("/", { guards: [signedIn] }),
  *   remove: Delete("/", { guards: [signedIn, recentlyConfirmed] }),
  *   audit: Get("/audit", { guards: [signedIn, role("admin")] }),
@@ -32,6 +33,17 @@ export interface WithIdentity {
 /** A session in which somebody has signed in. Adds `identity`, and `Cache-Control: no-store`; refuses with 401. */
 export const signedIn = guard<WithIdentity>("signed-in", { scheme: "session", refusals: [401] });
 
+/** The value that `maybeSignedIn` adds to the context of a handler. */
+export interface WithMaybeIdentity {
+  readonly identity: SignedInIdentity | undefined;
+}
+
+/**
+ * In the place of `signedIn`, for what visitors see too. Adds `identity`, which is `undefined` for a visitor, and for others `Cache-Control:
+ * no-store`; never refuses.
+ */
+export const maybeSignedIn = guard<WithMaybeIdentity>("maybe-signed-in", { scheme: "session", refusals: [] });
+
 const AFTER = { after: [signedIn], refusals: [403] };
 
 /** After `signedIn`: the address of the identity is verified. Refuses with a 403 of the type `unverified`. */
@@ -42,9 +54,6 @@ export const verified = guard<object, [], WithIdentity>("verified", AFTER);
  * alone. Refuses with a 403 of the type `confirmation`.
  */
 export const recentlyConfirmed = guard<object, [], WithIdentity>("recently-confirmed", AFTER);
-
-/** After `signedIn`: `AuthUsers.getRoles` has the role. Refuses with a 403 of the type `role`. */
-export const role = guard<object, [role: string], WithIdentity>("role", AFTER);
 
 /** The user for whom a program acts, and what its token allows. A handler may log it. */
 export interface TokenIdentity {
@@ -65,3 +74,14 @@ export interface WithTokenIdentity {
  * the type `scope`. It stands in the place of `signedIn`, for the endpoints of programs.
  */
 export const apiToken = guard<WithTokenIdentity, [scope?: string]>("api-token", { scheme: "bearer" });
+
+/** The value that `role` reads, of `signedIn` or `apiToken`. */
+export interface WithUserId {
+  readonly identity: { readonly userId: string };
+}
+
+/** After `signedIn` or `apiToken`: `AuthUsers.getRoles` of the user has the role. Refuses with a 403 of the type `role`. */
+export const role = guard<object, [role: string], WithUserId>("role", {
+  after: [[signedIn, apiToken]],
+  refusals: [403],
+});

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { inject } from "../di/construction/inject.js";
 import { ForbiddenError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
+import { Extension } from "../http/request/extension.js";
 import { Session } from "../stages/session/session.js";
 import { tracing } from "../tracing/tracing.js";
 import { Sessions } from "../stages/session/sessions.js";
@@ -24,6 +25,9 @@ const CHECK_EVERY_MS = 60_000;
 /** A confirmation counts this time: fifteen minutes. */
 const CONFIRMED_FOR_MS = 900_000;
 
+/** Settles when the device of the request has its session. */
+const Resumed = new Extension<Promise<void>>("resumed device");
+
 export class SignedInSession {
   private readonly identities = inject(Identities);
   private readonly users = inject(AuthUsers);
@@ -32,7 +36,7 @@ export class SignedInSession {
 
   /**
    * The identity of the session, which has ended where its credentials have changed. Without a session, that of the device that is
-   * remembered: it gets a session.
+   * remembered: it gets a session, once for a request.
    */
   find(ctx: Context): SessionIdentity | undefined | Promise<SessionIdentity | undefined> {
     const current = Session.of(ctx).read(IDENTITY);
@@ -117,12 +121,19 @@ export class SignedInSession {
     return Math.abs(ctx.clock.now() - current.checkedAt) < CHECK_EVERY_MS ? current : this.check(ctx, current);
   }
 
+  /** The session is read after it, because the request may have signed out since. */
   private async resume(ctx: Context): Promise<SessionIdentity | undefined> {
+    const resumed = Resumed.find(ctx) ?? this.resumeDevice(ctx);
+    Resumed.set(ctx, resumed);
+    await resumed;
+    return Session.of(ctx).get(IDENTITY);
+  }
+
+  private async resumeDevice(ctx: Context): Promise<void> {
     const { identity, signInId } = (await this.remember.find(ctx)) ?? {};
-    if (identity === undefined || !(await this.users.canSignIn(identity.userId))) return undefined;
+    if (identity === undefined || !(await this.users.canSignIn(identity.userId))) return;
     await this.start(ctx, identity, "remember-me", signInId);
     log.info("signed in", { user_id: identity.userId, method: "remember-me" });
-    return Session.of(ctx).get(IDENTITY);
   }
 
   private async check(ctx: Context, current: SessionIdentity): Promise<SessionIdentity | undefined> {

@@ -4,6 +4,7 @@
  */
 export {
   apiToken,
+  maybeSignedIn,
   recentlyConfirmed,
   role,
   signedIn,
@@ -11,7 +12,9 @@ export {
   type SignedInIdentity,
   type TokenIdentity,
   type WithIdentity,
+  type WithMaybeIdentity,
   type WithTokenIdentity,
+  type WithUserId,
 } from "../auth/guards.js";
 export {
   bearer,

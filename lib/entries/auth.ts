@@ -15,7 +15,14 @@ export {
 export { AuthUsers, type NewUser } from "../auth/auth-users.js";
 export { AttemptLimits } from "../auth/attempt-limits.js";
 export { CredentialNotices, NoCredentialNotices, type CredentialChange } from "../auth/credential-notices.js";
-export type { SignedInIdentity, TokenIdentity, WithIdentity, WithTokenIdentity } from "../auth/guards.js";
+export type {
+  SignedInIdentity,
+  TokenIdentity,
+  WithIdentity,
+  WithMaybeIdentity,
+  WithTokenIdentity,
+  WithUserId,
+} from "../auth/guards.js";
 export { Identities, type PasswordReplacement, type StampReplacement } from "../auth/identities.js";
 export { Identity, readEmail, type IdentityValues } from "../auth/identity.js";
 export { AuthMails, PlainAuthMails, type ChangeMail, type LinkMail, type NoteMail } from "../auth/links/auth-mails.js";

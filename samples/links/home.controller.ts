@@ -1,7 +1,6 @@
 import { type ContextOf, Controller, Events, Middleware, NotFoundError, redirect } from "@stagecraft/framework";
 import { deferred, page, scroll } from "@stagecraft/framework/pages";
 import { Flash } from "@stagecraft/framework/session";
-import { Visitors } from "./accounts/visitors.js";
 import { backTo } from "./back-to.js";
 import { linksIndex, linksShow } from "./contracts.js";
 import { listedFor, toPage, toSlice } from "./link-list.js";
@@ -21,16 +20,14 @@ export class HomeController {
     private readonly pictures: Logos,
     private readonly overview: Overview,
     private readonly events: Events,
-    private readonly visitors: Visitors,
   ) {}
 
   @home.index
   async index(ctx: ContextOf<typeof home.index>) {
     const { q: query, page: at } = ctx.input.query;
-    const visitor = (await this.visitors.find(ctx))?.userId;
     const listed = async () => {
       const links = await this.store.list(toSlice(query, at));
-      return links.map((link) => listedFor(visitor, link));
+      return links.map((link) => listedFor(ctx.identity?.userId, link));
     };
     const { links: total } = await this.store.totals();
     return page(linksIndex, {
@@ -47,7 +44,7 @@ export class HomeController {
     const link = await this.store.find(slug);
     if (link === undefined) throw new NotFoundError(`no link ${slug}`);
     return page(linksShow, {
-      link: listedFor((await this.visitors.find(ctx))?.userId, link),
+      link: listedFor(ctx.identity?.userId, link),
       picture: await this.pictures.findPath(link),
       clicks: deferred(() => this.store.visitsByDay(slug)),
     });

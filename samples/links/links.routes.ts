@@ -1,5 +1,5 @@
 /** The endpoints of the links: paths, typed URLs, and what each takes and gives. A front end may import them. */
-import { apiToken, signedIn } from "@stagecraft/framework/auth/guards";
+import { apiToken, maybeSignedIn, signedIn } from "@stagecraft/framework/auth/guards";
 import { content, Delete, Get, Post, routes } from "@stagecraft/framework/routes";
 import { z } from "zod";
 import { formContent, redirected } from "./form-content.js";
@@ -62,13 +62,13 @@ export const own = routes("own", "/api/own-links", {
 
 /** The pages for people. */
 export const home = routes("home", "/", {
-  index: Get("/", { query: ListQuery, responses: { 200: content.page("links/index") } }),
+  index: Get("/", { guards: [maybeSignedIn], query: ListQuery, responses: { 200: content.page("links/index") } }),
   shorten: Post("/shorten", {
     guards: [signedIn],
     body: formContent(NewLink),
     responses: { ...redirected, 204: content.none(), 422: WrongFields },
   }),
-  show: Get("/links/{slug}", { params, responses: { 200: content.page("links/show") } }),
+  show: Get("/links/{slug}", { guards: [maybeSignedIn], params, responses: { 200: content.page("links/show") } }),
   remove: Post("/remove/{slug}", { guards: [signedIn], params, responses: redirected }),
   about: Get("/about", { responses: { 200: content.text() } }),
 });

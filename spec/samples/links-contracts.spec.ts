@@ -64,7 +64,9 @@ describe("the contracts of samples/links", function () {
     const guarded = routes.flatMap(({ name, guards }) => (guards.length > 0 ? [[String(name), guards] as const] : []));
     const ofAccounts = guarded.filter(([name]) => /^(account|profile)\./.test(name));
     expect(Object.fromEntries(guarded.filter((each) => !ofAccounts.includes(each)))).to.deep.equal({
+      "home.index": ["maybe-signed-in"],
       "home.shorten": ["signed-in"],
+      "home.show": ["maybe-signed-in"],
       "home.remove": ["signed-in"],
       "logos.store": ["signed-in"],
       "own.index": ['api-token("links:read")'],
@@ -74,8 +76,8 @@ describe("the contracts of samples/links", function () {
       "desk.close": ["signed-in", 'role("admin")'],
       "desk.open": ["signed-in", 'role("admin")'],
       "desk.remove": ["signed-in", 'role("admin")'],
-      "admin.close": ['api-token("maintenance")'],
-      "admin.open": ['api-token("maintenance")'],
+      "admin.close": ['api-token("maintenance")', 'role("admin")'],
+      "admin.open": ['api-token("maintenance")', 'role("admin")'],
       metrics: ["insider"],
     });
     expect(ofAccounts.map(([name]) => name)).to.have.length.above(15);

@@ -15,7 +15,6 @@ import { Visitors } from "./visitors.js";
 @Module({
   controllers: [AccountController, ProfileController, ...mailPreviews(MAIL_PAGE, [ConfirmSignUp])],
   providers: [People, Visitors],
-  exports: [People, Visitors],
 })
 export class AccountsModule {}
 

@@ -25,7 +25,7 @@ export const admin = routes(
     close: Put("/", { bearer: true, responses: { 204: content.none() } }),
     open: Delete("/", { bearer: true, responses: { 204: content.none() } }),
   },
-  { guards: [apiToken("maintenance")] },
+  { guards: [apiToken("maintenance"), role("admin")] },
 );
 
 /** The addresses of `METRICS_ALLOW`. For others the path does not exist. */

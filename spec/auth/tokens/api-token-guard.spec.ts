@@ -1,12 +1,12 @@
 /** The guard `apiToken`: which headers it reads, whom it refuses and how, and the client of a test that sends a token. */
 import { Application, Get, Module, Route, Routes, routes } from "@stagecraft/framework";
 import { ApiTokens, authentication } from "@stagecraft/framework/auth";
-import { apiToken } from "@stagecraft/framework/auth/guards";
+import { apiToken, maybeSignedIn, role } from "@stagecraft/framework/auth/guards";
 import { expectProblem, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { rejectionOf } from "../../support/rejection-of.js";
 import { startupErrorOf } from "../../support/startup-error-of.js";
-import { AppUsers, KEY } from "../account-application.js";
+import { AppUsers, buildAccounts, KEY } from "../account-application.js";
 import { api, createToken, send, sendToken, startTokens, tokens } from "./token-application.js";
 
 const challengeOf = (response: Response) => response.headers.get("www-authenticate");
@@ -148,6 +148,15 @@ describe("apiToken", () => {
     }
   });
 
+  it("is a guard before role, which asks for the roles of the user of the token", async () => {
+    const refused = await sendToken(app, text, api.admin.url());
+    await expectProblem(refused, { status: 403, slug: "role" });
+
+    app.resolve(AppUsers).roles.set("ada", ["admin"]);
+    expect(await (await sendToken(app, text, api.admin.url())).json()).to.include({ userId: "ada", tokenId });
+    expect((await app.get(api.admin.url())).status).to.equal(401);
+  });
+
   it("lets no session pass, and signedIn no token", async () => {
     const session = await app.actingAs("ada");
 
@@ -166,6 +175,23 @@ describe("an application with apiToken", () => {
 
     expect(startupErrorOf(() => builder.build()).message).to.include("api-token");
   });
+});
+
+describe("a route with role", () => {
+  const rows = [
+    ["alone", [role("admin")]],
+    ["after maybeSignedIn", [maybeSignedIn, role("admin")]],
+    ["before apiToken", [role("admin"), apiToken]],
+  ] as const;
+  for (const [where, guards] of rows)
+    it(`does not start with it ${where}`, () => {
+      const pages = routes("pages", "/", { show: Get("/", { guards }) });
+      const builder = buildAccounts().routes(new Routes([Route.of(pages.show, () => "shown")]));
+
+      expect(startupErrorOf(() => builder.build()).message).to.include(
+        "the guard role reads the values of the guard signed-in or api-token, which does not run before it",
+      );
+    });
 });
 
 describe("authentication({ tokens })", () => {

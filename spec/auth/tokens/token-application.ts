@@ -13,7 +13,7 @@ import {
   routes,
 } from "@stagecraft/framework";
 import { ApiTokens } from "@stagecraft/framework/auth";
-import { apiToken, signedIn } from "@stagecraft/framework/auth/guards";
+import { apiToken, role, signedIn } from "@stagecraft/framework/auth/guards";
 import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { z } from "zod";
 import { type AccountOptions, buildAccounts } from "../account-application.js";
@@ -36,6 +36,7 @@ export const api = routes("api", "/api", {
   whoami: Get("/", { guards: [apiToken] }),
   read: Get("/links", { guards: [apiToken("links:read")] }),
   write: Post("/links", { guards: [apiToken("links:write")] }),
+  admin: Get("/admin", { guards: [apiToken, role("admin")] }),
 });
 
 @Controller(tokens)
@@ -67,6 +68,10 @@ export class ApiController {
 
   @api.write write() {
     return "written";
+  }
+
+  @api.admin admin({ identity }: ContextOf<typeof api.admin>) {
+    return identity;
   }
 }
 
