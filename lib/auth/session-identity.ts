@@ -18,9 +18,12 @@ export interface SessionIdentity {
   readonly signedInAt: number;
   /** When the person has shown last who they are; 0 for never in this session. */
   readonly confirmedAt: number;
-  /** When the stamp was compared last; 0 before the first request after the sign-in. */
+  /** When the stamp was compared last; 0 before the first request after the sign-in, and `UNCHECKED`. */
   readonly checkedAt: number;
 }
+
+/** For tests with a user who has no identity: there is no stamp to compare. */
+export const UNCHECKED = Number.MAX_SAFE_INTEGER;
 
 export const IDENTITY = sessionKey<SessionIdentity>("auth");
 

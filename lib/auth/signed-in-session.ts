@@ -15,7 +15,7 @@ import { AuthUsers } from "./auth-users.js";
 import { Identities } from "./identities.js";
 import type { Identity } from "./identity.js";
 import { RememberMe } from "./remember/remember-me.js";
-import { IDENTITY, type SessionIdentity, type SignInMethod } from "./session-identity.js";
+import { IDENTITY, type SessionIdentity, type SignInMethod, UNCHECKED } from "./session-identity.js";
 import { DEVICE, readDevice } from "./sign-in/device.js";
 
 const log = tracing.target("framework::auth");
@@ -118,7 +118,9 @@ export class SignedInSession {
     if (current === undefined) return this.resume(ctx);
     // A session that another device ended while a request changed it is back with that change alone: without its owner.
     if (Session.of(ctx).read(OWNER_NAME) !== current.userId) return this.end(ctx);
-    return Math.abs(ctx.clock.now() - current.checkedAt) < CHECK_EVERY_MS ? current : this.check(ctx, current);
+    const { checkedAt } = current;
+    const isChecked = checkedAt === UNCHECKED || Math.abs(ctx.clock.now() - checkedAt) < CHECK_EVERY_MS;
+    return isChecked ? current : this.check(ctx, current);
   }
 
   /** The session is read after it, because the request may have signed out since. */

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Application } from "../app/application.js";
 import { Identities } from "../auth/identities.js";
-import { IDENTITY, type SessionIdentity } from "../auth/session-identity.js";
+import { IDENTITY, type SessionIdentity, UNCHECKED } from "../auth/session-identity.js";
 import { ApiTokens } from "../auth/tokens/api-tokens.js";
 import type { Clock } from "../runtime/clock.js";
 import { SessionCookie } from "../stages/session/session-cookie.js";
@@ -64,8 +64,7 @@ export async function findSignedInValues(
     method: "password",
     signedInAt: now,
     confirmedAt: now,
-    // Without an identity there is no stamp to compare.
-    checkedAt: identity === undefined ? Number.MAX_SAFE_INTEGER : now,
+    checkedAt: identity === undefined ? UNCHECKED : now,
   };
   return new Map([
     [IDENTITY.name, serializeValue(IDENTITY.name, value)],

@@ -6,6 +6,7 @@ import {
   DatabasePasskeys,
   DatabaseProviderAccounts,
   DatabaseRecoveryCodes,
+  DatabaseRefreshTokens,
   DatabaseRememberTokens,
   DatabaseTotpSecrets,
 } from "@stagecraft/framework/auth/db";
@@ -40,6 +41,8 @@ async function addRows(db: AppDatabase, userId: string, digit: string): Promise<
   const account = { id: digit.repeat(64), userId, provider: "p", issuer: "https://p.example", subject: digit, email };
   await new DatabaseProviderAccounts(db).insert({ ...account, createdAt: 1, lastUsedAt: 1 });
   const apiToken = { id, userId, name: "cli", scopes: [], ...times };
+  const family = { selector: id, subject: userId, clientId: undefined, scopes: [], stamp: "s", generation: 0 };
+  await new DatabaseRefreshTokens(db).insert({ ...family, ...times });
   await new DatabaseApiTokens(db).insert({ token: apiToken, hash: digit.repeat(64), max: 9 });
 }
 

@@ -41,7 +41,7 @@ function stepsOf(slug: string): readonly Step[] {
       headers: { ...JSON_BODY, "content-type": "text/csv" },
       body: "a,b",
     },
-    { method: "DELETE", path: `/api/links/${slug}`, status: 401, headers: { authorization: `Bearer ${CANARY}` } },
+    { method: "DELETE", path: `/api/own-links/${slug}`, status: 401, headers: { authorization: `Bearer ${CANARY}` } },
     { method: "PATCH", path: "/about", status: 405, headers: { authorization: `Bearer ${CANARY}` } },
     { method: "HEAD", path: "/about", status: 200, headers: { "accept-encoding": "br" } },
     { method: "GET", path: "/nowhere", status: 404 },
