@@ -47,14 +47,16 @@ export type ValuesOf<I extends MessageId> = I extends keyof Messages
     : readonly [values: Messages[I]]
   : readonly [values?: MessageValues];
 
+/** @internal */
 type Bundle = InstanceType<FluentPackage["FluentBundle"]>;
 
-/** The pattern of a message, and the bundle of the language that has it. */
+/** The pattern of a message, and the bundle of the language that has it. @internal */
 export interface Text {
   readonly bundle: Bundle;
   readonly pattern: Parameters<Bundle["formatPattern"]>[0];
 }
 
+/** @internal */
 export interface LanguageParts {
   readonly tag: string;
   readonly fluent: FluentPackage;
