@@ -26,7 +26,7 @@ import { createProviderFetch, type ProviderFetch } from "./provider-fetch.js";
 const PEER: Peer = {
   entry: "@stagecraft/framework/oauth",
   name: "openid-client",
-  from: "6.1.0",
+  from: "6.1.1",
   before: "7.0.0",
   install: "openid-client@6",
 };
