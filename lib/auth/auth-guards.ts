@@ -7,6 +7,7 @@ import { inject } from "../di/construction/inject.js";
 import { markListed } from "../di/unlisted.js";
 import { ForbiddenError, UnauthorizedError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
+import type { HeadCompleter } from "../http/response/response-head.js";
 import { AuthUsers } from "./auth-users.js";
 import {
   maybeSignedIn,
@@ -61,12 +62,16 @@ export class AuthGuards {
   }
 }
 
+/** After a sign-out the back button must not show the page. A handler may set another value. */
+const NO_STORE: HeadCompleter = {
+  complete: (_exchange, head) => head.addMissing(["Cache-Control", "no-store"]),
+};
+
 function admit(ctx: Context, current: SessionIdentity | undefined): WithIdentity {
   // A 401 has a challenge (RFC 9110 section 11.6.1). No scheme is registered for sessions, and browsers ignore an unknown one.
   if (current === undefined)
     throw new UnauthorizedError("Sign in first.", { code: "E_AUTH_SIGNED_OUT", challenge: "Session" });
-  // After a sign-out the back button must not show the page. A handler may set another value.
-  ctx.set("Cache-Control", "no-store");
+  ctx.completeHeadWith(NO_STORE);
   const { userId, email, isVerified, signInId } = current;
   return { identity: { userId, email, isVerified, signInId } };
 }
