@@ -15,7 +15,7 @@ export interface Passkey {
   /** In base64url, as the key. */
   readonly credentialId: string;
   readonly publicKey: string;
-  /** The number of signatures that the device has told; 0 for ever with passkeys that are synchronised. */
+  /** The number of signatures, as the device counts them; 0 for ever with passkeys that are synchronised. */
   readonly counter: number;
   readonly transports: readonly string[];
   readonly usage: PasskeyUsage;

@@ -16,7 +16,7 @@ export interface ProviderAccount {
   readonly provider: string;
   readonly issuer: string;
   readonly subject: string;
-  /** The address that the provider told last, for the list of a person; `""` without one. No sign-in compares it. */
+  /** The latest address from the provider, for the list of a person; `""` without one. No sign-in compares it. */
   readonly email: string;
   /** Milliseconds since the Unix epoch, as all times. */
   readonly createdAt: number;
@@ -27,7 +27,7 @@ export interface ProviderAccount {
 export interface StoredTokens {
   /** Encrypted. */
   readonly tokens: string;
-  /** Of the access token; `undefined` if the provider has told none. */
+  /** Of the access token; `undefined` if the provider gives none. */
   readonly expiresAt: number | undefined;
   /** Another one after each change. */
   readonly version: number;

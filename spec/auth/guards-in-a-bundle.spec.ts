@@ -1,26 +1,9 @@
 /** The guards of an identity in a bundle for a browser: nothing of Node and of the server, and their size. */
-import { gzipSync } from "node:zlib";
 import { expect } from "chai";
-import { build } from "esbuild";
-import { ROOT } from "../support/sources.js";
+import { bundleForBrowser } from "../support/browser-bundle.js";
 
 /** With the checks of their arguments. */
 const MAX_BYTES = 3072;
-
-async function bundleForBrowser(contents: string) {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: "ts" },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "browser",
-    metafile: true,
-    write: false,
-    logLevel: "silent",
-  });
-  const text = outputFiles[0]?.text ?? "";
-  return { bytes: gzipSync(text, { level: 9 }).length, files: Object.keys(metafile.inputs) };
-}
 
 function writeTable(guards: string): string {
   return `

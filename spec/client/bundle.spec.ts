@@ -1,35 +1,13 @@
 /** The client in a bundle for a browser: its size, what it holds, and that code of the server fails it. */
 
 import { expect } from "chai";
-import { build, type BuildFailure } from "esbuild";
-import { gzipSync } from "node:zlib";
+import type { BuildFailure } from "esbuild";
 import { createManifest } from "../../lib/client/create-manifest.js";
 import * as browserEdition from "../../lib/entries/routes-in-a-browser.js";
 import * as serverEdition from "../../lib/entries/routes.js";
-import { ROOT } from "../support/sources.js";
+import { bundleForBrowser } from "../support/browser-bundle.js";
 
 const MAX_BYTES = 4096;
-
-interface Bundled {
-  readonly text: string;
-  readonly bytes: number;
-  readonly files: readonly string[];
-}
-
-async function bundleForBrowser(contents: string): Promise<Bundled> {
-  const { outputFiles, metafile } = await build({
-    stdin: { contents, resolveDir: ROOT, loader: "ts" },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "browser",
-    metafile: true,
-    write: false,
-    logLevel: "silent",
-  });
-  const text = outputFiles[0]?.text ?? "";
-  return { text, bytes: gzipSync(text, { level: 9 }).length, files: Object.keys(metafile.inputs) };
-}
 
 async function messageOf(contents: string): Promise<string> {
   const failure = await bundleForBrowser(contents).catch((error: unknown) => error as BuildFailure);
