@@ -26,7 +26,7 @@ export interface Tables {
     created_at: string;
     updated_at: string;
   };
-  tags: { article: number; tag: string; position: number };
+  tags: { article: number; tag: string };
   favorites: { user: number; article: number };
   comments: {
     id: Generated<number>;

@@ -32,7 +32,6 @@ export function migrations(numbered: "integer" | "serial"): readonly Migration[]
           .createTable("tags")
           .addColumn("article", "integer", (article) => article.notNull().references("articles.id").onDelete("cascade"))
           .addColumn("tag", "varchar(50)", (tag) => tag.notNull())
-          .addColumn("position", "integer", (position) => position.notNull())
           .addPrimaryKeyConstraint("tags_key", ["article", "tag"])
           .execute();
         await db.schema.createIndex("tags_by_tag").on("tags").column("tag").execute();

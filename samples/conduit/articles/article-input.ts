@@ -3,7 +3,7 @@ import { BLANK, plainText } from "../plain-text.js";
 
 const text = (longest: number) => plainText().trim().min(1, BLANK).max(longest, `is longer than ${longest} characters`);
 
-/** Each tag once, in the given order. */
+/** Each tag once. */
 const Tags = z
   .array(text(50))
   .max(20, "are more than 20")

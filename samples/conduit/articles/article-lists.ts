@@ -82,7 +82,7 @@ export class ArticleLists {
     const tags = new Map<number, string[]>();
     if (articles.length === 0) return tags;
     const query = this.db.query.selectFrom("tags").select(["article", "tag"]).where("article", "in", articles);
-    for (const { article, tag } of await query.orderBy("position").execute()) {
+    for (const { article, tag } of await query.orderBy("tag").execute()) {
       const list = tags.get(article);
       if (list === undefined) tags.set(article, [tag]);
       else list.push(tag);

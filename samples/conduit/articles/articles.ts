@@ -77,7 +77,7 @@ export class Articles {
 
   private async setTags(article: number, tags: readonly string[]): Promise<void> {
     if (tags.length === 0) return;
-    const rows = tags.map((tag, position) => ({ article, tag, position }));
+    const rows = tags.map((tag) => ({ article, tag }));
     await this.db.query.insertInto("tags").values(rows).execute();
   }
 

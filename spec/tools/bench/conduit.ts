@@ -72,7 +72,7 @@ async function fill({ query }: ConduitDatabase): Promise<void> {
       })),
     )
     .execute();
-  const tags = articles.flatMap((article) => TAGS.map((tag, position) => ({ article, tag, position })));
+  const tags = articles.flatMap((article) => TAGS.map((tag) => ({ article, tag })));
   const favorites = articles.flatMap((article) => each(article % 10, (at) => ({ article, user: at + 1 })));
   await query.insertInto("tags").values(tags).execute();
   await query.insertInto("favorites").values(favorites).execute();
