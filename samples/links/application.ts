@@ -21,6 +21,7 @@ import { redirectToSignIn } from "@stagecraft/framework/auth";
 import { account } from "./accounts/account.routes.js";
 import { identities } from "./accounts/accounts.module.js";
 import { ADMINS } from "./accounts/people.js";
+import { PROVIDER_NAME, type ProviderPart } from "./accounts/provider/provider-part.js";
 import { Visitors } from "./accounts/visitors.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
@@ -53,13 +54,16 @@ export interface LinksParts {
   readonly pages?: Pages;
   /** Sends the mails of the queue; they stay in memory unless set. */
   readonly mailer?: ((queue: MailQueue) => Mailer) | undefined;
+  /** The sign-in at a provider. */
+  readonly provider?: ProviderPart | undefined;
 }
 
 export function linksApplication(settings: LinksSettings, parts: LinksParts = {}) {
   const { corsOrigins, quota } = settings;
-  const { cache, sessions = newSessions(), pages = linkPages() } = parts;
-  return Application.create(LinksModule)
+  const { cache, sessions = newSessions(), pages = linkPages(), provider } = parts;
+  return Application.create(provider?.root ?? LinksModule)
     .provide(...bindings(settings), ...createBindings(parts), ...identities(sessions.key, cache))
+    .provide(provide(PROVIDER_NAME).useValue(provider?.name ?? null), ...(provider?.bindings ?? []))
     .config(settings.config)
     .apiDocs(API_DOCS)
     .trustedProxies(settings.trustedProxies)

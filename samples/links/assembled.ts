@@ -6,7 +6,7 @@ import { linksApplication, SENDER } from "./application.js";
 import { openDatabase } from "./database.js";
 import { MAIL_FOLDER } from "./mail-place.js";
 import { sessionsFrom } from "./sessions.js";
-import { settingsFrom } from "./settings.js";
+import { type ProviderSettings, settingsFrom } from "./settings.js";
 
 export async function assembled(from: NodeJS.ProcessEnv) {
   const settings = settingsFrom(from);
@@ -15,9 +15,10 @@ export async function assembled(from: NodeJS.ProcessEnv) {
   const cache = await cacheAt(settings.redisUrl);
   const sessions = await sessionsFrom(settings, database, cache);
   const mailer = await mailerAt(settings.smtpUrl);
+  const provider = await providerFrom(settings.provider);
 
   installLogging("info,links=debug", ...telemetry.layers);
-  return linksApplication(settings, { database, cache, sessions, mailer }).provide(...telemetry.bindings);
+  return linksApplication(settings, { database, cache, sessions, mailer, provider }).provide(...telemetry.bindings);
 }
 
 /** Sends spans to the collector of the environment; without one, no OpenTelemetry package is loaded. */
@@ -33,6 +34,13 @@ async function mailerAt(url: string | undefined) {
   if (url === undefined) return (queue: MailQueue) => new FileMailer({ folder: MAIL_FOLDER, from: SENDER, queue });
   const { mailServer } = await import("./mail-server.js");
   return (queue: MailQueue) => mailServer(url, SENDER, queue);
+}
+
+/** People sign in at a provider too where the environment names one; otherwise none of its code is loaded. */
+async function providerFrom(settings: ProviderSettings | undefined) {
+  if (settings === undefined) return undefined;
+  const { providerPart } = await import("./accounts/provider/provider.module.js");
+  return providerPart(settings);
 }
 
 /** One quota for all instances where the environment sets a Redis; otherwise one for each instance, and no driver is loaded. */

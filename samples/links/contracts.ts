@@ -55,7 +55,7 @@ export const secondStep = contract("account/second-step", {
 });
 export const forgot = contract("account/forgot", {});
 export const reset = contract("account/reset", { email: shape.string });
-export const confirm = contract("account/confirm", {});
+export const confirm = contract("account/confirm", { hasPassword: shape.boolean });
 
 export const devices = contract("account/devices", {
   devices: shape.array(
@@ -77,6 +77,14 @@ export const security = contract("account/security", {
   passkeys: shape.array(shape.object({ id: shape.string, name: shape.string, usage: shape.string })),
   forSignIn: ceremony,
   forSecondStep: ceremony,
+});
+
+/** The accounts of a person at the provider. */
+export const linked = contract("account/linked", {
+  accounts: shape.array(
+    shape.object({ id: shape.string, email: shape.string, createdAt: shape.number, lastUsedAt: shape.number }),
+  ),
+  hasPassword: shape.boolean,
 });
 
 /** The secret of an app is here once, when it is new. */
@@ -126,6 +134,7 @@ export const contracts = new PageContracts().register(
   confirm,
   devices,
   security,
+  linked,
   totp,
   recoveryCodes,
   tokens,
@@ -137,6 +146,8 @@ export const contracts = new PageContracts().register(
 export interface EveryPage {
   readonly account?: string | null;
   readonly isAdmin?: boolean;
+  /** The name of the provider at which people may sign in, if there is one. */
+  readonly provider?: string | null;
   /** The host and port of short links. */
   readonly host?: string;
   /** For forms of a browser without scripts: the token, and the earlier input. */

@@ -35,8 +35,8 @@ const HEAD = `<link rel="icon" href="/favicon.svg" type="image/svg+xml"><meta na
 
 type Made<T> = (ctx: Context) => T | Promise<T>;
 
-/** A request that is refused early has no session. Its page is an error page, which needs none. `Visitors` adds the account. */
-const everyPage: { readonly [K in keyof Omit<EveryPage, "account" | "isAdmin">]-?: Made<EveryPage[K]> } = {
+/** A request that is refused early has no session. Its page is an error page, which needs none. `Visitors` adds the others. */
+const everyPage: { readonly [K in keyof Omit<EveryPage, "account" | "isAdmin" | "provider">]-?: Made<EveryPage[K]> } = {
   host: (ctx) => ctx.host,
   token: (ctx) => (isDocument(ctx) && hasSession(ctx) ? CsrfToken.of(ctx).masked() : undefined),
   entered: async (ctx) => (isDocument(ctx) && hasSession(ctx) ? entered(ctx) : undefined),

@@ -1,4 +1,4 @@
-import { AddressBlocks, AppConfig, environment, RateLimit, variable } from "@stagecraft/framework";
+import { AddressBlocks, AppConfig, environment, RateLimit, StartupError, variable } from "@stagecraft/framework";
 
 /** The settings of the sample, parsed once from the environment. A malformed variable is a `StartupError` that names all of them. */
 export type LinksSettings = ReturnType<typeof settingsFrom>;
@@ -19,10 +19,38 @@ export function settingsFrom(from: NodeJS.ProcessEnv) {
     worksHere: given.WORKER === "here",
     redisUrl: given.REDIS_URL,
     smtpUrl: given.SMTP_URL,
+    provider: toProvider(given),
     collector: given.OTLP_ENDPOINT,
     quota: perHour === undefined ? RateLimit.perSecond(perSecond).burst(2 * perSecond) : RateLimit.perHour(perHour),
   };
 }
+
+/** A provider at which people sign in. */
+export type ProviderSettings = NonNullable<ReturnType<typeof toProvider>>;
+
+/** @throws StartupError for an issuer without the id that this application has there */
+function toProvider({
+  OAUTH_ISSUER: issuer,
+  OAUTH_CLIENT_ID: clientId,
+  OAUTH_CLIENT_SECRET: clientSecret,
+  OAUTH_NAME: name,
+}: {
+  readonly OAUTH_ISSUER: string | undefined;
+  readonly OAUTH_CLIENT_ID: string | undefined;
+  readonly OAUTH_CLIENT_SECRET: string | undefined;
+  readonly OAUTH_NAME: string | undefined;
+}) {
+  if (issuer === undefined) return undefined;
+  if (clientId === undefined) throw new StartupError([WITHOUT_CLIENT_ID]);
+  return { issuer, clientId, clientSecret, name: name ?? new URL(issuer).host };
+}
+
+const WITHOUT_CLIENT_ID = {
+  code: "LINKS_SETTING",
+  what: "there is a provider to sign in at, and no id of this application there",
+  where: "OAUTH_CLIENT_ID",
+  fix: "set the id that the provider has given to this application",
+};
 
 const COUNT = variable.integer(1, 999_999_999);
 
@@ -48,6 +76,12 @@ const VARIABLES = {
   REDIS_URL: variable.serverUrl("redis:", "rediss:").optional(),
   /** The mail server. Without it a debug build shows the mails at `/dev/mails`, and a release build writes them into the folder `mails`. */
   SMTP_URL: variable.text().secret().optional(),
+  /** The provider of OpenID Connect at which people may sign in, and the id and the secret that this application has there. */
+  OAUTH_ISSUER: variable.url().optional(),
+  OAUTH_CLIENT_ID: variable.text().optional(),
+  OAUTH_CLIENT_SECRET: variable.text().secret().optional(),
+  /** Its name on the button, "Sign in with …"; by default its host. */
+  OAUTH_NAME: variable.text().optional(),
   /** The collector for spans. */
   OTLP_ENDPOINT: variable.url().optional(),
   /** The quota of a client: by the hour, or by the second with a burst of twice as many. */

@@ -4,6 +4,7 @@ import { API_DOCS as CONDUIT_DOCS } from "../../samples/conduit/api-docs.js";
 import { conduitApplication } from "../../samples/conduit/application.js";
 import { fileDatabase } from "../../samples/conduit/database.js";
 import { settingsFrom as settingsFromConduit } from "../../samples/conduit/settings.js";
+import { providerPart } from "../../samples/links/accounts/provider/provider.module.js";
 import { API_DOCS as LINKS_DOCS } from "../../samples/links/api-docs.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom as settingsFromLinks } from "../../samples/links/settings.js";
@@ -12,6 +13,13 @@ const include = ({ name }: { readonly name: string | undefined }): boolean => na
 
 export function describeLinks(): OpenApiDocument {
   return createOpenApi(linksApplication(settingsFromLinks({})).build(), { ...LINKS_DOCS, include });
+}
+
+/** With the sign-in at a provider, whose endpoints exist only where there is one. */
+export function describeLinksWithProvider(): OpenApiDocument {
+  const settings = settingsFromLinks({ OAUTH_ISSUER: "https://provider.example", OAUTH_CLIENT_ID: "links" });
+  const provider = settings.provider && providerPart(settings.provider);
+  return createOpenApi(linksApplication(settings, { provider }).build(), { ...LINKS_DOCS, include });
 }
 
 export function describeConduit(): OpenApiDocument {

@@ -1,5 +1,6 @@
 import { type Context, type ContextOf, Controller, inject, Middleware, redirect } from "@stagecraft/framework";
 import {
+  Identities,
   PasskeyStore,
   PasswordConfirmation,
   PasswordReset,
@@ -33,6 +34,7 @@ export class AccountController {
   private readonly confirmations = inject(PasswordConfirmation);
   private readonly totps = inject(Totp);
   private readonly keys = inject(PasskeyStore);
+  private readonly identities = inject(Identities);
   private readonly mailPlace = inject(MAIL_PLACE);
 
   @account.signUp
@@ -132,8 +134,9 @@ export class AccountController {
   }
 
   @account.again
-  again() {
-    return page(pages.confirm);
+  async again({ identity }: ContextOf<typeof account.again>) {
+    const found = await this.identities.find(identity.userId);
+    return page(pages.confirm, { hasPassword: found?.password !== undefined });
   }
 
   @account.confirmAgain

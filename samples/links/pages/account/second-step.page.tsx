@@ -10,7 +10,7 @@ export function Page({ hasTotp, hasPasskey }: PropsOf<typeof secondStep>) {
   return (
     <AccountForm
       title="Second step"
-      lead={hasTotp ? "Your password is right. Now the code of your app." : "Your password is right. Now your passkey."}
+      lead={hasTotp ? "One step is left: the code of your app." : "One step is left: your passkey."}
       action="/account/second-step"
       submit="Go on"
       others={OTHERS}

@@ -1,6 +1,7 @@
 import { router } from "@inertiajs/react";
 import { AccountForm, EmailField, PasswordField } from "../parts/account-form.js";
 import { type DeviceResponse, PasskeyButton } from "../parts/passkeys.js";
+import { ProviderLink } from "../parts/provider-link.js";
 
 const OTHERS = [
   { question: "No account yet?", href: "/account/sign-up", title: "Sign up" },
@@ -9,7 +10,17 @@ const OTHERS = [
 
 export function Page() {
   return (
-    <AccountForm title="Sign in" action="/account/sign-in" others={OTHERS} after={<ByPasskey />}>
+    <AccountForm
+      title="Sign in"
+      action="/account/sign-in"
+      others={OTHERS}
+      after={
+        <>
+          <ByPasskey />
+          <ProviderLink text="Sign in with" />
+        </>
+      }
+    >
       {({ errors }) => (
         <>
           <EmailField autoComplete="username" error={errors["email"]} />

@@ -6,17 +6,19 @@ const PAGES = [
   ["/account", "Devices"],
   ["/account/security", "Security"],
   ["/account/tokens", "API tokens"],
+  ["/account/linked", "Linked accounts"],
 ] as const;
 
 export function ProfilePage({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  const { url } = usePage();
+  const { url, props } = usePage();
+  const pages = PAGES.filter(([href]) => href !== "/account/linked" || typeof props.provider === "string");
   // The pages of an app and of the recovery codes are steps of it.
   const current = PAGES.find(([href]) => href === url)?.[0] ?? "/account/security";
   return (
     <>
       <Head title={title} />
       <nav aria-label="Your account" className="tabs">
-        {PAGES.map(([href, name]) => (
+        {pages.map(([href, name]) => (
           <Link key={href} href={href} aria-current={current === href ? "page" : undefined}>
             {name}
           </Link>
