@@ -141,6 +141,8 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
   testing: [...Object.keys(ROOMS), "client", "auth", "auth/oauth"],
   "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail", "idempotency", "auth"],
+  // The top floor: no room imports it, and no entry point.
+  cli: [...Object.keys(ROOMS), ...Object.keys(FEATURES), "testing"],
 };
 
 /** The rooms that import optional packages, with the packages. */
@@ -165,6 +167,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   i18n: ["@fluent/bundle"],
   openapi: ["swagger-ui-dist"],
   "observe/otel": ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"],
+  // The parser of the command line, which no application loads.
+  cli: ["commander"],
 };
 
 /** A folder with more files has subfolders. */
@@ -424,6 +428,14 @@ describe("the entry points", () => {
   it("hold nothing but exports from other files", () => {
     const wrong = breaches(entries, ({ code }) =>
       withoutExports(code).trim() === "" ? [] : ["holds more than exports"],
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
+  it("import nothing of the command, which applications do not load", () => {
+    const wrong = breaches(entries, ({ imports }) =>
+      imports.filter(({ file = "" }) => roomOf(file) === "cli").map(({ file }) => `imports ${file}`),
     );
 
     expect(wrong).to.deep.equal([]);

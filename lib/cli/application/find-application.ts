@@ -1,0 +1,66 @@
+/**
+ * Finds the module of the application: `--app FILE`, or `stagecraft.app` of the nearest package.json. Its source may be TypeScript; the
+ * module that is imported is the JavaScript in the output folder of the nearest tsconfig.json.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { CommandError, type CommandContext } from "../command.js";
+import { findUpwards } from "./find-upwards.js";
+import { findOutput, isTypeScript } from "./typescript-config.js";
+
+export interface ApplicationFile {
+  /** The folder of package.json. */
+  readonly root: string;
+  /** The source as the user named it, for messages. */
+  readonly name: string;
+  /** The absolute path of the source. */
+  readonly source: string;
+  /** The absolute path of the JavaScript to import: the source itself if it is JavaScript. */
+  readonly output: string;
+}
+
+/** @throws CommandError if package.json does not name the module, or the file does not exist */
+export function findApplication({ cwd, app }: Pick<CommandContext, "cwd" | "app">): ApplicationFile {
+  const root = findUpwards("package.json", app === undefined ? cwd : dirname(resolve(cwd, app)));
+  if (root === undefined)
+    throw new CommandError("there is no package.json", {
+      where: `${cwd}, or a folder above it`,
+      fix: "run the command in the folder of an application",
+    });
+  const name = app ?? readApplicationName(root);
+  const source = resolve(app === undefined ? root : cwd, name);
+  if (!isFile(source))
+    throw new CommandError(`${name} does not exist`, {
+      where: app === undefined ? `"stagecraft" in ${relativeTo(cwd, join(root, "package.json"))}` : "--app",
+      fix: "name the module whose default export is the builder of the application",
+    });
+  return { root, name, source, output: isTypeScript(source) ? findOutput(source) : source };
+}
+
+/** The path from the folder in which the command runs. */
+export function relativeTo(cwd: string, path: string): string {
+  return relative(cwd, path) || ".";
+}
+
+function readApplicationName(root: string): string {
+  const manifest = readManifest(join(root, "package.json"));
+  const app: unknown = Object(Object(manifest).stagecraft).app;
+  if (typeof app === "string" && app !== "") return app;
+  throw new CommandError("package.json does not name the module of the application", {
+    where: join(root, "package.json"),
+    fix: 'add "stagecraft": { "app": "src/app.ts" }, or give --app FILE',
+  });
+}
+
+/** @throws CommandError if the file is not JSON */
+export function readManifest(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw new CommandError("package.json is not JSON", { where: file, fix: "correct its syntax", cause });
+  }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}

@@ -1,0 +1,141 @@
+/**
+ * The commands, as a static table, and the parser of the command line. Help loads neither an application nor the file of a command: each
+ * row imports its file when it runs.
+ */
+import { inspect } from "node:util";
+import { Command, CommanderError } from "commander";
+import {
+  command,
+  CommandError,
+  UsageError,
+  type CommandContext,
+  type CommandProcess,
+  type CommandRow,
+  type ExitCode,
+  type Parameter,
+} from "./command.js";
+
+export const COMMANDS: readonly CommandRow[] = [
+  command("routes", {
+    summary: "the routes of the application",
+    json: true,
+    load: async () => (await import("./see/routes.js")).routes,
+  }),
+  command("version", {
+    summary: "the versions of the framework and of Node",
+    json: true,
+    load: async () => (await import("./see/version.js")).version,
+  }),
+];
+
+/** Runs one command. Never throws: an error of the command is printed, and becomes the exit code. */
+export async function runCommand(argv: readonly string[], given: CommandProcess): Promise<ExitCode> {
+  let code: ExitCode = 0;
+  const program = createProgram(given, async (row, values, context) => {
+    code = (await runRow(row, values, context)) ?? 0;
+  });
+  try {
+    await program.parseAsync(argv[0] === "--version" ? ["version"] : argv, { from: "user" });
+    return code;
+  } catch (error) {
+    // The parser has printed its errors, and help.
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? 0 : 2;
+  }
+}
+
+type RunRow = (row: CommandRow, values: Readonly<Record<string, unknown>>, context: CommandContext) => Promise<void>;
+
+function createProgram(given: CommandProcess, run: RunRow): Command {
+  const program = new Command("stagecraft")
+    .description("The command of @stagecraft/framework.")
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => given.stdout.write(text), writeErr: (text) => given.stderr.write(text) })
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .option(
+      "--app <FILE>",
+      "the module whose default export is the application; by default stagecraft.app of package.json",
+    )
+    .option("--verbose", "show the stack of an error");
+  for (const row of COMMANDS) addRow(program, row, given, run);
+  return program;
+}
+
+function addRow(program: Command, row: CommandRow, given: CommandProcess, run: RunRow): void {
+  const added = program.command(row.name).description(row.summary).summary(row.summary);
+  const names = Object.entries(row.parameters).flatMap(([name, parameter]) => addParameter(added, name, parameter));
+  if (row.hasJson) added.option("--json", "print the result as one JSON value");
+  added.action(async () => {
+    const options = added.optsWithGlobals<GlobalOptions>();
+    const positional = Object.fromEntries(names.map((name, at): [string, unknown] => [name, added.processedArgs[at]]));
+    await run(row, { ...options, ...positional }, createContext(given, options));
+  });
+}
+
+interface GlobalOptions extends Record<string, unknown> {
+  readonly app?: string;
+  readonly json?: true;
+  readonly verbose?: true;
+}
+
+/** Returns the name of an argument, whose value has a position. */
+function addParameter(added: Command, name: string, { kind, placeholder, summary }: Parameter<unknown>): string[] {
+  const option = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  if (kind === "flag") added.option(option, summary);
+  else if (kind === "text") added.option(`${option} <${placeholder}>`, summary);
+  else {
+    const inBrackets = {
+      argument: `<${placeholder}>`,
+      "optional argument": `[${placeholder}]`,
+      arguments: `[${placeholder}...]`,
+    };
+    added.argument(inBrackets[kind], summary);
+    return [name];
+  }
+  return [];
+}
+
+/** The signal is not read here: the process handles signals only for a command that reads it. */
+function createContext(given: CommandProcess, { app, json, verbose }: GlobalOptions): CommandContext {
+  const { cwd, env, stdout, stderr, isInteractive } = given;
+  return {
+    cwd,
+    env,
+    stdout,
+    stderr,
+    isInteractive,
+    get signal() {
+      return given.signal;
+    },
+    app,
+    isJson: json === true,
+    isVerbose: verbose === true,
+  };
+}
+
+async function runRow(
+  row: CommandRow,
+  values: Readonly<Record<string, unknown>>,
+  context: CommandContext,
+): Promise<void | ExitCode> {
+  try {
+    return await row.run(values, context);
+  } catch (error) {
+    context.stderr.write(`${formatError(error, context.isVerbose)}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+/** What, where and the fix; with `isVerbose` the error as Node prints it. */
+export function formatError(error: unknown, isVerbose: boolean): string {
+  if (isVerbose) return inspect(error);
+  if (error instanceof CommandError) {
+    const { message, where, fix } = error;
+    return [
+      message,
+      ...(where === undefined ? [] : [`  at ${where}`]),
+      ...(fix === undefined ? [] : [`  fix: ${fix}`]),
+    ].join("\n");
+  }
+  return error instanceof Error ? error.message : inspect(error);
+}
