@@ -1,8 +1,9 @@
 /**
  * The configuration documents of the providers (OpenID Connect Discovery 1.0 section 4): fetched at the first use, stored for an hour, and
- * for longer while the provider does not respond. After a failure the next attempt waits, longer each time.
+ * for longer while the provider does not respond, or not with a usable document. After a failure the next attempt waits, longer each time.
  */
 import type { Clock } from "../../runtime/clock.js";
+import type { OAuthProvider } from "./provider.js";
 import { ProviderUnavailableError } from "./provider-clients.js";
 
 const FRESH_MS = 3_600_000;
@@ -20,41 +21,34 @@ interface DocumentEntry {
 export class DiscoveryDocuments {
   private readonly entries = new Map<string, DocumentEntry>();
 
-  /** @param load fetches a document, and rejects with `ProviderUnavailableError` */
+  /** @param load fetches a document and checks it, and rejects with `ProviderUnavailableError` */
   constructor(
     private readonly clock: Clock,
-    private readonly load: (url: string) => Promise<string>,
+    private readonly load: (provider: OAuthProvider) => Promise<string>,
   ) {}
 
   /** @throws ProviderUnavailableError at once while an attempt after a failure waits */
-  async get(url: string): Promise<string> {
-    const entry = this.findEntry(url);
+  async get(provider: OAuthProvider): Promise<string> {
+    const entry = this.findEntry(provider.issuer);
     const now = this.clock.monotonic();
     if (entry.text === undefined) {
       if (entry.loading === undefined && now < entry.retryAt)
         throw new ProviderUnavailableError("discovery has failed");
-      return this.reload(url, entry);
+      return this.reload(provider, entry);
     }
     const isDue = now - entry.loadedAt >= FRESH_MS && now >= entry.retryAt;
     // The document until now serves meanwhile. A failure is tried again.
-    if (isDue) this.reload(url, entry).catch(() => {});
+    if (isDue) this.reload(provider, entry).catch(() => {});
     return entry.text;
   }
 
-  /** The document cannot be used: it counts as a failure. */
-  discard(url: string): void {
-    const entry = this.findEntry(url);
-    entry.text = undefined;
-    this.fail(entry);
+  private reload(provider: OAuthProvider, entry: DocumentEntry): Promise<string> {
+    return (entry.loading ??= this.loadOnce(provider, entry));
   }
 
-  private reload(url: string, entry: DocumentEntry): Promise<string> {
-    return (entry.loading ??= this.loadOnce(url, entry));
-  }
-
-  private async loadOnce(url: string, entry: DocumentEntry): Promise<string> {
+  private async loadOnce(provider: OAuthProvider, entry: DocumentEntry): Promise<string> {
     try {
-      entry.text = await this.load(url);
+      entry.text = await this.load(provider);
       entry.loadedAt = this.clock.monotonic();
       entry.failures = 0;
       return entry.text;
@@ -72,9 +66,9 @@ export class DiscoveryDocuments {
     entry.retryAt = this.clock.monotonic() + wait;
   }
 
-  private findEntry(url: string): DocumentEntry {
-    const entry = this.entries.get(url) ?? { loadedAt: 0, failures: 0, retryAt: 0 };
-    this.entries.set(url, entry);
+  private findEntry(issuer: string): DocumentEntry {
+    const entry = this.entries.get(issuer) ?? { loadedAt: 0, failures: 0, retryAt: 0 };
+    this.entries.set(issuer, entry);
     return entry;
   }
 }

@@ -6,6 +6,7 @@
  */
 import { setMaxListeners } from "node:events";
 import { expectPeer, type Peer, requirePeer } from "../../errors/optional-package.js";
+import { parseUrl } from "../../http/request/origin.js";
 import type { Clock } from "../../runtime/clock.js";
 import { readEmail } from "../identity.js";
 import { DiscoveryDocuments } from "./discovery.js";
@@ -46,6 +47,8 @@ const DISCOVERY = "/.well-known/openid-configuration";
 const CLOCK_TOLERANCE_S = 60;
 const SUBJECT = /^[ -~]{1,255}$/;
 const MAX_NAME_LENGTH = 200;
+/** PostgreSQL refuses NUL. The others break lines, or turn the direction of the text behind a name. */
+const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
 /** RFC 6749 section 4.1.2.1, and codes of the package. */
 const REASON = /^[A-Za-z_]{1,64}$/;
 
@@ -64,14 +67,7 @@ export class OpenidClients extends ProviderClients {
     private readonly clock: Clock,
   ) {
     super();
-    // A document serves several requests, so none of them is its deadline.
-    this.documents = new DiscoveryDocuments(clock, async (url) => {
-      const response = await createProviderFetch(this.createDeadline())(url, {
-        headers: { accept: "application/json" },
-      });
-      if (response.status !== 200) throw new ProviderUnavailableError(`discovery: status ${response.status}`);
-      return response.text();
-    });
+    this.documents = new DiscoveryDocuments(clock, (provider) => this.loadDocument(provider));
   }
 
   override createAuthorizationUrl(provider: OAuthProvider, request: AuthorizationRequest): Promise<URL> {
@@ -89,11 +85,13 @@ export class OpenidClients extends ProviderClients {
   }
 
   override exchange(provider: OAuthProvider, { url, state, nonce, codeVerifier }: AuthorizationCallback) {
+    const { max_age: maxAge = "" } = provider.parameters;
     return this.run(provider, async (step) => {
       const tokens = await this.openid.authorizationCodeGrant(step.config, url, {
         pkceCodeVerifier: codeVerifier,
         expectedState: state,
         ...(provider.isOpenId ? { expectedNonce: nonce, idTokenExpected: true } : {}),
+        ...(provider.isOpenId && maxAge !== "" ? { maxAge: Number(maxAge) } : {}),
       });
       const claims: ProviderClaims = { ...tokens.claims() };
       const profile = await this.readProfile(provider, step, { accessToken: tokens.access_token, claims });
@@ -134,7 +132,9 @@ export class OpenidClients extends ProviderClients {
 
   private async createStep(provider: OAuthProvider): Promise<ProviderStep> {
     const fetch = createProviderFetch(this.createDeadline());
-    const config = provider.endpoints === undefined ? await this.discover(provider, fetch) : this.configure(provider);
+    const config = provider.isOpenId
+      ? await this.readDocument(provider, await this.documents.get(provider))
+      : this.configure(provider);
     config[this.openid.customFetch] = fetch;
     config.timeout = this.settings.timeoutMs / 1000;
     if (isLoopback(provider.issuer)) this.openid.allowInsecureRequests(config);
@@ -154,21 +154,26 @@ export class OpenidClients extends ProviderClients {
     );
   }
 
-  /** The package reads the document that is stored, so it checks it each time. */
-  private async discover(provider: OAuthProvider, fetch: ProviderFetch): Promise<Configuration> {
+  /** A document serves several requests, so none of them is its deadline. */
+  private async loadDocument(provider: OAuthProvider): Promise<string> {
     const url = provider.issuer.replace(/\/?$/, DISCOVERY);
-    const text = await this.documents.get(url);
-    const serve: ProviderFetch = (target, request) =>
-      target === url ? Promise.resolve(Response.json(JSON.parse(text))) : fetch(target, request);
+    const headers = { accept: "application/json" };
+    const response = await createProviderFetch(this.createDeadline())(url, { headers });
+    if (response.status !== 200) throw new ProviderUnavailableError(`discovery: status ${response.status}`);
+    const text = await response.text();
+    const config = await this.readDocument(provider, text).catch(() => undefined);
+    if (config !== undefined && hasSafeEndpoints(provider, config.serverMetadata())) return text;
+    throw new ProviderUnavailableError("discovery: another issuer, or no safe endpoints");
+  }
+
+  /** The package checks the issuer, and knows the document of Microsoft that has no issuer of one directory. */
+  private readDocument(provider: OAuthProvider, text: string): Promise<Configuration> {
+    const headers = { "content-type": "application/json" };
+    const serve = () => Promise.resolve(new Response(text, { headers }));
     const execute = isLoopback(provider.issuer) ? [this.openid.allowInsecureRequests] : [];
     const options = { [this.openid.customFetch]: serve, execute };
-    try {
-      const [issuer, auth] = [new URL(provider.issuer), this.toClientAuth(provider)];
-      return await this.openid.discovery(issuer, provider.clientId, this.toMetadata(), auth, options);
-    } catch {
-      this.documents.discard(url);
-      throw new ProviderUnavailableError("discovery: another issuer, or no configuration");
-    }
+    const auth = this.toClientAuth(provider);
+    return this.openid.discovery(new URL(provider.issuer), provider.clientId, this.toMetadata(), auth, options);
   }
 
   private toMetadata() {
@@ -190,10 +195,12 @@ export class OpenidClients extends ProviderClients {
     const { sub, iss } = claims;
     const isComplete = !provider.isOpenId || claims["email"] !== undefined || !provider.scopes.includes("email");
     const hasMore = !isComplete && config.serverMetadata().userinfo_endpoint !== undefined;
-    // The package compares the subjects.
-    const more: ProviderClaims = hasMore ? await this.openid.fetchUserInfo(config, accessToken, String(sub)) : {};
+    // The package compares the subjects. An address and whether it is verified are of one source.
+    const all: ProviderClaims = hasMore
+      ? { ...claims, email_verified: undefined, ...(await this.openid.fetchUserInfo(config, accessToken, String(sub))) }
+      : claims;
     const fetchJson = (url: string) => readJson(fetch, url, accessToken);
-    const raw = await provider.readProfile({ claims: { ...more, ...claims }, fetchJson });
+    const raw = await provider.readProfile({ claims: all, fetchJson });
     return toProfile(raw, provider.isOpenId ? { issuer: iss, subject: sub } : { issuer: provider.issuer, ...raw });
   }
 
@@ -203,6 +210,15 @@ export class OpenidClients extends ProviderClients {
     setMaxListeners(0, signal);
     return signal;
   }
+}
+
+/** The provider would get the secret and tokens there, and a page may lead to the last one. */
+function hasSafeEndpoints({ issuer }: OAuthProvider, server: ProviderClaims): boolean {
+  const isSafe = (url: unknown) =>
+    typeof url === "string" && (parseUrl(url)?.protocol === "https:" || (isLoopback(issuer) && isLoopback(url)));
+  const needed = ["authorization_endpoint", "token_endpoint", "jwks_uri"];
+  const others = ["userinfo_endpoint", "end_session_endpoint"].filter((name) => server[name] !== undefined);
+  return [...needed, ...others].every((name) => isSafe(server[name]));
 }
 
 async function readJson(fetch: ProviderFetch, url: string, accessToken: string): Promise<unknown> {
@@ -222,8 +238,13 @@ function toProfile(
     throw new ProviderRefusalError("profile_subject");
   const address = typeof email === "string" ? readEmail(email) : undefined;
   const isVerified = address !== undefined && isEmailVerified === true;
-  const shown = typeof name === "string" ? Array.from(name.toWellFormed()).slice(0, MAX_NAME_LENGTH).join("") : "";
+  const shown = typeof name === "string" ? toShownName(name) : "";
   return { issuer, subject, email: address, isEmailVerified: isVerified, name: shown === "" ? undefined : shown };
+}
+
+function toShownName(name: string): string {
+  const text = name.toWellFormed().replaceAll(HIDDEN, " ").trim();
+  return Array.from(text).slice(0, MAX_NAME_LENGTH).join("");
 }
 
 interface TokenResponse {

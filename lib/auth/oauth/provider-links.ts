@@ -80,7 +80,9 @@ export class ProviderLinks {
       const all = await this.accounts.listOfUser(userId);
       if (!all.some((each) => each.id === id)) return false;
       kind = "last";
-      return (all.length > 1 || (await this.hasOtherWay(userId))) && this.accounts.delete(userId, id);
+      // One at a provider that the application no longer has signs nobody in.
+      const hasOther = all.some((each) => each.id !== id && this.settings.providers.has(each.provider));
+      return (hasOther || (await this.hasOtherWay(userId))) && this.accounts.delete(userId, id);
     });
     return { kind: isUnlinked ? "unlinked" : kind };
   }

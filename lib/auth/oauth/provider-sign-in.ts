@@ -169,7 +169,7 @@ export class ProviderSignIn {
     if (result.kind === "refused") return { kind: "refused" } as const;
     await this.accounts.setUsed(id, { email: profile.email ?? "", lastUsedAt: ctx.clock.now() });
     if (provider.keepTokens) await this.tokens.keep(id, tokens);
-    this.signOuts.remember(ctx, provider, tokens);
+    this.signOuts.remember(ctx, identity.userId, provider, tokens);
     if (result.kind === "signed-in")
       return { ...result, isNew, returnTo: await this.findReturnPath(ctx, attempt) } as const;
     // It is taken after the second step.

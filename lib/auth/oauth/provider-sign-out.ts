@@ -9,6 +9,7 @@ import { Session } from "../../stages/session/session.js";
 import { sessionKey } from "../../stages/session/session-value.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AuthSettings } from "../auth-settings.js";
+import { IDENTITY } from "../session-identity.js";
 import { SignIns } from "../sign-in/sign-ins.js";
 import { OAuthSettings } from "./oauth-settings.js";
 import type { OAuthProvider } from "./provider.js";
@@ -19,12 +20,16 @@ const log = tracing.target("framework::auth");
 
 interface ProviderSession {
   readonly provider: string;
+  /** The sign-in of another person in the same session has not the token of this one. */
+  readonly userId: string;
   /** Encrypted. */
   readonly idToken: string;
 }
 
 const PROVIDER_SESSION = sessionKey<ProviderSession>("auth-provider");
 const CONTEXT = { context: "framework provider session" };
+/** It stands in a URL. */
+const MAX_LENGTH = 8_192;
 
 export class ProviderSignOut {
   private readonly auth = inject(AuthSettings);
@@ -33,15 +38,22 @@ export class ProviderSignOut {
   private readonly signIns = inject(SignIns);
   private readonly encrypter = new Encrypter(this.auth.keys);
 
-  remember(ctx: Context, { name, signOut }: OAuthProvider, { idToken }: ProviderTokenValues): void {
+  remember(
+    ctx: Context,
+    userId: string,
+    { name, signOut }: OAuthProvider,
+    { idToken = "" }: ProviderTokenValues,
+  ): void {
     const session = Session.of(ctx);
-    if (!signOut || idToken === undefined) session.forget(PROVIDER_SESSION);
-    else session.put(PROVIDER_SESSION, { provider: name, idToken: this.encrypter.encrypt(idToken, CONTEXT) });
+    if (!signOut || idToken === "" || idToken.length > MAX_LENGTH) session.forget(PROVIDER_SESSION);
+    else session.put(PROVIDER_SESSION, { provider: name, userId, idToken: this.encrypter.encrypt(idToken, CONTEXT) });
   }
 
   async end(ctx: Context): Promise<string | undefined> {
-    const current = await Session.of(ctx).get(PROVIDER_SESSION);
+    const session = Session.of(ctx);
+    const [current, identity] = [await session.get(PROVIDER_SESSION), await session.get(IDENTITY)];
     await this.signIns.end(ctx);
+    if (current?.userId !== identity?.userId) return undefined;
     const provider = this.settings.providers.get(current?.provider ?? "");
     const idToken = this.encrypter.decrypt(current?.idToken, CONTEXT);
     return provider === undefined || idToken === undefined ? undefined : this.findUrl(provider, idToken);

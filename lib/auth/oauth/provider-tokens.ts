@@ -38,6 +38,8 @@ const POLL_MS = 100;
 const MARGIN_MS = 60_000;
 /** What each database keeps in a text. */
 const MAX_LENGTH = 60_000;
+/** Ten years: a database has no larger times. */
+const MAX_LIFETIME_S = 315_360_000;
 
 const MISSING: AccessTokenResult = { kind: "missing" };
 const EXPIRED: AccessTokenResult = { kind: "expired" };
@@ -67,11 +69,19 @@ export class ProviderTokens {
     return running;
   }
 
-  /** Stores the tokens of a sign-in. @internal */
+  /** Stores the tokens of a sign-in. Many providers give a refresh token at the first one alone. @internal */
   async keep(id: string, tokens: ProviderTokenValues): Promise<void> {
-    const stored = this.encrypt(id, tokens);
-    if (stored.tokens.length > MAX_LENGTH) log.warn("tokens of a provider are too long to be stored", { account: id });
-    else await this.accounts.setTokens(id, stored);
+    const stored = tokens.refreshToken === undefined ? await this.accounts.findTokens(id) : undefined;
+    const { refreshToken } = (stored && this.decrypt(id, stored)) ?? {};
+    if (stored === undefined || refreshToken === undefined) {
+      await this.accounts.setTokens(id, this.encrypt(id, tokens));
+      return;
+    }
+    const now = this.clock.now();
+    const until = now + LEASE_MS;
+    // Without the lease another process is about to replace the refresh token.
+    if (await this.accounts.leaseTokens(id, { version: stored.version, now, until }))
+      await this.accounts.setTokens(id, this.encrypt(id, { ...tokens, refreshToken }), until);
   }
 
   private async read(provider: OAuthProvider, id: string): Promise<AccessTokenResult> {
@@ -95,23 +105,31 @@ export class ProviderTokens {
     provider: OAuthProvider,
     { id, stored, until, refreshToken }: { id: string; stored: StoredTokens; until: number; refreshToken: string },
   ): Promise<AccessTokenResult> {
+    let current: Omit<StoredTokens, "version"> | undefined = stored;
     try {
       const tokens = await this.clients.refresh(provider, refreshToken);
-      await this.accounts.setTokens(id, this.encrypt(id, tokens), until);
+      current = this.encrypt(id, tokens);
+      await this.accounts.setTokens(id, current, until);
       return { kind: "token", accessToken: tokens.accessToken };
     } catch (error) {
       const isRefused = error instanceof ProviderRefusalError && error.reason === "invalid_grant";
-      // The lease ends; a refresh token that the provider refuses goes.
-      await this.accounts.setTokens(id, isRefused ? undefined : stored, until);
+      // The lease ends; a refresh token that the provider refuses goes, and one that the database has not taken is tried again.
+      await this.accounts.setTokens(id, isRefused ? undefined : current, until);
       if (!isRefused) log.warn("refresh of a token failed", { provider: provider.name, reason: toReason(error) });
       return isRefused ? EXPIRED : UNAVAILABLE;
     }
   }
 
+  /** `undefined` for tokens that are too long. */
   private encrypt(id: string, { accessToken, refreshToken, lifetimeS }: ProviderTokenValues) {
     const values: AccountTokens = { accessToken, refreshToken };
     const tokens = this.encrypter.encrypt(JSON.stringify(values), toContext(id));
-    return { tokens, expiresAt: lifetimeS === undefined ? undefined : this.clock.now() + Math.round(lifetimeS * 1000) };
+    if (tokens.length > MAX_LENGTH) {
+      log.warn("tokens of a provider are too long to be stored", { account: id });
+      return undefined;
+    }
+    if (lifetimeS === undefined) return { tokens, expiresAt: undefined };
+    return { tokens, expiresAt: this.clock.now() + Math.round(Math.min(lifetimeS, MAX_LIFETIME_S) * 1000) };
   }
 
   private decrypt(id: string, { tokens }: StoredTokens): AccountTokens | undefined {

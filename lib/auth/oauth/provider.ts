@@ -54,7 +54,10 @@ export interface ProviderOptions {
   readonly clientAuth?: ProviderClientAuth;
   /** The default is `openid`, `email` and `profile`; with `endpoints` none. */
   readonly scopes?: readonly string[];
-  /** Further parameters of the request that the browser carries to the provider: `{ prompt: "select_account" }`. */
+  /**
+   * Further parameters of the request that the browser carries to the provider: `{ prompt: "select_account" }`. With `max_age` an ID token
+   * whose `auth_time` is missing, or longer ago, is refused.
+   */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly readProfile?: (source: ProfileSource) => RawProfile | Promise<RawProfile>;
   /** Keeps the tokens, encrypted, for `ProviderTokens`. False unless set. */
@@ -155,11 +158,14 @@ function findFault(options: ProviderOptions): string | undefined {
   const urls = [issuer, ...(endpoints === undefined ? [] : [endpoints.authorization, endpoints.token])];
   if (!urls.every(isProviderUrl)) return `the URLs of ${name} start with https://, or with http:// on this machine`;
   if (issuer.length > MAX_ISSUER_LENGTH) return `the issuer of ${name} has more than ${MAX_ISSUER_LENGTH} characters`;
+  // The package would take it as the URL of the document, and compare no issuer.
+  if (issuer.includes("/.well-known")) return `the issuer of ${name} is the URL in front of /.well-known`;
   if (typeof clientId !== "string" || clientId === "") return `clientId of ${name} is that of the registration`;
   if (!Array.isArray(scopes) || !scopes.every((scope) => typeof scope === "string" && SCOPE.test(scope)))
     return `scopes of ${name} is a list of words: ["openid", "email"]`;
   const reserved = Object.keys(parameters).find((parameter) => RESERVED.test(parameter));
   if (reserved !== undefined) return `parameters of ${name} cannot set ${reserved}, which the flow sets`;
+  if (!/^\d{0,9}$/.test(parameters["max_age"] ?? "")) return `max_age of ${name} is a number of seconds, as a text`;
   return findKindFault(options, scopes) ?? findSecretFault(options);
 }
 

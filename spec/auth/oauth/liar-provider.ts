@@ -22,6 +22,8 @@ export interface Lies {
   status?: Record<string, number>;
   /** Paths that never respond. */
   hangs?: readonly string[];
+  /** Responses of paths, written by hand. */
+  raw?: Readonly<Record<string, (response: ServerResponse) => void>>;
   tokens?: Record<string, unknown>;
 }
 
@@ -93,6 +95,8 @@ export class LiarProvider implements AsyncDisposable {
     if (this.lies.hangs?.includes(path) === true) return;
     const form = await readForm(request);
     if (request.method === "POST") this.forms.push(form);
+    const raw = this.lies.raw?.[path];
+    if (raw !== undefined) return raw(response);
     const status = this.lies.status?.[path] ?? 200;
     const body =
       status === 200 ? await this.createBody(path, form) : { error: "invalid_grant", error_description: "<b>" };
