@@ -5,7 +5,7 @@
 import { hash } from "node:crypto";
 import { inject } from "../../di/construction/inject.js";
 import type { Context } from "../../http/request/context.js";
-import { isSafePath } from "../../http/request/safe-path.js";
+import { isSafePath, toSafePath } from "../../http/request/safe-path.js";
 import { Reply } from "../../http/response/reply.js";
 import { AuthSettings } from "../auth-settings.js";
 import { refuseCrossSite } from "../cross-site.js";
@@ -13,7 +13,7 @@ import { OAuthSettings } from "./oauth-settings.js";
 import { ProviderClients } from "./provider-clients.js";
 import { type AttemptValues, SignInAttempts } from "./sign-in-attempts.js";
 
-/** It is in a cookie. */
+/** It is in a cookie, and a browser drops one of more than 4096 bytes. */
 const MAX_PATH_LENGTH = 1024;
 
 export class AuthorizationStart {
@@ -25,8 +25,10 @@ export class AuthorizationStart {
   async start(ctx: Context, { returnTo = "", ...values }: AttemptValues): Promise<Reply<303, undefined>> {
     refuseCrossSite(ctx, this.auth.config.url);
     const provider = this.settings.requireProvider(values.provider);
-    const isAllowed = returnTo.length <= MAX_PATH_LENGTH && isSafePath(returnTo);
-    const attempt = this.attempts.start(ctx, { ...values, returnTo: isAllowed ? returnTo : undefined });
+    // Encoded, a character has up to nine times its length.
+    const path = isSafePath(returnTo) ? toSafePath(returnTo) : "";
+    const isKept = path !== "" && path.length <= MAX_PATH_LENGTH;
+    const attempt = this.attempts.start(ctx, { ...values, returnTo: isKept ? path : undefined });
     const { state, nonce, codeVerifier } = attempt;
     const url = await this.clients.createAuthorizationUrl(provider, {
       redirectUri: this.getCallbackUrl(provider.name),

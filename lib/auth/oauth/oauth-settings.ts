@@ -75,6 +75,9 @@ function findFault({ providers, callback, timeoutMs = 8_000 }: OAuthOptions): st
   const { method, url }: { readonly method?: unknown; readonly url?: unknown } = Object(callback);
   if (method !== "GET" || typeof url !== "function")
     return 'oauth({ callback }) takes the endpoint of GET to which providers lead back: Get("/callback/{provider}")';
+  // With one URL for all, a response of one provider could be taken as that of another.
+  if (callback.url("one") === callback.url("two"))
+    return 'oauth({ callback }) has the name of the provider in its path: Get("/callback/{provider}")';
   return Number.isInteger(timeoutMs) && timeoutMs >= 100 && timeoutMs <= 60_000
     ? undefined
     : `oauth({ timeoutMs }) is 100 to 60000 milliseconds, and not ${timeoutMs}`;

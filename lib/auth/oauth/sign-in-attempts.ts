@@ -30,6 +30,8 @@ export interface SignInAttempt extends AttemptValues {
 const ATTEMPT_MS = 600_000;
 /** One for each tab. The oldest one makes way. */
 const MAX_COOKIES = 4;
+/** A page of a sibling domain may have set any number of cookies with such names. */
+const MAX_READ = 8;
 const STATE = /^[\w-]{43}$/;
 
 export class SignInAttempts {
@@ -74,6 +76,7 @@ export class SignInAttempts {
     const header = ctx.incoming.headers.cookie ?? "";
     const names = [...header.matchAll(isSecure(ctx) ? SECURE_NAMES : PLAIN_NAMES)].map(([, name = ""]) => name);
     const open = names
+      .slice(0, MAX_READ)
       .map((name) => ({ name, expiresAt: this.read(ctx, name)?.expiresAt ?? 0 }))
       .toSorted((one, other) => other.expiresAt - one.expiresAt);
     const old = open.filter(({ expiresAt }, at) => at >= MAX_COOKIES - 1 || expiresAt < ctx.clock.now());

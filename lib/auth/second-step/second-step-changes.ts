@@ -1,5 +1,5 @@
 /**
- * Changes of a second step: the rows, a new stamp of the identity and the notice to its owner in one transaction. The other sessions of the person end, and so do
+ * Changes of a second step, a passkey or an account at a provider: the rows, a new stamp of the identity and the notice to its owner in one transaction. The other sessions of the person end, and so do
  * remembered devices and the links of mails; the session of the request goes on under a new id.
  */
 import { inject } from "../../di/construction/inject.js";
@@ -49,7 +49,7 @@ export class SecondStepChanges {
     });
     if (!isChanged) return false;
     await this.sessions.renew(ctx, { userId, stamp });
-    log.info("second step changed", { user_id: userId, change });
+    log.info("credentials changed", { user_id: userId, change });
     return true;
   }
 }

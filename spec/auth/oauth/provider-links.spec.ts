@@ -226,6 +226,8 @@ describe("the options of sign-in at providers", () => {
     "a name with a slash": { name: "a/b" },
     "an issuer without encryption": { issuer: "http://acme.test" },
     "an issuer with a query": { issuer: "https://acme.test?x" },
+    "the document of an issuer": { issuer: "https://acme.test/.well-known/openid-configuration" },
+    "a max_age that is no number": { parameters: { max_age: "1h" } },
     "no scope openid": { scopes: ["email"] },
     "a scope with a space": { scopes: ["openid email"] },
     "a client authentication without a secret": { clientAuth: "client_secret_post" },
@@ -250,6 +252,7 @@ describe("the options of sign-in at providers", () => {
     "values that are no providers": { providers: [given] },
     "two providers of one name": { providers: [acme, acme] },
     "a callback of POST": { callback: { method: "POST", url: () => "/" } },
+    "a callback of one URL for all providers": { callback: { method: "GET", url: () => "/" } },
     "a timeout of no time": { timeoutMs: 0 },
   };
   for (const [title, options] of Object.entries(others))
