@@ -27,8 +27,8 @@ export class AuthorizationStart {
     const provider = this.settings.requireProvider(values.provider);
     // Encoded, a character has up to nine times its length.
     const path = isSafePath(returnTo) ? toSafePath(returnTo) : "";
-    const isKept = path !== "" && path.length <= MAX_PATH_LENGTH;
-    const attempt = this.attempts.start(ctx, { ...values, returnTo: isKept ? path : undefined });
+    const isStored = path !== "" && path.length <= MAX_PATH_LENGTH;
+    const attempt = this.attempts.start(ctx, { ...values, returnTo: isStored ? path : undefined });
     const { state, nonce, codeVerifier } = attempt;
     const url = await this.clients.createAuthorizationUrl(provider, {
       redirectUri: this.getCallbackUrl(provider.name),

@@ -80,7 +80,7 @@ export class ProviderLinks {
       const all = await this.accounts.listOfUser(userId);
       if (!all.some((each) => each.id === id)) return false;
       kind = "last";
-      // One at a provider that the application no longer has signs nobody in.
+      // An account at a provider that the application no longer has is no way to sign in.
       const hasOther = all.some((each) => each.id !== id && this.settings.providers.has(each.provider));
       return (hasOther || (await this.hasOtherWay(userId))) && this.accounts.delete(userId, id);
     });

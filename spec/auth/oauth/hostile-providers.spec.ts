@@ -130,13 +130,13 @@ describe("a hostile provider", function () {
   describe("with the claims of a person", () => {
     const refused: readonly unknown[] = ["", 7, null, "x".repeat(10_000), "a\nb", "é", ["ada-7"], { sub: "ada-7" }];
     for (const sub of refused)
-      it(`signs nobody in as ${JSON.stringify(sub).slice(0, 20)}`, async () => {
+      it(`starts no session as ${JSON.stringify(sub).slice(0, 20)}`, async () => {
         liar.lies = { claims: { sub } };
 
         expect(await signIn()).to.deep.equal({ kind: "refused" });
       });
 
-    it("signs nobody up with an address that is none, or not said to be verified", async () => {
+    it("creates no account with an address that is none, or not said to be verified", async () => {
       const given = [
         { email: `${"x".repeat(10_000)}@shop.example` },
         { email: ["ada@shop.example"] },
