@@ -11,6 +11,7 @@
  * }
  */
 import { inject } from "../di/construction/inject.js";
+import { PROVIDED_BY } from "../di/provided-by.js";
 import type { Context } from "../http/request/context.js";
 import { tracing } from "../tracing/tracing.js";
 import { AuthSettings } from "./auth-settings.js";
@@ -25,6 +26,8 @@ import { ApiTokens } from "./tokens/api-tokens.js";
 const log = tracing.target("framework::auth");
 
 export class AccountDeletion {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   protected readonly settings = inject(AuthSettings);
   protected readonly users = inject(AuthUsers);
   protected readonly identities = inject(Identities);

@@ -4,6 +4,7 @@
  *
  * The buckets are those of the rate limit: in memory, or in the cache of the option `attempts`. A token returns every three minutes.
  */
+import { PROVIDED_BY } from "../di/provided-by.js";
 import type { Cache } from "../cache/cache.js";
 import { TooManyRequestsError, UnavailableError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
@@ -24,6 +25,8 @@ interface AttemptBuckets {
 const findClient = readRateLimitKey("ip");
 
 export class AttemptLimits {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   private readonly perIdentity: AttemptBuckets;
   private readonly perClient: AttemptBuckets;
 

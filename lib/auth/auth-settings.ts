@@ -3,6 +3,7 @@ import type { AppConfig } from "../app/config.js";
 import type { Cache } from "../cache/cache.js";
 import { UrlSigner } from "../crypto/url-signer.js";
 import type { InjectionToken } from "../di/token.js";
+import { PROVIDED_BY } from "../di/provided-by.js";
 import { checkOptionNames } from "../errors/option-names.js";
 import type { SecretKeyMaterial } from "../errors/secret-keys.js";
 import { createSetupError } from "../errors/setup-error.js";
@@ -84,6 +85,8 @@ function isLinkEndpoint(endpoint: unknown): boolean {
 }
 
 export class AuthSettings {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   readonly links: AuthLinkEndpoints;
   readonly tokenPrefix: string;
   // Not `private`: printing the object would show the keys.

@@ -2,6 +2,7 @@
  * The port of the notices to the owner of an account whose credentials have changed (OWASP ASVS 5 section 6.3.7). `authentication()` binds
  * one that sends mails where it has `links`, and `NoCredentialNotices` otherwise, because an application without links may have no mailer.
  */
+import { PROVIDED_BY } from "../di/provided-by.js";
 
 /** For `AuthMails.credentialsChanged`. A later version may add one. */
 export type CredentialChange =
@@ -18,6 +19,8 @@ export type CredentialChange =
   | "api-token-created";
 
 export abstract class CredentialNotices {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   /**
    * Inside of the transaction of the change: the notice is sent if the change takes effect.
    *

@@ -5,6 +5,7 @@
  * Addresses are compared character by character: they are in their normal form already. A store fails by rejecting, and never reports a
  * failure as a missing identity.
  */
+import { PROVIDED_BY } from "../di/provided-by.js";
 import type { Identity, IdentityValues } from "./identity.js";
 
 /** A change of the password. Of two changes from one stamp, only the first takes effect. */
@@ -21,6 +22,8 @@ export interface PasswordReplacement {
 export type StampReplacement = Omit<PasswordReplacement, "password">;
 
 export abstract class Identities {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   abstract find(userId: string): Promise<Identity | undefined>;
 
   abstract findByEmail(email: string): Promise<Identity | undefined>;

@@ -4,6 +4,7 @@
  *
  * A store fails by rejecting, and never reports a failure as a missing row.
  */
+import { PROVIDED_BY } from "../di/provided-by.js";
 
 /** `sign-in`: in the place of the password and the second step. `second-step`: after the password alone. */
 export type PasskeyUsage = "sign-in" | "second-step";
@@ -35,6 +36,8 @@ export interface PasskeyUse {
 }
 
 export abstract class PasskeyStore {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   abstract find(id: string): Promise<Passkey | undefined>;
 
   /** The oldest first. */

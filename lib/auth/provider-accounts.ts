@@ -6,6 +6,7 @@
  *
  * A store fails by rejecting, and never reports a failure as a missing row.
  */
+import { PROVIDED_BY } from "../di/provided-by.js";
 import { hash } from "node:crypto";
 
 export interface ProviderAccount {
@@ -41,6 +42,8 @@ export interface TokenLease {
 }
 
 export abstract class ProviderAccounts {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   abstract find(id: string): Promise<ProviderAccount | undefined>;
 
   /** The oldest first. */

@@ -4,6 +4,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { inject } from "../di/construction/inject.js";
+import { PROVIDED_BY } from "../di/provided-by.js";
 import { ForbiddenError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
 import { Extension } from "../http/request/extension.js";
@@ -29,6 +30,8 @@ const CONFIRMED_FOR_MS = 900_000;
 const Resumed = new Extension<Promise<void>>("resumed device");
 
 export class SignedInSession {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   private readonly identities = inject(Identities);
   private readonly users = inject(AuthUsers);
   private readonly store = inject(Sessions);

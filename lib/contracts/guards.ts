@@ -132,7 +132,8 @@ export class GuardProviders {
       what: `the guard ${definition.name} has no provider${reason === undefined ? "" : `: ${reason}`}`,
       fix:
         reason === undefined
-          ? "write @Guards above a method of a provider, and list its class in a module"
+          ? "write @Guards above a method of a provider, and list its class in a module; a guard of the framework comes with a list of " +
+            "bindings, such as ...authentication(…) or ...tokenVerification(…)"
           : "add the method; in a test to the double",
     };
   }

@@ -15,7 +15,7 @@ import { depthFirst } from "./depth-first.js";
 import { dependencyCycle, unusedOverride } from "./diagnostics.js";
 import type { InspectionOptions, InspectionResult, ModuleDescription } from "./inspection.js";
 import { InstanceBuilder } from "./construction/instances.js";
-import { explainMissing } from "./missing-provider.js";
+import { explainMissing, mergeMissing } from "./missing-provider.js";
 import { checkBinding, collectModules } from "./module-collection.js";
 import { ApplicationScope, type ModuleScope, type Scope } from "./module-scope.js";
 import { Binding } from "./provide.js";
@@ -149,7 +149,8 @@ function buildAll(plan: BuildPlan, diagnostics: readonly Diagnostic[]): Containe
   if (failures.length + unused.length === 0) return container;
   // Disposed of in the background, because the error to report is the failed start.
   container.dispose().catch(() => undefined);
-  throw failedBuild([...failures.map(({ diagnostic }) => diagnostic), ...unused.map(unusedOverride)], failures);
+  const faults = mergeMissing(failures.map(({ diagnostic }) => diagnostic));
+  throw failedBuild([...faults, ...unused.map(unusedOverride)], failures);
 }
 
 function failedBuild(

@@ -6,6 +6,7 @@ import { findForeignCopy } from "../errors/copy.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { ModuleScope, type ApplicationScope } from "./module-scope.js";
 import type { VisibleProviders } from "./provider.js";
+import { findProvidingFix, isProvidingFix } from "./provided-by.js";
 import { describeToken, type InjectionToken } from "./token.js";
 
 /** A diagnostic without its place. */
@@ -56,7 +57,9 @@ function unprovided(
 ): PlacelessDiagnostic {
   const name = describeToken(token);
   const home = scope instanceof ModuleScope ? scope.name : (application.root?.name ?? "a module");
-  const fix = `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
+  const fix =
+    findProvidingFix(token, home) ??
+    `add ${name}, or a binding provide(${name})…, to the providers of ${home}, or import a module that exports it`;
   const explanation = { code: "E_PROVIDER_MISSING", what: `nothing provides ${name}`, fix };
   return (
     findForeignCopy(token, "") ??
@@ -114,4 +117,19 @@ function subclass(
     };
   }
   return undefined;
+}
+
+/** The users of all that one list of bindings provides are one fault, because the fix is the same. */
+export function mergeMissing(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const firsts = diagnostics.filter((each, at) => !diagnostics.slice(0, at).some((other) => hasSameFix(other, each)));
+  return firsts.map((each) => {
+    const count = diagnostics.filter((other) => hasSameFix(each, other)).length - 1;
+    return count < 1
+      ? each
+      : { ...each, where: `${each.where}, and ${count} more ${count === 1 ? "place" : "places"}` };
+  });
+}
+
+function hasSameFix(one: Diagnostic, { code, fix }: Diagnostic): boolean {
+  return code === "E_PROVIDER_MISSING" && one.code === code && one.fix === fix && isProvidingFix(fix);
 }

@@ -4,6 +4,7 @@
  *
  * A store fails by rejecting, and never reports a failure as a missing row.
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Rotation } from "../rotated-token.js";
 
 export interface RefreshFamily {
@@ -25,6 +26,8 @@ export interface RefreshFamily {
 }
 
 export abstract class RefreshTokenStore {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   abstract insert(family: RefreshFamily): Promise<void>;
 
   /** The row, unless it has expired. */

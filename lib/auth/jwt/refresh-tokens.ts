@@ -11,6 +11,7 @@
 import { type Binding, provide } from "../../di/provide.js";
 import { inject } from "../../di/construction/inject.js";
 import type { InjectionToken } from "../../di/token.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { checkOptionNames } from "../../errors/option-names.js";
 import type { SecretKeyMaterial } from "../../errors/secret-keys.js";
 import { Clock } from "../../runtime/clock.js";
@@ -51,6 +52,8 @@ export interface IssuedTokens {
 }
 
 export class RefreshTokens {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...refreshTokens({ keys })";
   protected readonly issuer = inject(TokenIssuer);
   protected readonly store = inject(RefreshTokenStore);
   protected readonly subjects = inject(TokenSubjects);

@@ -7,6 +7,7 @@
  *   return this.issuer.getJwks();
  * }
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../runtime/clock.js";
 import type { JwkSet } from "./key-set.js";
@@ -23,6 +24,8 @@ export interface NewAccessToken {
 }
 
 export class TokenIssuer {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...tokenIssuing(issuer, { issuer, audience, keys })";
   /** @internal `tokenIssuing()` creates it. */
   constructor(
     private readonly rules: CheckedRules,

@@ -6,6 +6,7 @@
  * changeEmail: Post("/email", { guards: [signedIn, recentlyConfirmed], body: z.object({ email: z.string() }) })
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { WithIdentity } from "../guards.js";
@@ -22,6 +23,8 @@ export interface EmailChangeResult {
 }
 
 export class EmailChange extends LinkFlow {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys, links: { email } })";
   protected override readonly purpose = "email";
   protected readonly sessions = inject(SignedInSession);
 

@@ -6,6 +6,7 @@
  * const { kind } = await this.magicLinks.finish(ctx, ctx.params.id);
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import type { Identity } from "../identity.js";
 import { SignIn, type SignInResult } from "../sign-in/sign-in.js";
@@ -15,6 +16,8 @@ import { AddressLinkFlow } from "./link-flow.js";
 export type MagicLinkResult = SignInResult | { readonly kind: "expired" };
 
 export class MagicLink extends AddressLinkFlow {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys, links: { signIn } })";
   protected override readonly purpose = "sign-in";
   protected readonly signIn = inject(SignIn);
 

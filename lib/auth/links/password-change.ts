@@ -6,6 +6,7 @@
  * changePassword: Post("/password", { guards: [signedIn], body: z.object({ current: z.string(), password: z.string() }) })
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AuthUsers } from "../auth-users.js";
@@ -28,6 +29,8 @@ export interface PasswordChangeInput {
 }
 
 export class PasswordChange {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys, links })";
   protected readonly confirmation = inject(PasswordConfirmation);
   protected readonly identities = inject(Identities);
   protected readonly users = inject(AuthUsers);

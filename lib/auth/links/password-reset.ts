@@ -10,6 +10,7 @@
  * }
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -25,6 +26,8 @@ const log = tracing.target("framework::auth");
 export type PasswordResetResult = { readonly kind: "changed"; readonly userId: string } | { readonly kind: "expired" };
 
 export class PasswordReset extends AddressLinkFlow {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys, links: { reset } })";
   protected override readonly purpose = "reset";
   protected readonly users = inject(AuthUsers);
   protected readonly passwords = inject(Passwords);

@@ -12,6 +12,7 @@
  * }
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { ValidationError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
 import { Jobs } from "../../jobs/jobs.js";
@@ -60,6 +61,8 @@ const EXPIRED: SignUpResult = { kind: "expired" };
 class AddressTaken extends Error {}
 
 export class SignUp {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys, links: { signUp } })";
   protected readonly settings = inject(AuthSettings);
   protected readonly limits = inject(AttemptLimits);
   protected readonly identities = inject(Identities);

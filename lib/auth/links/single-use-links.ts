@@ -3,6 +3,7 @@
  * that the database does not have. `DatabaseLinks` of `@stagecraft/framework/auth/db` keeps the rows. `obeysSingleUseLinks` checks every
  * promise below.
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { randomBytes } from "node:crypto";
 
 /** The flow that a link belongs to. A link of one flow is none of another. */
@@ -54,6 +55,8 @@ export class SingleUseLink implements LinkValues {
 }
 
 export abstract class SingleUseLinks {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   abstract add(link: LinkValues): Promise<void>;
 
   /** The link, if it is valid. It is not spent. */

@@ -8,6 +8,7 @@
  * unlink: Delete("/accounts/{id}", { guards: [signedIn, recentlyConfirmed] }),
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import type { Reply } from "../../http/response/reply.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -35,6 +36,8 @@ export type ListedAccount = Pick<ProviderAccount, "id" | "provider" | "email" | 
 const MAX_ACCOUNTS = 20;
 
 export class ProviderLinks {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...oauth({ providers, callback })";
   protected readonly settings = inject(OAuthSettings);
   protected readonly accounts = inject(ProviderAccounts);
   protected readonly identities = inject(Identities);

@@ -16,6 +16,7 @@
  * }
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { getQuery } from "../../http/request/request-target.js";
 import type { Reply } from "../../http/response/reply.js";
@@ -92,6 +93,8 @@ const MAX_QUERY_LENGTH = 8_192;
 class AlreadyTaken extends Error {}
 
 export class ProviderSignIn {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...oauth({ providers, callback })";
   protected readonly auth = inject(AuthSettings);
   protected readonly settings = inject(OAuthSettings);
   protected readonly users = inject(AuthUsers);

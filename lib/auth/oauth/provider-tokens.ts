@@ -9,6 +9,7 @@
  */
 import { Encrypter } from "../../crypto/encrypter.js";
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { Clock, sleep } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AuthSettings } from "../auth-settings.js";
@@ -48,6 +49,8 @@ const UNAVAILABLE: AccessTokenResult = { kind: "unavailable" };
 type AccountTokens = Pick<ProviderTokenValues, "accessToken" | "refreshToken">;
 
 export class ProviderTokens {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...oauth({ providers, callback })";
   protected readonly settings = inject(OAuthSettings);
   protected readonly accounts = inject(ProviderAccounts);
   protected readonly clients = inject(ProviderClients);

@@ -9,6 +9,7 @@
  * cookie that the winner has set.
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { Sessions } from "../../stages/session/sessions.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -34,6 +35,8 @@ export interface RememberedSignIn {
 }
 
 export class RememberMe {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   protected readonly tokens = inject(RememberTokens);
   protected readonly identities = inject(Identities);
   protected readonly sessions = inject(Sessions);

@@ -4,6 +4,7 @@
  *
  * A store fails by rejecting, and never reports a failure as a missing row.
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Rotation } from "../rotated-token.js";
 import type { SignInMethod } from "../session-identity.js";
 import type { SignInDevice } from "../sign-in/device.js";
@@ -34,6 +35,8 @@ export interface RememberScope {
 }
 
 export abstract class RememberTokens {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   abstract insert(token: RememberToken): Promise<void>;
 
   /** The row, unless it has expired. */

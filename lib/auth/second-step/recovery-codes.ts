@@ -4,7 +4,10 @@
  *
  * A store fails by rejecting, and never reports a failure as a missing row.
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 export abstract class RecoveryCodes {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   /** Replaces the codes of a user by new ones, or by none. */
   abstract replace(userId: string, hashes: readonly string[]): Promise<void>;
 

@@ -4,6 +4,7 @@
  *
  * A store fails by rejecting, and never reports a failure as a missing row.
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 export interface TotpSecret {
   readonly userId: string;
   /** Encrypted, with the user as context. Compared character by character. */
@@ -22,6 +23,8 @@ export interface TotpUse {
 }
 
 export abstract class TotpSecrets {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   abstract find(userId: string): Promise<TotpSecret | undefined>;
 
   /** False if the user has a secret already; nothing has changed then. */

@@ -8,6 +8,7 @@
  * const { kind } = await this.confirmation.confirm(ctx, ctx.input.body);
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { AttemptLimits } from "../attempt-limits.js";
 import { AuthSettings } from "../auth-settings.js";
@@ -19,6 +20,8 @@ import { Passwords } from "../passwords/passwords.js";
 import { SignedInSession } from "../signed-in-session.js";
 
 export class PasswordConfirmation {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   protected readonly settings = inject(AuthSettings);
   protected readonly limits = inject(AttemptLimits);
   protected readonly identities = inject(Identities);

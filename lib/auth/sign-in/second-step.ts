@@ -2,10 +2,13 @@
  * The port of the second step: whether a sign-in asks for one. A sign-in with a password ends with `{ kind: "second-step" }` then, and the
  * session remembers for ten minutes who has given the password.
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { sessionKey } from "../../stages/session/session-value.js";
 import type { SignInMethod } from "../session-identity.js";
 
 export abstract class SecondStep {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   abstract isRequired(userId: string): Promise<boolean>;
 }
 

@@ -13,6 +13,7 @@
  * }
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/request/context.js";
 import { Session } from "../../stages/session/session.js";
@@ -54,6 +55,8 @@ export type SignInResult =
 const REFUSED: SignInResult = { kind: "refused" };
 
 export class SignIn {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   protected readonly settings = inject(AuthSettings);
   protected readonly limits = inject(AttemptLimits);
   protected readonly identities = inject(Identities);

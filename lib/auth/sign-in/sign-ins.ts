@@ -11,6 +11,7 @@
  * }
  */
 import { inject } from "../../di/construction/inject.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { Session } from "../../stages/session/session.js";
 import { type OwnedSession, Sessions } from "../../stages/session/sessions.js";
@@ -42,6 +43,8 @@ export interface ListedSignIn extends SignInDevice {
 }
 
 export class SignIns {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   protected readonly settings = inject(AuthSettings);
   protected readonly identities = inject(Identities);
   protected readonly remember = inject(RememberMe);

@@ -4,6 +4,7 @@
  *
  * A store has no text of a token, only its hash. It fails by rejecting, and never reports a failure as a missing token.
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 
 /** A token without its text: a page may show it, and a log may have it. */
 export interface ApiToken {
@@ -30,6 +31,8 @@ export interface NewApiToken {
 }
 
 export abstract class ApiTokenStore {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authDatabase(AppDatabase)";
   /**
    * False if the user would have more than `max` tokens; nothing has changed then. Of many calls at the same time some may then
    * fail that the number has room for.

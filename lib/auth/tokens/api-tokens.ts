@@ -14,6 +14,7 @@
 import { randomBytes } from "node:crypto";
 import { inject } from "../../di/construction/inject.js";
 import { markListed } from "../../di/unlisted.js";
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import { ConflictError, FrameworkError, UnavailableError } from "../../errors/framework-error.js";
 import { describeThrown } from "../../errors/thrown-value.js";
 import { event } from "../../events/event.js";
@@ -53,6 +54,8 @@ interface TokenUse {
 const tokenUsed = event<TokenUse>("framework.auth.token-used");
 
 export class ApiTokens {
+  /** @internal */
+  static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
   static {
     // `authentication()` provides it, also in a program that imports this file for another reason.
     markListed(this);

@@ -10,6 +10,7 @@
  *
  * await this.sessions.endAll(user.id, { except: ({ key }) => key === Session.of(ctx).key });
  */
+import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { OVERDUE, within, type Clock } from "../../runtime/clock.js";
 import { Session } from "./session.js";
@@ -57,11 +58,23 @@ export class OwnedSession {
 const MAX_ROUNDS = 100;
 
 export class Sessions {
+  /** @internal */
+  static readonly [PROVIDED_BY] = ".session(config)";
   readonly #store: SessionStore;
   readonly #clock: Clock;
 
-  /** @internal Inject it, or use `Sessions.of`. */
-  constructor(store: SessionStore, clock: Clock) {
+  /**
+   * Inject it, or use `Sessions.of`.
+   *
+   * @param isStrict whether a browser leaves out the cookie of the session where another site leads here
+   * @internal
+   */
+  constructor(
+    store: SessionStore,
+    clock: Clock,
+    /** @internal */
+    readonly isStrict = false,
+  ) {
     this.#store = store;
     this.#clock = clock;
   }
