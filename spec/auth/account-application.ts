@@ -265,7 +265,7 @@ export function buildAccounts({
     ],
   })
   class AccountModule {}
-  const { session = SessionConfig.dev(KEY), sessions } = more;
+  const { session = SessionConfig.pages(KEY).dev(), sessions } = more;
   return Application.create(AccountModule).session(session, sessions).layer(redirectToSignIn(account.signInPage));
 }
 

@@ -11,9 +11,11 @@
  */
 import { type Binding, provide } from "../../di/provide.js";
 import { inject } from "../../di/construction/inject.js";
+import { DiagnosticError } from "../../errors/diagnostic.js";
 import { Subsystem } from "../../lifecycle/subsystem.js";
 import { Clock } from "../../runtime/clock.js";
 import type { Class } from "../../runtime/class.js";
+import { Sessions } from "../../stages/session/sessions.js";
 import { SecondStepChanges } from "../second-step/second-step-changes.js";
 import { AuthorizationStart } from "./authorization-start.js";
 import { type OAuthOptions, OAuthSettings } from "./oauth-settings.js";
@@ -43,9 +45,17 @@ export class ProviderReadiness extends Subsystem {
   override readonly kind = "oauth";
   private readonly settings = inject(OAuthSettings);
   private readonly clients = inject(ProviderClients);
+  private readonly sessions = inject(Sessions);
 
+  /** The first use, or the first probe, fetches the configuration. @throws DiagnosticError `E_OAUTH_SESSION` */
   override start(): void {
-    // Nothing: the first use, or the first probe, fetches the configuration.
+    if (!this.sessions.isStrict) return;
+    throw new DiagnosticError({
+      code: "E_OAUTH_SESSION",
+      what: "the cookie of the session is SameSite=Strict: a browser that comes back from a provider does not send it, so the person is not signed in",
+      where: "oauth()",
+      fix: "take the session for pages: .session(SessionConfig.pages(key)), with .dev() for plain HTTP",
+    });
   }
 
   override stop(): void {

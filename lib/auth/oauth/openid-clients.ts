@@ -126,7 +126,7 @@ export class OpenidClients extends ProviderClients {
     try {
       return await work(await this.createStep(provider));
     } catch (error) {
-      throw toProviderError(error);
+      throw toProviderError(error, provider.name);
     }
   }
 
@@ -259,18 +259,21 @@ function toTokenValues({ access_token, refresh_token, id_token, expires_in }: To
 }
 
 /** The error without its causes, which hold what the provider has sent. */
-function toProviderError(error: unknown): ProviderUnavailableError | ProviderRefusalError {
+function toProviderError(error: unknown, provider: string): ProviderUnavailableError | ProviderRefusalError {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof ProviderUnavailableError || cause instanceof ProviderRefusalError) return cause;
+    if (cause instanceof ProviderUnavailableError) return new ProviderUnavailableError(cause.reason, provider);
+    if (cause instanceof ProviderRefusalError) return cause;
     const reason = findReason(cause);
-    if (reason === "OAUTH_TIMEOUT") return new ProviderUnavailableError("timeout");
+    if (reason === "OAUTH_TIMEOUT") return new ProviderUnavailableError("timeout", provider);
     if (reason !== undefined) return new ProviderRefusalError(reason);
   }
   return new ProviderRefusalError("unexpected");
 }
 
-/** The error code of the provider, or that of the package. */
+/** The error code of the provider, in the body or in a challenge (RFC 6749 section 5.2), or that of the package. */
 function findReason(error: Error): string | undefined {
-  const reasons: readonly unknown[] = [Reflect.get(error, "error"), Reflect.get(error, "code")];
+  const challenges: readonly unknown[] = Array.isArray(error.cause) ? error.cause : [];
+  const challenged = challenges.map((each) => Reflect.get(Object(Reflect.get(Object(each), "parameters")), "error"));
+  const reasons: readonly unknown[] = [Reflect.get(error, "error"), ...challenged, Reflect.get(error, "code")];
   return reasons.filter((each) => typeof each === "string").find((each) => REASON.test(each));
 }

@@ -63,10 +63,17 @@ export interface AuthorizationCallback {
 
 /** The provider does not respond, or not as one. */
 export class ProviderUnavailableError extends UnavailableError {
-  /** @param reason a short text for the log, which holds nothing that the provider has sent */
-  constructor(readonly reason: string) {
+  /**
+   * @param reason a short text for the log, which holds nothing that the provider has sent
+   * @param provider its name, for the log
+   */
+  constructor(
+    readonly reason: string,
+    provider?: string,
+  ) {
     super("The provider of the sign-in does not respond. Please try again shortly.", {
       code: "E_OAUTH_UNAVAILABLE",
+      cause: new Error(provider === undefined ? reason : `${provider}: ${reason}`),
       headers: { "Retry-After": "10" },
     });
   }

@@ -116,7 +116,8 @@ export class SessionConfig {
 
   /** What classes may inject. @internal */
   bindings(store: SessionStore): readonly Binding[] {
-    return [provide(Sessions).useFactory((resolve) => new Sessions(store, resolve(Clock)))];
+    const isStrict = this.cookie.sameSite === "Strict";
+    return [provide(Sessions).useFactory((resolve) => new Sessions(store, resolve(Clock), isStrict))];
   }
 
   /** The stage. @internal */
