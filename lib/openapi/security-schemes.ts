@@ -26,15 +26,16 @@ export class SecuritySchemes {
 
   /**
    * The requirements, of which a request meets one: every scheme of the guards; none for a public operation. A guard without refusals lets
-   * visitors in, so a requirement without its scheme stands beside that with it.
+   * visitors in, so a requirement without its scheme stands beside that with it. The texts that an endpoint gives a guard, such as the scopes
+   * of a token, stand with its scheme (section 4.8.30).
    */
   require({ guards, bearer, title }: SecuredRoute): readonly JsonObject[] {
     const guarded = listSchemes(guards.filter(({ definition: { refusals } }) => refusals.length > 0));
-    const needed = guarded.size === 0 && bearer ? new Set(["bearer"]) : guarded;
-    const optional = [...listSchemes(guards)].filter((name) => !needed.has(name));
-    for (const name of [...needed, ...optional]) this.use(name, title);
+    const needed = guarded.size === 0 && bearer ? new Map([["bearer", new Set<string>()]]) : guarded;
+    const optional = [...listSchemes(guards)].filter(([name]) => !needed.has(name));
+    for (const [name] of [...needed, ...optional]) this.use(name, title);
     if (needed.size + optional.length === 0) return [];
-    return [...optional.map((name) => [...needed, name]), [...needed]].map(toRequirement);
+    return [...optional.map((each) => [...needed, each]), [...needed]].map(toRequirement);
   }
 
   /** None for an API without guards: a viewer would show a button without a form. */
@@ -56,10 +57,19 @@ export class SecuritySchemes {
   }
 }
 
-function listSchemes(guards: readonly UsedGuard[]): ReadonlySet<string> {
-  return new Set(guards.flatMap(({ definition: { scheme } }) => scheme ?? []));
+type Scheme = readonly [name: string, scopes: ReadonlySet<string>];
+
+function listSchemes(guards: readonly UsedGuard[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const schemes = new Map<string, Set<string>>();
+  for (const { definition, args } of guards) {
+    if (definition.scheme === undefined) continue;
+    const scopes = schemes.get(definition.scheme) ?? new Set();
+    for (const each of args) if (typeof each === "string") scopes.add(each);
+    schemes.set(definition.scheme, scopes);
+  }
+  return schemes;
 }
 
-function toRequirement(names: readonly string[]): JsonObject {
-  return Object.fromEntries(names.toSorted().map((name) => [name, []]));
+function toRequirement(schemes: readonly Scheme[]): JsonObject {
+  return sortMembers(schemes.map(([name, scopes]) => [name, [...scopes].toSorted()]));
 }

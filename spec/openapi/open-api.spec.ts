@@ -564,7 +564,7 @@ describe("the problems and the security of an OpenAPI document", () => {
 
     expect(operationOf(document, "/notes")["security"]).to.deep.equal([]);
     expect(operationOf(document, "/notes", "post")["security"]).to.deep.equal([{ bearer: [] }]);
-    expect(operationOf(document, "/notes/remove", "post")["security"]).to.deep.equal([{ badge: [] }]);
+    expect(operationOf(document, "/notes/remove", "post")["security"]).to.deep.equal([{ badge: ["admin"] }]);
     expect(document.components.securitySchemes).to.deep.equal({
       bearer: { type: "http", scheme: "bearer" },
       ...securitySchemes,
