@@ -65,8 +65,16 @@ export function readEntries(
     if (unread < lines.length) addFault(start + unread, NO_ENTRY);
     const { id, value, attributes } = parsed;
     const parts = { id, hasValue: value !== null, attributes: Object.keys(attributes) };
-    return [{ ...parts, ...listParts([value, attributes]), file, line: start, source: lines.join("\n") }];
+    return [
+      { ...parts, ...listParts([value, ...Object.values(attributes)]), file, line: start, source: lines.join("\n") },
+    ];
   });
+}
+
+/** The names of its texts: its own if it has a value, and `name.attribute` of each attribute. None of a term, which only messages show. */
+export function listTextNames({ id, hasValue, attributes }: CatalogEntry): readonly string[] {
+  if (id.startsWith("-")) return [];
+  return [...(hasValue ? [id] : []), ...attributes.map((name) => `${id}.${name}`)];
 }
 
 const NO_ENTRY = "the text is no message of Fluent";

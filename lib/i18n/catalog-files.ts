@@ -19,13 +19,13 @@ export function readCatalogFiles(folder: string | URL, faults: CatalogFault[]): 
   const root = resolve(typeof folder === "string" ? folder : fileURLToPath(folder));
   const addFault = (path: string, what: string): void => void faults.push({ path: toShownPath(path), line: 1, what });
   const list = (path: string): readonly string[] => attempt(() => readdirSync(path), path, addFault) ?? [];
+  const isFolder = (path: string): boolean => attempt(() => statSync(path).isDirectory(), path, addFault) === true;
   const tags = list(root).filter((name) => !name.startsWith(".") && isFolder(join(root, name)));
-  const paths = tags.flatMap((tag) =>
-    list(join(root, tag))
-      .filter((name) => name.endsWith(".ftl"))
-      .toSorted()
-      .map((name) => ({ tag, path: join(root, tag, name) })),
-  );
+  const paths = tags.flatMap((tag) => {
+    const names = list(join(root, tag)).filter((name) => name.endsWith(".ftl"));
+    if (names.length === 0) addFault(join(root, tag), "the folder has no file *.ftl");
+    return names.toSorted().map((name) => ({ tag, path: join(root, tag, name) }));
+  });
   if (tags.length > MAX_LANGUAGES || paths.length > MAX_FILES)
     addFault(root, `more than ${MAX_LANGUAGES} languages or ${MAX_FILES} files`);
   for (const tag of tags)
@@ -37,10 +37,6 @@ export function readCatalogFiles(folder: string | URL, faults: CatalogFault[]): 
       const text = attempt(() => readText(path), path, addFault);
       return text === undefined ? [] : [{ tag, path: toShownPath(path), text }];
     });
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function readText(path: string): string {

@@ -1,6 +1,12 @@
 /** Builds the languages from the entries of their catalogs, and finds the faults and gaps of these. */
 import type { Diagnostic } from "../errors/diagnostic.js";
-import { readEntries, type CatalogEntry, type CatalogFault, type CatalogFile } from "./catalog-entries.js";
+import {
+  listTextNames,
+  readEntries,
+  type CatalogEntry,
+  type CatalogFault,
+  type CatalogFile,
+} from "./catalog-entries.js";
 import type { FluentPackage } from "./fluent-package.js";
 import { Language, type Text } from "./language.js";
 import { getDirection, listShorterTags } from "./language-tag.js";
@@ -30,6 +36,16 @@ export interface Catalogs {
 }
 
 type Entries = ReadonlyMap<string, CatalogEntry>;
+type Texts = ReadonlyMap<string, Text>;
+
+/** What one language has itself. */
+interface Catalog {
+  readonly tag: string;
+  readonly entries: Entries;
+  readonly texts: Texts;
+}
+
+type CatalogsByTag = ReadonlyMap<string, Catalog>;
 
 /** @param faults gets those of the files */
 export function buildCatalogs(
@@ -37,22 +53,39 @@ export function buildCatalogs(
   settings: CatalogSettings,
   faults: CatalogFault[],
 ): Catalogs {
-  const byTag = new Map<string, Map<string, CatalogEntry>>();
-  for (const file of files) {
-    const known = byTag.get(file.tag.toLowerCase()) ?? new Map<string, CatalogEntry>();
-    byTag.set(file.tag.toLowerCase(), known);
-    for (const entry of readEntries(file, settings.fluent, faults)) addEntry(known, entry, faults);
-  }
-  for (const entries of byTag.values()) for (const entry of entries.values()) checkEntry(entry, entries, faults);
-  const texts = new Map([...byTag].map(([tag, entries]) => [tag, createTexts(entries, settings)]));
-  const languages = [...byTag].map(([key, entries]): [string, Language] => {
-    const tag = [...entries.values()][0]?.file.tag ?? key;
-    const chain = listChain(tag, settings.defaultTag);
-    const parts = { tag, texts: mergeMaps(chain, texts), entries: mergeMaps(chain, byTag) };
-    return [key, new Language({ ...parts, fluent: settings.fluent, timeZone: settings.timeZone })];
+  const tags = [...new Set(files.map(({ tag }) => tag))];
+  const all = tags.map((tag) => buildCatalog(tag, files, settings, faults));
+  const byTag = new Map(all.map((catalog) => [catalog.tag.toLowerCase(), catalog]));
+  // A language without a message is not offered: its responses would have the texts of another one.
+  const offered = all.filter(({ entries }) => entries.size > 0);
+  const languages = offered.map(({ tag }): [string, Language] => {
+    const chain = listChain(tag, settings.defaultTag).flatMap((each) => byTag.get(each) ?? []);
+    const parts = {
+      tag,
+      texts: mergeMaps(chain.map(({ texts }) => texts)),
+      entries: mergeMaps(chain.map(({ entries }) => entries)),
+    };
+    return [tag.toLowerCase(), new Language({ ...parts, fluent: settings.fluent, timeZone: settings.timeZone })];
   });
-  const entries = [...(byTag.get(settings.defaultTag.toLowerCase())?.values() ?? [])];
+  const entries = [...(byTag.get(settings.defaultTag.toLowerCase())?.entries.values() ?? [])];
   return { languages: new Map(languages), gaps: listGaps(byTag), entries };
+}
+
+function buildCatalog(
+  tag: string,
+  files: readonly CatalogFile[],
+  settings: CatalogSettings,
+  faults: CatalogFault[],
+): Catalog {
+  const entries = new Map<string, CatalogEntry>();
+  for (const file of files)
+    if (file.tag === tag)
+      for (const entry of readEntries(file, settings.fluent, faults)) addEntry(entries, entry, faults);
+  for (const entry of entries.values()) checkEntry(entry, entries, faults);
+  const texts = createTexts(tag, entries, settings);
+  for (const entry of entries.values())
+    for (const name of listTextNames(entry)) checkText(entry, texts.get(name), faults);
+  return { tag, entries, texts };
 }
 
 export function toDiagnostic({ path, line, what }: CatalogFault): Diagnostic {
@@ -65,12 +98,9 @@ function listChain(tag: string, defaultTag: string): readonly string[] {
   return [...new Set([...listShorterTags(tag), ...listShorterTags(defaultTag)])];
 }
 
-/** The first tag takes precedence. */
-function mergeMaps<V>(
-  chain: readonly string[],
-  maps: ReadonlyMap<string, ReadonlyMap<string, V>>,
-): ReadonlyMap<string, V> {
-  return new Map(chain.toReversed().flatMap((tag) => [...(maps.get(tag) ?? [])]));
+/** The first map takes precedence. */
+function mergeMaps<V>(maps: readonly ReadonlyMap<string, V>[]): ReadonlyMap<string, V> {
+  return new Map(maps.toReversed().flatMap((map) => [...map]));
 }
 
 function addEntry(known: Map<string, CatalogEntry>, entry: CatalogEntry, faults: CatalogFault[]): void {
@@ -87,6 +117,20 @@ function checkEntry(entry: CatalogEntry, entries: Entries, faults: CatalogFault[
     if (!hasText(entries, name)) addFault(entry, `${entry.id} refers to ${name}, which the language lacks`, faults);
 }
 
+/**
+ * What would show `{???}` to a visitor: messages that show each other in a circle, too many of them, and options that no number or date has.
+ * A reference to nothing is found above.
+ */
+function checkText(entry: CatalogEntry, text: Text | undefined, faults: CatalogFault[]): void {
+  if (text === undefined) return;
+  const errors: Error[] = [];
+  const values = Object.fromEntries([...entry.variables].map((name) => [name, 1]));
+  // Without a value a plural has its default.
+  for (const each of [values, {}]) text.bundle.formatPattern(text.pattern, each, errors);
+  const error = errors.find((each) => !(each instanceof ReferenceError));
+  if (error !== undefined) addFault(entry, `${entry.id} cannot be formatted: ${error.message}`, faults);
+}
+
 function hasText(entries: Entries, name: string): boolean {
   const [id = "", attribute] = name.split(".");
   const entry = entries.get(id);
@@ -97,12 +141,10 @@ function addFault({ file, line }: CatalogEntry, what: string, faults: CatalogFau
   faults.push({ path: file.path, line, what });
 }
 
-function createTexts(entries: Entries, { fluent, isolates }: CatalogSettings): ReadonlyMap<string, Text> {
-  const all = [...entries.values()];
-  const tag = all[0]?.file.tag ?? "en";
+function createTexts(tag: string, entries: Entries, { fluent, isolates }: CatalogSettings): Texts {
   const bundle = new fluent.FluentBundle([tag], { useIsolating: isolates ?? getDirection(tag) === "rtl" });
   const texts = new Map<string, Text>();
-  for (const { id, source } of all) {
+  for (const { id, source } of entries.values()) {
     bundle.addResource(new fluent.FluentResource(source));
     const message = bundle.getMessage(id);
     if (message === undefined) continue;
@@ -113,15 +155,16 @@ function createTexts(entries: Entries, { fluent, isolates }: CatalogSettings): R
 }
 
 /** A language has the messages of its shorter tags. Terms are the matter of each language. */
-function listGaps(byTag: ReadonlyMap<string, Entries>): readonly Gap[] {
-  const all = new Map([...byTag.values()].flatMap((entries) => [...entries]).toReversed());
-  return [...byTag.keys()].flatMap((tag) => {
-    const has = (id: string): boolean => listShorterTags(tag).some((each) => byTag.get(each)?.has(id) === true);
+function listGaps(byTag: CatalogsByTag): readonly Gap[] {
+  /** Of the first catalog with the name. */
+  const files = new Map<string, string>();
+  for (const { entries } of byTag.values())
+    for (const entry of entries.values())
+      for (const name of listTextNames(entry)) if (!files.has(name)) files.set(name, entry.file.path);
+  return [...byTag].flatMap(([key, { tag }]) => {
+    const has = (name: string): boolean => listShorterTags(key).some((each) => byTag.get(each)?.texts.has(name));
     const byFile = new Map<string, string[]>();
-    for (const [id, { file }] of all) {
-      if (id.startsWith("-") || has(id)) continue;
-      byFile.set(file.path, [...(byFile.get(file.path) ?? []), id]);
-    }
+    for (const [name, file] of files) if (!has(name)) byFile.set(file, [...(byFile.get(file) ?? []), name]);
     return [...byFile].map(([file, ids]) => ({ language: tag, file, ids }));
   });
 }
@@ -129,15 +172,12 @@ function listGaps(byTag: ReadonlyMap<string, Entries>): readonly Gap[] {
 /** The declaration of `Messages` as the text of a module: the names of messages with their values. */
 export function describeMessages(entries: readonly CatalogEntry[]): string {
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
-  const lines = entries
-    .filter(({ id }) => !id.startsWith("-"))
-    .flatMap((entry) => {
-      const names = [...listVariables(entry, byId)].toSorted();
-      const values = names.map((name) => `readonly ${JSON.stringify(name)}: string | number | Date`).join("; ");
-      const type = names.length === 0 ? "Record<never, never>" : `{ ${values} }`;
-      const ids = [...(entry.hasValue ? [entry.id] : []), ...entry.attributes.map((name) => `${entry.id}.${name}`)];
-      return ids.map((id) => `    ${JSON.stringify(id)}: ${type};\n`);
-    });
+  const lines = entries.flatMap((entry) => {
+    const names = [...listVariables(entry, byId)].toSorted();
+    const values = names.map((name) => `readonly ${JSON.stringify(name)}: string | number | Date`).join("; ");
+    const type = names.length === 0 ? "Record<never, never>" : `{ ${values} }`;
+    return listTextNames(entry).map((id) => `    ${JSON.stringify(id)}: ${type};\n`);
+  });
   const body = lines.toSorted().join("");
   return `export {};\n\ndeclare module "@stagecraft/framework/i18n" {\n  interface Messages {\n${body}  }\n}\n`;
 }

@@ -115,13 +115,15 @@ export class Language {
     return messages;
   }
 
-  /** A `Date` is formatted in the time zone of the process otherwise. */
+  /** A `Date` is formatted in the time zone of the process otherwise; one that is no time would take the whole text with it. */
   private toVariables(values: MessageValues): Parameters<Bundle["formatPattern"]>[1] {
     const { fluent, timeZone } = this.parts;
+    const toVariable = (date: Date) =>
+      Number.isNaN(date.getTime()) ? undefined : new fluent.FluentDateTime(date.getTime(), { timeZone });
     if (!Object.values(values).some((value) => value instanceof Date)) return values;
     const entries = Object.entries(values).map(([name, value]) => [
       name,
-      value instanceof Date ? new fluent.FluentDateTime(value.getTime(), { timeZone }) : value,
+      value instanceof Date ? toVariable(value) : value,
     ]);
     return Object.fromEntries(entries) as Parameters<Bundle["formatPattern"]>[1];
   }

@@ -112,7 +112,7 @@ export class Languages extends Subsystem {
   /** The tags of all languages, the default first. */
   get tags(): readonly string[] {
     const { tag } = this.fallback;
-    return [tag, ...[...this.catalogs.languages.values()].map((each) => each.tag).filter((each) => each !== tag)];
+    return [tag, ...this.all.map((each) => each.tag).filter((each) => each !== tag)];
   }
 
   /**
@@ -214,10 +214,14 @@ export class Languages extends Subsystem {
     return languages.get(listShorterTags(text).find((tag) => languages.has(tag)) ?? "");
   }
 
+  private get all(): readonly Language[] {
+    return [...this.catalogs.languages.values()];
+  }
+
   private get fallback(): Language {
     const language = this.catalogs.languages.get(this.options.default.toLowerCase());
     if (language !== undefined) return language;
-    throw new FrameworkError("the default language has no catalog", { code: "E_CATALOG" });
+    throw new FrameworkError("the default language has no message", { code: "E_CATALOG" });
   }
 
   private get catalogs(): Catalogs {
@@ -237,11 +241,12 @@ export class Languages extends Subsystem {
       text,
     }));
     this.read = buildCatalogs([...files, ...texts], this.settings, this.faults);
-    if (!this.read.languages.has(tag.toLowerCase()))
+    // A catalog with a fault may have no message for that reason.
+    if (this.faults.length === 0 && !this.read.languages.has(tag.toLowerCase()))
       this.faults.push({
         path: String(folder ?? "catalogs"),
         line: 1,
-        what: `the default language ${tag} has no catalog`,
+        what: `the default language ${tag} has no message`,
       });
     return this.faults;
   }

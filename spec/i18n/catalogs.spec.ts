@@ -59,6 +59,19 @@ describe("a catalog with a fault", () => {
     ["a message twice", "a = A\n\na = B\n", ["3: a is in FILE:1 too"]],
     ["a reference to no message", "a = { b } and { -c }\n", ["1: a refers to b", "1: a refers to -c"]],
     ["a function that does not exist", "a = { SHOUT($x) }\n", ["1: a calls the unknown SHOUT()"]],
+    [
+      "messages that show each other in a circle",
+      "a = { b }\nb = { c.title }\nc =\n    .title = { a }\n",
+      ["1: a cannot be formatted: Cyclic", "2: b cannot be formatted: Cyclic", "3: c cannot be formatted: Cyclic"],
+    ],
+    [
+      "a circle in the default of a plural",
+      "a = { $n ->\n    [one] A\n   *[other] { -b }\n }\n-b = { -b }\n",
+      ["1: a cannot be formatted: Cyclic"],
+    ],
+    ["more than 100 values", `a = ${"{ $n }".repeat(101)}\n`, ["1: a cannot be formatted: Too many placeables"]],
+    ["an option that no date has", 'a = { DATETIME($at, dateStyle: "shrot") }\n', ["1: a cannot be formatted: "]],
+    ["a text as a number", 'a = { NUMBER("x") }\n', ["1: a cannot be formatted: Invalid argument to NUMBER"]],
   ];
   for (const [title, text, faults] of rows) {
     it(`does not start: ${title}`, () => {
@@ -93,7 +106,7 @@ describe("a catalog with a fault", () => {
   });
 
   it("is a default language without messages", () => {
-    expect(faultsOf({ "de/main.ftl": "a = A" }).join()).to.include("the default language en has no catalog");
+    expect(faultsOf({ "de/main.ftl": "a = A" }).join()).to.include("the default language en has no message");
   });
 });
 
@@ -150,8 +163,16 @@ describe("a message that one language lacks", () => {
     expect(shown).to.have.deep.members([
       ["WARN", "en", "de/links.ftl", "extra"],
       ["WARN", "de", "en/links.ftl", "count"],
-      ["WARN", "de-at", "en/links.ftl", "count"],
+      ["WARN", "de-AT", "en/links.ftl", "count"],
     ]);
+  });
+
+  it("is an attribute too, and the value of a message that has attributes alone", async () => {
+    write({ "en/a.ftl": "a = A\n    .title = T\nb = B\n", "de/a.ftl": "a = Ä\nb =\n    .title = T\n" });
+    await using app = await testApp(applicationWith());
+
+    const gaps = app.logs.lines().filter((line) => line.includes("messages missing"));
+    expect(gaps.map((line) => (JSON.parse(line) as Line).fields["ids"])).to.have.members(["a.title, b", "b.title"]);
   });
 
   it("has the text of the shorter tag, else of the default", () => {
@@ -218,10 +239,22 @@ describe("a text", () => {
   });
 
   it("of messages that grow without end is bounded", () => {
-    const bomb = Array.from({ length: 9 }, (_each, at) => `l${at + 1} = ${`{ l${at} } `.repeat(10)}`).join("\n");
-    const { t } = languagesOf({ en: `l0 = LOL\n${bomb}` }).in("en");
+    const bomb = Array.from({ length: 9 }, (_each, at) => `-l${at + 1} = ${`{ -l${at} } `.repeat(10)}`).join("\n");
+    const { t } = languagesOf({ en: `-l0 = LOL\n${bomb}\nl = { $n ->\n    [5] { -l9 }\n   *[other] x\n }` }).in("en");
 
-    expect(t("l9").length).to.be.below(1000);
+    expect([t("l", { n: 1 }), t("l", { n: 5 })]).to.deep.equal(["x", "{???}"]);
+  });
+
+  it("keeps its words where a date is no time", () => {
+    const { t } = languagesOf({ en: "at = On { $at } at { $place }" }).in("en");
+
+    expect(t("at", { at: new Date(Number.NaN), place: "home" })).to.equal("On {$at} at home");
+  });
+
+  it("has attributes of any name", () => {
+    const { t } = languagesOf({ en: "a = A\n    .type = mesg\n    .name = nothing" }).in("en");
+
+    expect(t("a.type")).to.equal("mesg");
   });
 });
 
