@@ -149,15 +149,12 @@ export class Languages extends Subsystem {
 
   /** @internal */
   translateProblem(exchange: Exchange, problem: Problem): Problem {
-    return translateProblem(
-      () => this.getForRefusal(exchange),
-      problem,
-      (translated, language) => {
-        const response = ResponseLanguage.of(exchange);
-        response.problem = translated;
-        response.language = language;
-      },
-    );
+    const language = this.getForRefusal(exchange);
+    const translated = translateProblem(language, problem);
+    if (translated !== problem) ResponseLanguage.of(exchange).setProblem(translated, language);
+    // A cache would send the text to the clients of another language, which has one.
+    else if (this.all.some((each) => translateProblem(each, problem) !== problem)) ResponseLanguage.of(exchange);
+    return translated;
   }
 
   /** @internal */
@@ -194,7 +191,7 @@ export class Languages extends Subsystem {
 
   private findAsked({ incoming }: Exchange): Language | undefined {
     const query = getQuery(incoming.url ?? "");
-    return query.includes("lang=") ? this.findLanguage(new URLSearchParams(query).get("lang")) : undefined;
+    return query === "" ? undefined : this.findLanguage(new URLSearchParams(query).get("lang"));
   }
 
   private findAccepted({ incoming }: Exchange): Language {

@@ -6,13 +6,8 @@ import type { FieldError, ValidationError } from "../errors/framework-error.js";
 import type { Problem } from "../errors/problem.js";
 import type { Language } from "./language.js";
 
-/** @param onTranslated gets the new problem, if the catalogs have one of its texts */
-export function translateProblem(
-  find: () => Language,
-  problem: Problem,
-  onTranslated: (translated: Problem, language: Language) => void,
-): Problem {
-  const language = find();
+/** Returns the same problem if the catalogs have none of its texts. */
+export function translateProblem(language: Language, problem: Problem): Problem {
   const { title, detail, extensions } = problem;
   const id = `problem-${problem.slug ?? problem.status}`;
   const newTitle = language.find(id);
@@ -20,9 +15,7 @@ export function translateProblem(
   const newExtensions = translateExtensions(language, extensions);
   if (newTitle === undefined && newDetail === undefined && newExtensions === extensions) return problem;
   const texts = { title: newTitle ?? title, detail: newDetail ?? detail, extensions: newExtensions };
-  const translated = problem.withTexts(texts);
-  onTranslated(translated, language);
-  return translated;
+  return problem.withTexts(texts);
 }
 
 function translateExtensions(language: Language, extensions: Problem["extensions"]): Problem["extensions"] {

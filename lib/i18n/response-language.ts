@@ -5,9 +5,11 @@ import type { Exchange } from "../http/request/exchange.js";
 import { Extension } from "../http/request/extension.js";
 import type { HeadCompleter, ResponseHead } from "../http/response/response-head.js";
 import { VaryCompleter } from "../http/response/vary.js";
+import { Session } from "../stages/session/session.js";
 import type { Language } from "./language.js";
 
 const VARY = new VaryCompleter("Accept-Language");
+const VARY_WITH_SESSION = new VaryCompleter("Accept-Language, Cookie");
 const OfRequest = new Extension<ResponseLanguage>("response language");
 
 export class ResponseLanguage implements HeadCompleter {
@@ -15,7 +17,7 @@ export class ResponseLanguage implements HeadCompleter {
   /** Set once the session was asked, too. */
   negotiation: Promise<Language> | undefined = undefined;
   /** The last problem that was translated. */
-  problem: Problem | undefined = undefined;
+  private problem: Problem | undefined = undefined;
 
   /** That of the request. The first call registers the headers. */
   static of(exchange: Exchange): ResponseLanguage {
@@ -31,9 +33,15 @@ export class ResponseLanguage implements HeadCompleter {
     return OfRequest.find(exchange);
   }
 
+  setProblem(problem: Problem, language: Language): void {
+    this.problem = problem;
+    this.language = language;
+  }
+
   /** A refusal may take the place of what was translated. */
   complete(exchange: Exchange, head: ResponseHead): void {
-    VARY.complete(exchange, head);
+    // A cache would send the language in the session of one visitor to all others.
+    (Session.find(exchange) === undefined ? VARY : VARY_WITH_SESSION).complete(exchange, head);
     const refusal = findRefusal(exchange);
     if (this.language === undefined || (refusal !== undefined && refusal.problem !== this.problem)) return;
     head.addMissing(["Content-Language", this.language.tag]);
