@@ -36,13 +36,12 @@ export interface Catalogs {
 }
 
 type Entries = ReadonlyMap<string, CatalogEntry>;
-type Texts = ReadonlyMap<string, Text>;
 
 /** What one language has itself. */
 interface Catalog {
   readonly tag: string;
   readonly entries: Entries;
-  readonly texts: Texts;
+  readonly texts: ReadonlyMap<string, Text>;
 }
 
 type CatalogsByTag = ReadonlyMap<string, Catalog>;
@@ -141,7 +140,7 @@ function addFault({ file, line }: CatalogEntry, what: string, faults: CatalogFau
   faults.push({ path: file.path, line, what });
 }
 
-function createTexts(tag: string, entries: Entries, { fluent, isolates }: CatalogSettings): Texts {
+function createTexts(tag: string, entries: Entries, { fluent, isolates }: CatalogSettings): ReadonlyMap<string, Text> {
   const bundle = new fluent.FluentBundle([tag], { useIsolating: isolates ?? getDirection(tag) === "rtl" });
   const texts = new Map<string, Text>();
   for (const { id, source } of entries.values()) {
