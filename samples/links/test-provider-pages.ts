@@ -19,7 +19,11 @@ export function signInPage(application: string): string {
 }
 
 export function messagePage(title: string, message: string): string {
-  return document(title, `<p>${toHtml(message)}</p>`);
+  return document(
+    title,
+    `<p>${toHtml(message)}</p>
+<p class="hint">This is the test provider.</p>`,
+  );
 }
 
 function document(title: string, content: string): string {
@@ -30,7 +34,6 @@ function document(title: string, content: string): string {
 <title>${title}</title>
 <style>${STYLE}</style>
 <main>
-<p class="mark">Test provider</p>
 <h1>${title}</h1>
 ${content}
 </main>
@@ -42,15 +45,14 @@ const STYLE = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
 body { margin: 0; background: light-dark(#f3efe6, #1d1b17); color: light-dark(#2b2620, #efe9dd) }
 main { max-width: 26rem; margin: 12vh auto 0; padding: 1.75rem; background: light-dark(#fff, #2a2722); border-top: 6px solid #c2571a }
-.mark { margin: 0; color: light-dark(#9c4412, #f0a36f); font-weight: 600; letter-spacing: .04em }
-h1 { margin: .25rem 0 1rem; font-size: 1.5rem; line-height: 1.25 }
-label { display: block; font-weight: 600 }
+h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25 }
+label { display: block; margin-bottom: .3rem; font-weight: 600 }
 input:not([type=checkbox]) { width: 100%; box-sizing: border-box; padding: .6rem .7rem; font: inherit; border: 1px solid light-dark(#857c6e, #a0978a); border-radius: 4px }
 .hint { margin: .3rem 0 1rem; font-size: .9rem }
 .check { display: flex; gap: .5rem; align-items: baseline; font-weight: 400 }
 .actions { display: flex; gap: .75rem; margin-top: 1.5rem }
 button { padding: .6rem 1.1rem; font: inherit; border: 1px solid light-dark(#857c6e, #a0978a); border-radius: 4px; background: none; color: inherit; cursor: pointer }
-.main { background: #9c4412; border-color: #9c4412; color: #fff }
+.main { background: #8a3a0e; border-color: #8a3a0e; color: #fff }
 :focus-visible { outline: 3px solid #c2571a; outline-offset: 2px }
 @media (max-width: 30rem) { main { margin-top: 0 } }
 `;

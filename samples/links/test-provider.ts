@@ -53,7 +53,7 @@ export class TestProvider implements AsyncDisposable {
       OAUTH_ISSUER: this.issuer,
       OAUTH_CLIENT_ID: CLIENT.client_id,
       OAUTH_CLIENT_SECRET: CLIENT.client_secret,
-      OAUTH_NAME: "the test provider",
+      OAUTH_NAME: "Test Provider",
     };
   }
 

@@ -1,35 +1,29 @@
 /** People with a browser who sign in to `samples/links` at a provider: the test provider of `npm run dev`, over real sockets. */
-import { WorkerPageRenderer } from "@stagecraft/framework/pages";
-import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
+import type { TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
-import { providerPart } from "../../samples/links/accounts/provider/provider.module.js";
-import { linksApplication } from "../../samples/links/application.js";
 import { buildFrontEnd } from "../../samples/links/build-front-end.js";
-import { linkPages, SERVER_BUNDLE } from "../../samples/links/front-end.js";
-import { settingsFrom } from "../../samples/links/settings.js";
 import { TestProvider } from "../../samples/links/test-provider.js";
 import { launchBrowser } from "../support/browser.js";
-import { cheapPasswords } from "../support/cheap-passwords.js";
 import { judgeResponses } from "../support/judged-responses.js";
 import { needs } from "../support/machine.js";
 import { describeLinksWithProvider } from "../support/sample-documents.js";
 import { addPerson } from "../support/sample-people.js";
+import {
+  cancelAtProvider,
+  enterByPassword,
+  enterByProvider,
+  goToProvider,
+  SIGNED_IN,
+  signInAtProvider,
+  signOut,
+  startLinksWith,
+  waitForProvider,
+  WELCOME,
+} from "../support/sample-provider.js";
 import { SampleVisitor } from "../support/sample-visitor.js";
 
-const AT_PROVIDER = "h1:text-is('Sign in at the test provider')";
 const NARROW = { width: 360, height: 740 };
-
-/** The thread that renders has a clock that stands still: a busy machine takes longer for a page. */
-function start(provider: TestProvider): Promise<TestApp> {
-  const settings = settingsFrom({ ...provider.variables, REQUESTS_PER_SECOND: "1000" });
-  const renderer = new WorkerPageRenderer({ bundle: SERVER_BUNDLE }, new FakeClock());
-  const application = linksApplication(settings, {
-    pages: linkPages({ mustRender: true, renderer }),
-    provider: settings.provider && providerPart(settings.provider),
-  });
-  return testApp(application, cheapPasswords());
-}
 
 describe("In a browser, the sign-in of samples/links at a provider", function () {
   this.timeout(180_000);
@@ -47,66 +41,65 @@ describe("In a browser, the sign-in of samples/links at a provider", function ()
     await provider?.[Symbol.asyncDispose]();
   });
   // Attempts of a client are limited, so each test has an application of its own.
-  beforeEach(async () => void (app = await start(provider)));
+  beforeEach(async () => void (app = await startLinksWith(provider)));
   afterEach(() => app?.stop());
 
   /** The provider is on 127.0.0.1: another site to the browser, and another jar of cookies. */
   const visit = (options = {}) =>
     SampleVisitor.at(browser, app.url.replace("127.0.0.1", "localhost"), { reducedMotion: "reduce", ...options });
 
-  /** A person who has an account with a password, and has signed in. */
-  const enter = async (visitor: SampleVisitor, name: string) => {
-    await addPerson(app, `${name}@example.org`);
-    await visitor.open("/account/sign-in");
-    await visitor.signIn(name);
-    await visitor.says("You have signed in.");
-  };
-
   it("signs a person up, and in again after the sign-out", async () => {
     await using ada = await visit();
     await ada.open("/account/sign-up");
     await expectNoBarrier(ada);
-    await ada.page.click("text=Sign up with the test provider");
-    await signInAt(ada, "ada");
+    await goToProvider(ada);
+    await expectNoBarrier(ada);
+    await signInAtProvider(ada, "ada");
 
-    await ada.says("Welcome. You have an account now.");
+    await ada.says(WELCOME);
     expect(await ada.page.textContent(".who")).to.include("ada@example.org");
     await signOut(ada);
-    await ada.page.click("text=Sign in");
-    await ada.page.click("text=Sign in with the test provider");
-    await signInAt(ada, "ada");
+    await enterByProvider(ada, "ada", SIGNED_IN);
 
-    await ada.says("You have signed in.");
     await ada.open("/account/linked");
     expect(await ada.page.locator(".row").count()).to.equal(1);
     await expectNoBarrier(ada);
   });
 
-  it("leads back to the page that has asked for the sign-in", async () => {
-    await using ada = await visit({ viewport: NARROW });
-    await ada.open("/account/tokens");
-    await ada.page.click("text=Sign in with the test provider");
-    await signInAt(ada, "ada");
-
+  it("works without scripts, and leads back to the page that has asked for the sign-in", async () => {
+    await using ada = await visit({ javaScriptEnabled: false, viewport: NARROW });
+    await ada.page.goto(`${ada.url}/account/tokens`);
+    await goToProvider(ada);
+    await signInAtProvider(ada, "ada");
     await ada.page.waitForSelector("h1:text-is('API tokens')");
+
+    await ada.page.goto(`${ada.url}/account/linked`);
+    await ada.page.click("button:has-text('Unlink')");
+
+    await ada.says("This account is your only way to sign in. Set a password first.");
+    expect(await ada.page.locator(".row").count()).to.equal(1);
   });
 
   it("links an account to that of a person who has a password, and unlinks it", async () => {
     await using ada = await visit({ viewport: NARROW });
+    await using phone = await visit();
     const { page } = ada;
-    await enter(ada, "ada");
+    await enterByPassword(app, ada, "ada");
+    await phone.open("/account/sign-in");
+    await phone.signIn("ada");
+    await phone.says(SIGNED_IN);
     await page.click(".who");
     await page.click("text=Linked accounts");
-    await page.click("text=Link your account at the test provider");
-    await signInAt(ada, "ada-at-work");
+    await page.waitForSelector("h1:text-is('Linked accounts')");
+    await goToProvider(ada);
+    await signInAtProvider(ada, "ada-at-work");
     await ada.says("The account is linked. Your other devices are signed out.");
     expect(await page.textContent(".row strong")).to.equal("ada-at-work@example.org");
     await expectNoBarrier(ada);
+    await phone.open("/account");
+    expect(await phone.page.textContent("h1")).to.equal("Sign in");
     await signOut(ada);
-    await page.click("text=Sign in");
-    await page.click("text=Sign in with the test provider");
-    await signInAt(ada, "ada-at-work");
-    await ada.says("You have signed in.");
+    await enterByProvider(ada, "ada-at-work", SIGNED_IN);
     expect(await page.textContent(".who")).to.include("ada@example.org");
 
     await ada.open("/account/linked");
@@ -116,19 +109,112 @@ describe("In a browser, the sign-in of samples/links at a provider", function ()
 
     expect(await page.locator(".row").count()).to.equal(0);
   });
+
+  it("refuses an account that another person has linked", async () => {
+    await using ada = await visit();
+    await enterByProvider(ada, "shared", WELCOME);
+    await signOut(ada);
+    await enterByPassword(app, ada, "ada");
+    await ada.open("/account/linked");
+    await goToProvider(ada);
+    await signInAtProvider(ada, "shared");
+
+    await ada.says("That account at Test Provider belongs to somebody else here.");
+    expect(await ada.page.locator(".row").count()).to.equal(0);
+  });
+
+  it("asks a person whose address has an account to sign in to it, and leads to the page that links", async () => {
+    await using ada = await visit();
+    await addPerson(app, "ada@example.org");
+    await enterByProvider(
+      ada,
+      "ada",
+      "An account here has that address already. Sign in to it, and link it to Test Provider then.",
+    );
+    expect(await ada.page.textContent("h1")).to.equal("Sign in");
+    await expectNoBarrier(ada);
+    await ada.signIn("ada");
+    await ada.page.waitForSelector("h1:text-is('Linked accounts')");
+    await goToProvider(ada);
+    await signInAtProvider(ada, "ada");
+    await ada.says("The account is linked. Your other devices are signed out.");
+  });
+
+  it("tells nothing of an address that the provider has not verified", async () => {
+    await using eve = await visit();
+    await addPerson(app, "ada@example.org");
+
+    for (const name of ["ada", "nobody"]) {
+      await eve.open("/account/sign-in");
+      await goToProvider(eve);
+      await signInAtProvider(eve, name, false);
+      await eve.says("Test Provider has not confirmed your address. Confirm it there, or sign up here.");
+      expect(await eve.page.textContent("h1")).to.equal("Sign in");
+      expect(await eve.page.locator(".who").count()).to.equal(0);
+    }
+  });
+
+  it("leads a person who cancels back to where the person was", async () => {
+    await using ada = await visit();
+    await ada.open("/account/sign-up");
+    await goToProvider(ada);
+    await cancelAtProvider(ada);
+    await ada.says("You have canceled, and nothing has changed.");
+    expect(await ada.page.textContent("h1")).to.equal("Sign in");
+
+    await enterByPassword(app, ada, "ada");
+    await ada.open("/account/linked");
+    await goToProvider(ada);
+    await cancelAtProvider(ada);
+    await ada.says("You have canceled, and nothing has changed.");
+    expect(await ada.page.textContent("h1")).to.equal("Linked accounts");
+  });
+
+  it("survives the back button, before the sign-in and after it", async () => {
+    await using ada = await visit();
+    const { page } = ada;
+    await ada.open("/account/sign-in");
+    await goToProvider(ada);
+    await page.goBack();
+    await page.waitForSelector("h1:text-is('Sign in')");
+    await page.goForward();
+    await signInAtProvider(ada, "ada");
+    await ada.says(WELCOME);
+
+    await page.goBack();
+    await page.waitForSelector("h1:text-is('This sign-in is over')");
+    await page.goBack();
+    await page.waitForSelector("h1:text-is('Sign in')");
+
+    await ada.open();
+    expect(await page.textContent(".who")).to.include("ada@example.org");
+  });
+
+  it("works in two tabs at once, and does nothing for a person who has signed out in the other tab", async () => {
+    await using ada = await visit();
+    const { page, context } = ada;
+    await ada.open("/account/sign-in");
+    const other = await context.newPage();
+    await other.goto(`${ada.url}/account/sign-in`);
+    await goToProvider(ada);
+    await other.click("a:has-text('Test Provider')");
+    await waitForProvider(other);
+    await signInAtProvider(ada, "ada");
+    await ada.says(WELCOME);
+    await other.fill("input[name=name]", "ada");
+    await other.click("button.main");
+    await other.waitForSelector(".who");
+
+    await ada.open("/account/linked");
+    await goToProvider(ada);
+    await other.click("text=Sign out >> nth=0");
+    await other.waitForSelector("text=You have signed out.");
+    await signInAtProvider(ada, "another");
+
+    await ada.says("That took too long, or was done already. Start again.");
+    expect(await page.textContent("h1")).to.equal("Sign in");
+  });
 });
-
-async function signInAt({ page }: SampleVisitor, name: string, isVerified = true): Promise<void> {
-  await page.waitForSelector(AT_PROVIDER);
-  await page.fill("input[name=name]", name);
-  await page.setChecked("input[name=verified]", isVerified);
-  await page.click("text=Sign in >> nth=-1");
-}
-
-async function signOut(visitor: SampleVisitor): Promise<void> {
-  await visitor.page.click("text=Sign out >> nth=0");
-  await visitor.says("You have signed out.");
-}
 
 /** Of light and dark. The style sheet tells them apart by colours alone. */
 async function expectNoBarrier(visitor: SampleVisitor): Promise<void> {

@@ -69,7 +69,7 @@ export class ProviderController {
 
   private say(ctx: Context, kind: keyof typeof MESSAGES): void {
     const [level, message] = MESSAGES[kind];
-    Flash.of(ctx)[level](message.replace("{provider}", this.name));
+    Flash.of(ctx)[level](message.replace("{provider}", () => this.name));
   }
 }
 
