@@ -59,12 +59,6 @@ const TEXTS = {
   "account.again": { summary: "Page that asks for the password again", description: "With its form." },
   "account.confirmAgain": { summary: "Form with the password again", description: "It counts for 15 minutes." },
   "account.leave": { summary: "Form of the sign-out", description: "Ends the session, and forgets the device." },
-  providers: { description: "Signing in at a provider, where the operator has set one." },
-  "providers.start": { summary: "Sign-in at a provider", description: "Redirects to the provider." },
-  "providers.callback": { summary: "Way back from a provider", description: "Leads to a page with a message." },
-  "providers.linked": { summary: "Page of the linked accounts", description: "Those of the person at the provider." },
-  "providers.link": { summary: "Links an account", description: "Redirects to the provider." },
-  "providers.unlink": { summary: "Form that unlinks an account", description: "Not the only way to sign in." },
   profile: { description: "Accounts of people who have signed in." },
   "profile.devices": { summary: "Page of the devices", description: "Where the person is signed in." },
   "profile.endDevice": { summary: "Form that signs out a device", description: "Also the device of the request." },
@@ -113,4 +107,21 @@ export const API_DOCS: ApiDocsOptions = {
     },
   },
   include: ({ name = "" }) => Object.hasOwn(TEXTS, name),
+};
+
+/** Some endpoints exist only with a provider to sign in at. */
+const TEXTS_WITH_PROVIDER = {
+  ...TEXTS,
+  providers: { description: "Signing in at a provider, where the operator has set one." },
+  "providers.start": { summary: "Sign-in at a provider", description: "Redirects to the provider." },
+  "providers.callback": { summary: "Way back from a provider", description: "Leads to a page with a message." },
+  "providers.linked": { summary: "Page of the linked accounts", description: "Those of the person at the provider." },
+  "providers.link": { summary: "Links an account", description: "Redirects to the provider." },
+  "providers.unlink": { summary: "Form that unlinks an account", description: "Not the only way to sign in." },
+};
+
+export const API_DOCS_WITH_PROVIDER: ApiDocsOptions = {
+  ...API_DOCS,
+  texts: TEXTS_WITH_PROVIDER,
+  include: ({ name = "" }) => Object.hasOwn(TEXTS_WITH_PROVIDER, name),
 };

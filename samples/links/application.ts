@@ -25,7 +25,7 @@ import { PROVIDER_NAME, type ProviderPart } from "./accounts/provider/provider-p
 import { Visitors } from "./accounts/visitors.js";
 import { INSIDE_ADDRESSES } from "./admin/insiders.js";
 import { UPSTREAM_URL } from "./admin/status.controller.js";
-import { API_DOCS } from "./api-docs.js";
+import { API_DOCS, API_DOCS_WITH_PROVIDER } from "./api-docs.js";
 import { contracts } from "./contracts.js";
 import { fileDatabase, LinksDatabase } from "./database.js";
 import { errorHeaders } from "./error-headers.js";
@@ -65,7 +65,7 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
     .provide(...bindings(settings), ...createBindings(parts), ...identities(sessions.key, cache))
     .provide(provide(PROVIDER_NAME).useValue(provider?.name ?? null), ...(provider?.bindings ?? []))
     .config(settings.config)
-    .apiDocs(API_DOCS)
+    .apiDocs(provider === undefined ? API_DOCS : API_DOCS_WITH_PROVIDER)
     .trustedProxies(settings.trustedProxies)
     .compression()
     .securityHeaders(securityHeaders())

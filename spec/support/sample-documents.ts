@@ -5,7 +5,7 @@ import { conduitApplication } from "../../samples/conduit/application.js";
 import { fileDatabase } from "../../samples/conduit/database.js";
 import { settingsFrom as settingsFromConduit } from "../../samples/conduit/settings.js";
 import { providerPart } from "../../samples/links/accounts/provider/provider.module.js";
-import { API_DOCS as LINKS_DOCS } from "../../samples/links/api-docs.js";
+import { API_DOCS as LINKS_DOCS, API_DOCS_WITH_PROVIDER } from "../../samples/links/api-docs.js";
 import { linksApplication } from "../../samples/links/application.js";
 import { settingsFrom as settingsFromLinks } from "../../samples/links/settings.js";
 
@@ -19,7 +19,7 @@ export function describeLinks(): OpenApiDocument {
 export function describeLinksWithProvider(): OpenApiDocument {
   const settings = settingsFromLinks({ OAUTH_ISSUER: "https://provider.example", OAUTH_CLIENT_ID: "links" });
   const provider = settings.provider && providerPart(settings.provider);
-  return createOpenApi(linksApplication(settings, { provider }).build(), { ...LINKS_DOCS, include });
+  return createOpenApi(linksApplication(settings, { provider }).build(), { ...API_DOCS_WITH_PROVIDER, include });
 }
 
 export function describeConduit(): OpenApiDocument {
