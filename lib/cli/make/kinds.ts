@@ -1,0 +1,270 @@
+/** The files that `make:*` writes: for each kind, its path, its text, and the lines that the user adds elsewhere. */
+import type { Names } from "./names.js";
+
+/** A file to write, and what to do next. */
+export interface MadeFile {
+  /** Below the folder of the project, with `/`. */
+  readonly path: string;
+  readonly text: string;
+  /** The lines to add, each with the place. */
+  readonly next: readonly string[];
+}
+
+export const KINDS = {
+  controller: { summary: "a controller for the endpoints of make:contract", make: makeController },
+  module: { summary: "a module", make: makeModule },
+  contract: { summary: "a table of endpoints with their schemas", make: makeContract },
+  job: { summary: "a job and its handler", make: makeJob },
+  mail: { summary: "a mail", make: makeMail },
+  event: { summary: "an event and a listener", make: makeEvent },
+  guard: { summary: "a guard and its code", make: makeGuard },
+  policy: { summary: "a policy", make: makePolicy },
+  page: { summary: "a page of React", make: makePage },
+  migration: { summary: "a migration", make: makeMigration },
+  test: { summary: "a test of the application", make: makeTest },
+} as const satisfies Record<string, { readonly summary: string; readonly make: (names: Names, now: Date) => MadeFile }>;
+
+function makeContract({ folder, kebab, camel }: Names): MadeFile {
+  return {
+    path: `src/${folder}/${kebab}.routes.ts`,
+    text: `import { Get, Post, routes } from "@stagecraft/framework/routes";
+import { z } from "zod";
+
+const NewItem = z.object({ name: z.string().min(1).max(100) });
+const Item = NewItem.extend({ id: z.int() });
+
+export const ${camel} = routes("${kebab}", "/${kebab}", {
+  index: Get("/", { responses: { 200: z.array(Item) } }),
+  show: Get("/{id}", { params: { id: z.int() }, responses: { 200: Item } }),
+  create: Post("/", { body: NewItem, responses: { 201: Item } }),
+});
+`,
+    next: [`npx stagecraft make:controller ${folder === kebab ? kebab : `${folder}/${kebab}`}`],
+  };
+}
+
+function makeController({ folder, kebab, camel, pascal }: Names): MadeFile {
+  const table = `${kebab}.routes.js`;
+  return {
+    path: `src/${folder}/${kebab}.controller.ts`,
+    text: `import { type ContextOf, Controller, NotFoundError } from "@stagecraft/framework";
+import { ${camel} } from "./${table}";
+
+@Controller(${camel})
+export class ${pascal}Controller {
+  private readonly items: { id: number; name: string }[] = [];
+
+  @${camel}.index
+  index() {
+    return this.items;
+  }
+
+  @${camel}.show
+  show({ params }: ContextOf<typeof ${camel}.show>) {
+    const item = this.items.find(({ id }) => id === params.id);
+    if (item === undefined) throw new NotFoundError(\`no item \${params.id}\`);
+    return item;
+  }
+
+  @${camel}.create
+  create({ input }: ContextOf<typeof ${camel}.create>) {
+    const item = { id: this.items.length + 1, ...input.body };
+    this.items.push(item);
+    return item;
+  }
+}
+`,
+    next: [
+      `in a module: controllers: [${pascal}Controller]`,
+      `its endpoints are in ${table}, which make:contract writes`,
+    ],
+  };
+}
+
+function makeModule({ folder, kebab, pascal }: Names): MadeFile {
+  return {
+    path: `src/${folder}/${kebab}.module.ts`,
+    text: `import { Module } from "@stagecraft/framework";
+
+@Module({ controllers: [], providers: [] })
+export class ${pascal}Module {}
+`,
+    next: [`in the module that uses it: imports: [${pascal}Module]`],
+  };
+}
+
+function makeJob({ folder, kebab, camel, pascal }: Names): MadeFile {
+  return {
+    path: `src/${folder}/${kebab}.job.ts`,
+    text: `import { Handles, job, type JobContext } from "@stagecraft/framework/jobs";
+import { tracing } from "@stagecraft/framework/observe";
+import { z } from "zod";
+
+const Payload = z.object({ id: z.int() });
+const log = tracing.target("${kebab}");
+
+/** \`jobs.dispatch(${camel}, { id: 7 })\` of an injected \`Jobs\`. */
+export const ${camel} = job("${kebab}", Payload);
+
+export class ${pascal}Job {
+  /** Runs at least once for each dispatched job, so it must bear to run twice. */
+  @Handles(${camel})
+  async run({ id }: z.infer<typeof Payload>, { signal }: JobContext) {
+    signal.throwIfAborted();
+    log.info("the job ran", { id });
+  }
+}
+`,
+    next: [`in a module: providers: [Jobs, ${pascal}Job]`],
+  };
+}
+
+function makeMail({ folder, kebab, pascal }: Names): MadeFile {
+  return {
+    path: `src/${folder}/${kebab}.mail.ts`,
+    text: `import { html, Mail } from "@stagecraft/framework/mail";
+
+/** \`mailer.send(new ${pascal}Mail({ name: "Ada" }).to("ada@example.com"))\` of an injected \`Mailer\`. */
+export class ${pascal}Mail extends Mail<{ readonly name: string }> {
+  subject() {
+    return \`Hello \${this.data.name}\`;
+  }
+
+  text() {
+    return \`Hello \${this.data.name},\\n\\nwelcome.\\n\`;
+  }
+
+  override html() {
+    return html\`<p>Hello \${this.data.name}, welcome.</p>\`;
+  }
+
+  static readonly previews = { "a new member": () => new ${pascal}Mail({ name: "Ada" }) };
+}
+`,
+    next: [`in a module, to look at it: controllers: [...mailPreviews("/dev/mails", [${pascal}Mail])]`],
+  };
+}
+
+function makeEvent({ folder, kebab, camel, pascal }: Names): MadeFile {
+  return {
+    path: `src/${folder}/${kebab}.event.ts`,
+    text: `import { event, On } from "@stagecraft/framework";
+import { tracing } from "@stagecraft/framework/observe";
+
+const log = tracing.target("${kebab}");
+
+/** \`events.emit(${camel}, { id: 7 })\` of injected \`Events\`. */
+export const ${camel} = event<{ readonly id: number }>("${kebab}");
+
+export class ${pascal}Listener {
+  @On(${camel})
+  handle({ id }: { readonly id: number }) {
+    log.info("the event happened", { id });
+  }
+}
+`,
+    next: [`in a module: providers: [${pascal}Listener], events: [${camel}]`],
+  };
+}
+
+function makeGuard({ folder, kebab, camel, pascal }: Names): MadeFile {
+  return {
+    path: `src/${folder}/${kebab}.guard.ts`,
+    text: `import { type Context, ForbiddenError, guard, Guards } from "@stagecraft/framework";
+
+/** \`guards: [${camel}]\` of an endpoint or of a table of endpoints. */
+export const ${camel} = guard<{ client: string }>("${kebab}", { refusals: [403] });
+
+export class ${pascal}Guard {
+  @Guards(${camel})
+  check(ctx: Context) {
+    const client = ctx.get("X-Client");
+    if (client === "") throw new ForbiddenError("Say who you are in the header X-Client.");
+    return { client };
+  }
+}
+`,
+    next: [`in a module: providers: [${pascal}Guard]`, `on an endpoint: guards: [${camel}]`],
+  };
+}
+
+function makePolicy({ folder, kebab, pascal }: Names): MadeFile {
+  return {
+    path: `src/${folder}/${kebab}.policy.ts`,
+    text: `import { Policy } from "@stagecraft/framework";
+
+interface User {
+  readonly id: string;
+}
+
+interface Resource {
+  readonly owner: string;
+}
+
+/** \`policy.can(user).update(resource)\` throws where the answer is no. */
+export class ${pascal}Policy extends Policy<User, Resource> {
+  update(user: User, { owner }: Resource) {
+    return user.id === owner;
+  }
+}
+`,
+    next: [`in a module: providers: [${pascal}Policy]`],
+  };
+}
+
+function makePage({ folder, kebab, pascal }: Names): MadeFile {
+  const name = folder === kebab ? kebab : `${folder}/${kebab}`;
+  return {
+    path: `pages/${name}.page.tsx`,
+    text: `export default function ${pascal}({ title }: { readonly title: string }) {
+  return <h1>{title}</h1>;
+}
+`,
+    next: [`in a handler: return page("${name}", { title: "…" })`],
+  };
+}
+
+/** The names of migrations are in the order of their dates. */
+function makeMigration({ kebab }: Names, now: Date): MadeFile {
+  const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
+  return {
+    path: `src/migrations/${stamp}-${kebab}.ts`,
+    text: `import type { MigrationTables } from "@stagecraft/framework/db";
+import type { Kysely } from "kysely";
+
+export async function up(db: Kysely<MigrationTables>) {
+  await db.schema
+    .createTable("${kebab.replaceAll("-", "_")}")
+    .addColumn("id", "integer", (id) => id.primaryKey())
+    .execute();
+}
+
+export async function down(db: Kysely<MigrationTables>) {
+  await db.schema.dropTable("${kebab.replaceAll("-", "_")}").execute();
+}
+`,
+    next: ["npx stagecraft migrate"],
+  };
+}
+
+function makeTest({ folder, kebab }: Names): MadeFile {
+  const up = "../".repeat(folder.split("/").length);
+  return {
+    path: `src/${folder}/${kebab}.spec.ts`,
+    text: `import { testApp } from "@stagecraft/framework/testing";
+import { expect } from "chai";
+import createApp from "${up}app.js";
+
+describe("${kebab}", () => {
+  it("responds", async () => {
+    await using app = await testApp(createApp());
+
+    const response = await app.get("/up");
+
+    expect(response.status).to.equal(200);
+  });
+});
+`,
+    next: ["npm test"],
+  };
+}
