@@ -1,5 +1,6 @@
 /** The files that `make:*` writes: for each kind, its path, its text, and the lines that the user adds elsewhere. */
 import type { Names } from "./names.js";
+import type { Kind } from "./rows.js";
 
 /** A file to write, and what to do next. */
 export interface MadeFile {
@@ -10,19 +11,19 @@ export interface MadeFile {
   readonly next: readonly string[];
 }
 
-export const KINDS = {
-  controller: { summary: "a controller for the endpoints of make:contract", make: makeController },
-  module: { summary: "a module", make: makeModule },
-  contract: { summary: "a table of endpoints with their schemas", make: makeContract },
-  job: { summary: "a job and its handler", make: makeJob },
-  mail: { summary: "a mail", make: makeMail },
-  event: { summary: "an event and a listener", make: makeEvent },
-  guard: { summary: "a guard and its code", make: makeGuard },
-  policy: { summary: "a policy", make: makePolicy },
-  page: { summary: "a page of React", make: makePage },
-  migration: { summary: "a migration", make: makeMigration },
-  test: { summary: "a test of the application", make: makeTest },
-} as const satisfies Record<string, { readonly summary: string; readonly make: (names: Names, now: Date) => MadeFile }>;
+export const MAKERS: Readonly<Record<Kind, (names: Names, now: Date) => MadeFile>> = {
+  controller: makeController,
+  module: makeModule,
+  contract: makeContract,
+  job: makeJob,
+  mail: makeMail,
+  event: makeEvent,
+  guard: makeGuard,
+  policy: makePolicy,
+  page: makePage,
+  migration: makeMigration,
+  test: makeTest,
+};
 
 function makeContract({ folder, kebab, camel }: Names): MadeFile {
   return {

@@ -6,14 +6,13 @@ import { expect } from "chai";
 import { check } from "prettier";
 import { CommandError, UsageError } from "../../../lib/cli/command.js";
 import { projectFiles } from "../../../lib/cli/create/project-files.js";
-import { KINDS } from "../../../lib/cli/make/kinds.js";
 import { make } from "../../../lib/cli/make/make.js";
+import { KINDS, type Kind } from "../../../lib/cli/make/rows.js";
 import { commandContext } from "../../support/command-context.js";
 import { newFolder } from "../../support/new-folder.js";
 import { rejectionOf } from "../../support/rejection-of.js";
 import { ROOT } from "../../support/sources.js";
 
-type Kind = keyof typeof KINDS;
 const kinds = Object.keys(KINDS) as readonly Kind[];
 
 /** A new project with the packages of the repository. */
