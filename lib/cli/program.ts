@@ -7,9 +7,6 @@ import { Command, CommanderError } from "commander";
 import {
   command,
   CommandError,
-  flag,
-  optionalArgument,
-  text,
   UsageError,
   type CommandContext,
   type CommandProcess,
@@ -17,21 +14,11 @@ import {
   type ExitCode,
   type Parameter,
 } from "./command.js";
+import { NEW_COMMAND } from "./create/row.js";
 import { MAKE_COMMANDS } from "./make/rows.js";
 
 export const COMMANDS: readonly CommandRow[] = [
-  command("new", {
-    summary: "a new project in a folder of its own",
-    parameters: {
-      name: optionalArgument("NAME", "of the project and of its folder, such as my-shop"),
-      database: text("ENGINE", "sqlite (default), postgres, mysql or none"),
-      pages: text("LIBRARY", "none (default), react, vue or svelte"),
-      auth: flag("sign-up and sign-in by mail and password"),
-      docker: flag("a Dockerfile"),
-      yes: flag("asks nothing, and takes the defaults"),
-    },
-    load: async () => (await import("./create/new-project.js")).newProject,
-  }),
+  NEW_COMMAND,
   command("routes", {
     summary: "the routes of the application",
     json: true,

@@ -130,7 +130,7 @@ describe("new", () => {
     const error = await rejectionOf(newProject({ ...NOTHING, name: "my-shop" }, commandContext(folder.path)));
 
     expect(error).to.be.instanceOf(CommandError);
-    expect((error as Error).message).to.include("ENOTDIR");
+    expect(error.message).to.include("ENOTDIR");
   });
 
   for (const name of [
