@@ -8,8 +8,7 @@ const FIELDS = `  private readonly signUps = inject(SignUp);
   private readonly resets = inject(PasswordReset);
 `;
 
-export function toAccountController(): string {
-  return `import { type ContextOf, Controller, inject, NotFoundError, Reply, UnauthorizedError } from "@stagecraft/framework";
+export const ACCOUNT_CONTROLLER = `import { type ContextOf, Controller, inject, NotFoundError, Reply, UnauthorizedError } from "@stagecraft/framework";
 ${IMPORTS} } from "@stagecraft/framework/auth";
 import { account } from "./account.routes.js";
 
@@ -73,10 +72,8 @@ function createExpired() {
   return new NotFoundError("The link is spent, or has expired.");
 }
 `;
-}
 
-export function toFormController(): string {
-  return `import { type ContextOf, Controller, inject, redirect } from "@stagecraft/framework";
+export const FORM_CONTROLLER = `import { type ContextOf, Controller, inject, redirect } from "@stagecraft/framework";
 ${IMPORTS}, takeReturnPath } from "@stagecraft/framework/auth";
 import { page } from "@stagecraft/framework/pages";
 import { account } from "./account.routes.js";
@@ -176,4 +173,3 @@ function showExpired() {
   return showForm("The link is spent, or has expired", "", [], [toSignIn, toForgot]);
 }
 `;
-}

@@ -1,5 +1,5 @@
 /** The accounts of a new project, with `--auth`: sign-up by a mail, sign-in, sign-out, and a new password. */
-import { toAccountController, toFormController } from "./account-controllers.js";
+import { ACCOUNT_CONTROLLER, FORM_CONTROLLER } from "./account-controllers.js";
 import type { ProjectOptions } from "./options.js";
 import type { ProjectFile } from "./project-file.js";
 
@@ -8,8 +8,8 @@ export function accountFiles(options: ProjectOptions): readonly ProjectFile[] {
   const withPages = options.pages !== "none";
   return [
     ["src/accounts/account.routes.ts", withPages ? FORM_ROUTES : ROUTES],
-    ["src/accounts/account.controller.ts", withPages ? toFormController() : toAccountController()],
-    ["src/accounts/accounts.module.ts", toModule(options)],
+    ["src/accounts/account.controller.ts", withPages ? FORM_CONTROLLER : ACCOUNT_CONTROLLER],
+    ["src/accounts/accounts.module.ts", MODULE.replace("[name]", options.name)],
   ];
 }
 
@@ -72,8 +72,7 @@ export const account = routes("account", "/account", {
 });
 `;
 
-function toModule({ name }: ProjectOptions): string {
-  return `/** Who a user is, and the parts of the framework that sign users up and in. */
+const MODULE = `/** Who a user is, and the parts of the framework that sign users up and in. */
 import { randomUUID } from "node:crypto";
 import { inject, Module, profile, provide } from "@stagecraft/framework";
 import { authentication, type AuthOptions, AuthUsers, type NewUser } from "@stagecraft/framework/auth";
@@ -86,7 +85,7 @@ import { AppDatabase } from "../database.js";
 import { AccountController } from "./account.controller.js";
 import { account } from "./account.routes.js";
 
-const FROM = "${name}@localhost";
+const FROM = "[name]@localhost";
 const NewName = z.object({ name: z.string() });
 
 class AppUsers extends AuthUsers {
@@ -119,4 +118,3 @@ function createMailer() {
   return profile === "release" ? mailerFromEnv({ from: FROM }) : new FileMailer({ folder: "mails", from: FROM });
 }
 `;
-}
