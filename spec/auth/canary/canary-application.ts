@@ -26,7 +26,7 @@ import { Session } from "@stagecraft/framework/session";
 import { DatabaseSessionStore, sessionMigrations } from "@stagecraft/framework/session/db";
 import { FakeClock, testApp, type TestApp } from "@stagecraft/framework/testing";
 import { withObservability } from "../../support/with-observability.js";
-import { buildAccounts, KEY } from "../account-application.js";
+import { type AccountOptions, buildAccounts, KEY } from "../account-application.js";
 import { AppDatabase } from "../auth-database.js";
 import { KeysController } from "../passkeys/passkey-application.js";
 import { SecurityController } from "../second-step/second-step-application.js";
@@ -85,18 +85,30 @@ export class CanaryApplication implements AsyncDisposable {
     this.printed.push(...this.listInstances());
   }
 
-  static async start(extend = (builder: ApplicationBuilder) => builder): Promise<CanaryApplication> {
+  /** @param more further bindings and controllers */
+  static async start(
+    extend = (builder: ApplicationBuilder) => builder,
+    more: Pick<AccountOptions, "bindings" | "controllers"> = {},
+  ): Promise<CanaryApplication> {
     const noted = { add: (_channel: Channel, _text: string) => {} };
     const migrations = [authDb.authMigrations, sessionMigrations, jobsMigrations];
     const db = new AppDatabase(sqlite(":memory:"), { migrations, migrate: true });
     const builder = buildAccounts({
       db,
       sessions: new DatabaseSessionStore(db),
-      controllers: [SecurityController, KeysController, TokensController, ApiController, VaultController],
+      controllers: [
+        SecurityController,
+        KeysController,
+        TokensController,
+        ApiController,
+        VaultController,
+        ...(more.controllers ?? []),
+      ],
       bindings: [
         ...auth.secondStep({ issuer: "The Shop" }),
         ...authPasskeys.passkeys({ name: "The Shop", rpId: "localhost", origins: ["http://localhost"] }),
         provide(Jobs).useFactory(() => new Jobs()),
+        ...(more.bindings ?? []),
       ],
     });
     const clock = new FakeClock();

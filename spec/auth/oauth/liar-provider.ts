@@ -13,6 +13,11 @@ export const SECRETS = {
   clientSecret: "canary4711clientsecret",
 };
 
+/** What goes through the pages. */
+export interface Browser {
+  get(path: string): Promise<Response>;
+}
+
 /** Values in the place of the true ones. */
 export interface Lies {
   claims?: Record<string, unknown>;
@@ -23,7 +28,7 @@ export interface Lies {
   /** Paths that never respond. */
   hangs?: readonly string[];
   /** Responses of paths, written by hand. */
-  raw?: Readonly<Record<string, (response: ServerResponse) => void>>;
+  raw?: Readonly<Record<string, (response: ServerResponse, form: URLSearchParams) => void>>;
   tokens?: Record<string, unknown>;
 }
 
@@ -70,7 +75,7 @@ export class LiarProvider implements AsyncDisposable {
   }
 
   /** The path of the callback to which this provider leads, from the path that starts at the application. */
-  async visit(client: TestClient, path: string): Promise<string> {
+  async visit(client: Browser, path: string): Promise<string> {
     const location = (await client.get(path)).headers.get("location") ?? "";
     const { searchParams } = new URL(location);
     const { pathname } = new URL(searchParams.get("redirect_uri") ?? "");
@@ -96,7 +101,7 @@ export class LiarProvider implements AsyncDisposable {
     const form = await readForm(request);
     if (request.method === "POST") this.forms.push(form);
     const raw = this.lies.raw?.[path];
-    if (raw !== undefined) return raw(response);
+    if (raw !== undefined) return raw(response, form);
     const status = this.lies.status?.[path] ?? 200;
     const body =
       status === 200 ? await this.createBody(path, form) : { error: "invalid_grant", error_description: "<b>" };
