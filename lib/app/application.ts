@@ -12,6 +12,7 @@ import type { InjectionToken } from "../di/token.js";
 import type { Class } from "../runtime/class.js";
 import type { StageRow } from "../pipeline/pipeline.js";
 import type { Slot } from "../pipeline/table.js";
+import type { Subsystem } from "../lifecycle/subsystem.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationParts } from "./build.js";
 import { ApplicationBuilder } from "./builder.js";
@@ -118,6 +119,11 @@ export class Application {
   /** Whether visitors who read pages get errors as pages, for the API document. @internal */
   get hasErrorPages(): boolean {
     return this.parts.hasErrorPages;
+  }
+
+  /** For the command. @internal */
+  get subsystems(): readonly Subsystem[] {
+    return this.parts.subsystems.members.map(({ subsystem }) => subsystem);
   }
 
   /** The layers of a slot, for the test kit. @internal */

@@ -15,6 +15,7 @@ import {
   type Parameter,
 } from "./command.js";
 import { NEW_COMMAND } from "./create/row.js";
+import { DO_COMMANDS } from "./do/rows.js";
 import { MAKE_COMMANDS } from "./make/rows.js";
 
 export const COMMANDS: readonly CommandRow[] = [
@@ -24,6 +25,7 @@ export const COMMANDS: readonly CommandRow[] = [
     json: true,
     load: async () => (await import("./see/routes.js")).routes,
   }),
+  ...DO_COMMANDS,
   ...MAKE_COMMANDS,
   command("version", {
     summary: "the versions of the framework and of Node",

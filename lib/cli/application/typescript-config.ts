@@ -47,9 +47,9 @@ const PATHS = ["rootDir", "outDir"];
 function readOptions(file: string): Readonly<Record<string, unknown>> {
   const { extends: bases = [], compilerOptions = {} } = Object(parseConfig(file));
   const inherited = [bases].flat().map((base: unknown) => readOptions(resolveBase(String(base), file)));
-  const own: Record<string, unknown> = { ...compilerOptions };
-  for (const name of PATHS) if (typeof own[name] === "string") own[name] = resolve(dirname(file), own[name]);
-  return Object.assign({}, ...inherited, own);
+  const given: Record<string, unknown> = { ...compilerOptions };
+  for (const name of PATHS) if (typeof given[name] === "string") given[name] = resolve(dirname(file), given[name]);
+  return Object.assign({}, ...inherited, given);
 }
 
 function resolveBase(base: string, file: string): string {

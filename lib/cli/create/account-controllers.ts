@@ -95,7 +95,7 @@ ${FIELDS}
   async signUp(ctx: ContextOf<typeof account.signUp>) {
     const { name, ...credentials } = ctx.input.body;
     await this.signUps.start(ctx, { ...credentials, data: { name } });
-    return showForm("Look into your mails, and follow the link", "", [], []);
+    return showForm("Open the mail that was sent, and follow its link", "", [], []);
   }
 
   @account.confirmPage
@@ -140,7 +140,7 @@ ${FIELDS}
   @account.forgot
   async forgot(ctx: ContextOf<typeof account.forgot>) {
     await this.resets.start(ctx, ctx.input.body);
-    return showForm("Look into your mails, and follow the link", "", [], []);
+    return showForm("Open the mail that was sent, and follow its link", "", [], []);
   }
 
   @account.resetPage

@@ -47,7 +47,7 @@ function toStart(options: ProjectOptions): readonly string[] {
   const [parameter, given] = auth ? ["...overrides: readonly Binding[]", ", ...overrides"] : ["", ""];
   if (database === "sqlite")
     return [
-      "/** Each test has an application and a database of its own. */",
+      "/** Each test has a new application and a new database. */",
       `function start(${parameter}) {`,
       `  return testApp(createApp(openDatabase(":memory:"))${given});`,
       "}",
@@ -55,7 +55,7 @@ function toStart(options: ProjectOptions): readonly string[] {
   return [
     `const LOCAL = "${DATABASE_URLS[database](`${name}_test`)}";`,
     "",
-    "/** Each test has an application of its own, and an empty database: never that of development. */",
+    "/** Each test has a new application, and an empty database: never that of development. */",
     `async function start(${parameter}) {`,
     `  const app = await testApp(createApp(openDatabase(process.env["TEST_DATABASE_URL"] ?? LOCAL))${given});`,
     "  await emptied(app.resolve(AppDatabase));",

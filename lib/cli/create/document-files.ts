@@ -24,7 +24,7 @@ function toReadme(options: ProjectOptions): string {
     "`.env.example` lists the variables. Copy it to `.env`, which git ignores.",
     "",
     "The guide of the framework is in `node_modules/@stagecraft/framework/docs/guide`. `npx stagecraft --help` lists the commands:",
-    "`npx stagecraft routes` shows the routes, and `npx stagecraft doctor` looks for faults of the set-up.",
+    "`npx stagecraft routes` shows the routes, and `npx stagecraft doctor` searches for faults of the set-up.",
     ...(options.docker ? ["", "```sh", ...imageCommands(options), "```"] : []),
   );
 }

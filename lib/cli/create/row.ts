@@ -2,7 +2,7 @@
 import { command, flag, optionalArgument, text } from "../command.js";
 
 export const NEW_COMMAND = command("new", {
-  summary: "a new project in a folder of its own",
+  summary: "a new project in a new folder",
   parameters: {
     name: optionalArgument("NAME", "of the project and of its folder, such as my-shop"),
     database: text("ENGINE", "sqlite (default), postgres, mysql or none"),

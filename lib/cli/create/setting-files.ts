@@ -86,7 +86,7 @@ function developmentPackages({ pages }: ProjectOptions): readonly string[] {
   ];
 }
 
-/** Node has SQLite of its own from 22.16 on. */
+/** Node has SQLite built in from 22.16 on. */
 function needsSqlitePackage({ database }: ProjectOptions): boolean {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   return database === "sqlite" && (major < 22 || (major === 22 && minor < 16));

@@ -3,7 +3,7 @@ import type { Names } from "./names.js";
 import type { Kind } from "./rows.js";
 
 /** A file to write, and what to do next. */
-export interface MadeFile {
+export interface CreatedFile {
   /** Below the folder of the project, with `/`. */
   readonly path: string;
   readonly text: string;
@@ -11,7 +11,7 @@ export interface MadeFile {
   readonly next: readonly string[];
 }
 
-export const MAKERS: Readonly<Record<Kind, (names: Names, now: Date) => MadeFile>> = {
+export const MAKERS: Readonly<Record<Kind, (names: Names, now: Date) => CreatedFile>> = {
   controller: makeController,
   module: makeModule,
   contract: makeContract,
@@ -25,7 +25,7 @@ export const MAKERS: Readonly<Record<Kind, (names: Names, now: Date) => MadeFile
   test: makeTest,
 };
 
-function makeContract({ folder, kebab, camel }: Names): MadeFile {
+function makeContract({ folder, kebab, camel }: Names): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.routes.ts`,
     text: `import { Get, Post, routes } from "@stagecraft/framework/routes";
@@ -44,7 +44,7 @@ export const ${camel} = routes("${kebab}", "/${kebab}", {
   };
 }
 
-function makeController({ folder, kebab, camel, pascal }: Names): MadeFile {
+function makeController({ folder, kebab, camel, pascal }: Names): CreatedFile {
   const table = `${kebab}.routes.js`;
   return {
     path: `src/${folder}/${kebab}.controller.ts`,
@@ -82,7 +82,7 @@ export class ${pascal}Controller {
   };
 }
 
-function makeModule({ folder, kebab, pascal }: Names): MadeFile {
+function makeModule({ folder, kebab, pascal }: Names): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.module.ts`,
     text: `import { Module } from "@stagecraft/framework";
@@ -94,7 +94,7 @@ export class ${pascal}Module {}
   };
 }
 
-function makeJob({ folder, kebab, camel, pascal }: Names): MadeFile {
+function makeJob({ folder, kebab, camel, pascal }: Names): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.job.ts`,
     text: `import { Handles, job, type JobContext } from "@stagecraft/framework/jobs";
@@ -120,7 +120,7 @@ export class ${pascal}Job {
   };
 }
 
-function makeMail({ folder, kebab, pascal }: Names): MadeFile {
+function makeMail({ folder, kebab, pascal }: Names): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.mail.ts`,
     text: `import { html, Mail } from "@stagecraft/framework/mail";
@@ -142,11 +142,11 @@ export class ${pascal}Mail extends Mail<{ readonly name: string }> {
   static readonly previews = { "a new member": () => new ${pascal}Mail({ name: "Ada" }) };
 }
 `,
-    next: [`in a module, to look at it: controllers: [...mailPreviews("/dev/mails", [${pascal}Mail])]`],
+    next: [`in a module, to see it: controllers: [...mailPreviews("/dev/mails", [${pascal}Mail])]`],
   };
 }
 
-function makeEvent({ folder, kebab, camel, pascal }: Names): MadeFile {
+function makeEvent({ folder, kebab, camel, pascal }: Names): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.event.ts`,
     text: `import { event, On } from "@stagecraft/framework";
@@ -168,7 +168,7 @@ export class ${pascal}Listener {
   };
 }
 
-function makeGuard({ folder, kebab, camel, pascal }: Names): MadeFile {
+function makeGuard({ folder, kebab, camel, pascal }: Names): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.guard.ts`,
     text: `import { type Context, ForbiddenError, guard, Guards } from "@stagecraft/framework";
@@ -189,7 +189,7 @@ export class ${pascal}Guard {
   };
 }
 
-function makePolicy({ folder, kebab, pascal }: Names): MadeFile {
+function makePolicy({ folder, kebab, pascal }: Names): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.policy.ts`,
     text: `import { Policy } from "@stagecraft/framework";
@@ -213,7 +213,7 @@ export class ${pascal}Policy extends Policy<User, Resource> {
   };
 }
 
-function makePage({ folder, kebab, pascal }: Names): MadeFile {
+function makePage({ folder, kebab, pascal }: Names): CreatedFile {
   const name = folder === kebab ? kebab : `${folder}/${kebab}`;
   return {
     path: `pages/${name}.page.tsx`,
@@ -226,7 +226,7 @@ function makePage({ folder, kebab, pascal }: Names): MadeFile {
 }
 
 /** The names of migrations are in the order of their dates. */
-function makeMigration({ kebab }: Names, now: Date): MadeFile {
+function makeMigration({ kebab }: Names, now: Date): CreatedFile {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   return {
     path: `src/migrations/${stamp}-${kebab}.ts`,
@@ -248,7 +248,7 @@ export async function down(db: Kysely<MigrationTables>) {
   };
 }
 
-function makeTest({ folder, kebab }: Names): MadeFile {
+function makeTest({ folder, kebab }: Names): CreatedFile {
   const up = "../".repeat(folder.split("/").length);
   return {
     path: `src/${folder}/${kebab}.spec.ts`,

@@ -1,0 +1,49 @@
+/** The rows of the commands that change something, in the table of commands. */
+import { argument, command, flag, optionalArgument, text, type CommandRow } from "../command.js";
+
+const database = text("NAME", "the database, where the application has several");
+
+export const DO_COMMANDS: readonly CommandRow[] = [
+  command("migrate", {
+    summary: "applies the pending migrations",
+    parameters: { database, to: text("NAME", "the last migration to apply; all unless given") },
+    json: true,
+    load: async () => (await import("./migrate.js")).migrate,
+  }),
+  command("migrate:status", {
+    summary: "every migration: done, pending, started or edited",
+    parameters: { database },
+    json: true,
+    load: async () => (await import("./migrate.js")).showStatus,
+  }),
+  command("migrate:undo", {
+    summary: "undoes the last migrations, which may delete data",
+    parameters: {
+      count: optionalArgument("COUNT", "how many; 1 unless given"),
+      database,
+      force: flag("needed, because data may be deleted"),
+    },
+    json: true,
+    load: async () => (await import("./migrate.js")).undo,
+  }),
+  command("migrate:show", {
+    summary: "what a migration has executed",
+    parameters: { name: argument("NAME", "of the migration"), database },
+    json: true,
+    load: async () => (await import("./migrate.js")).show,
+  }),
+  command("migrate:accept", {
+    summary: "accepts the edit of an applied migration",
+    parameters: { name: argument("NAME", "of the migration"), database, reason: text("TEXT", "why, for the record") },
+    load: async () => (await import("./migrate.js")).accept,
+  }),
+  command("migrate:make", {
+    summary: "writes a migration, as make:migration does",
+    parameters: { name: argument("NAME", "words in lower case, such as add-colour") },
+    load: async () => (await import("../make/make.js")).make("migration"),
+  }),
+  command("key:generate", {
+    summary: "a new key: 64 random bytes as 128 hexadecimal characters",
+    load: async () => (await import("./generate-key.js")).generateKey,
+  }),
+];

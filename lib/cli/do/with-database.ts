@@ -1,0 +1,49 @@
+/** Connects one database of the application, without the rest of it and without its migrations, and closes it at the end. */
+import type { Database } from "../../db/database.js";
+import { loadApplication } from "../application/load-application.js";
+import { CommandError, UsageError, type CommandContext } from "../command.js";
+
+/**
+ * @param name of the database; it may be left out where the application has one
+ * @throws CommandError if the application has no database, or the database is away; UsageError if no database has the name
+ */
+export async function withDatabase<T>(
+  context: CommandContext,
+  name: string | undefined,
+  use: (database: Database<unknown>) => Promise<T>,
+): Promise<T> {
+  const database = await findDatabase(context, name);
+  try {
+    await database.driver.start();
+  } catch (error) {
+    throw new CommandError(`the database ${database.name} cannot be reached`, {
+      fix: "start it, and check the variable with its address; stagecraft doctor says more",
+      cause: error,
+    });
+  }
+  try {
+    return await use(database);
+  } finally {
+    await database.driver.stop();
+  }
+}
+
+async function findDatabase(context: CommandContext, name: string | undefined): Promise<Database<unknown>> {
+  const { application, file } = await loadApplication(context);
+  const candidates = application.subsystems.filter(({ kind }) => kind === "database");
+  if (candidates.length === 0)
+    throw new CommandError("the application has no database", {
+      where: file.name,
+      fix: "provide one: the chapter on databases of the guide shows how",
+    });
+  // An application without a database does not have its package.
+  const { Database } = await import("../../db/database.js");
+  const databases = candidates.filter((each): each is Database<unknown> => each instanceof Database);
+  const chosen =
+    name === undefined && databases.length === 1 ? databases : databases.filter((each) => each.name === name);
+  const [database] = chosen;
+  if (database !== undefined) return database;
+  throw new UsageError(name === undefined ? "the application has several databases" : `there is no database ${name}`, {
+    fix: `choose one: --database ${databases.map((each) => each.name).join(" or ")}`,
+  });
+}
