@@ -48,9 +48,16 @@ export function firstBlock(path: string, language: string): string {
 
 export function sourcesBelow(folder: string): readonly Source[] {
   return [...filesBelow(folder, ".ts"), ...filesBelow(folder, ".cts")].map((path) => {
-    const text = textOf(path) ?? "";
+    const text = withoutTemplates(path, textOf(path) ?? "");
     return { path, text, code: withoutComments(text), imports: importsOf(path, text) };
   });
+}
+
+/** The files that the command writes into a project are no code of the library. Their lines stay, empty, so that a file has its length. */
+function withoutTemplates(path: string, text: string): string {
+  if (!/^lib\/cli\/(?:create|make)\//.test(path)) return text;
+  const severalLines = /(?<=(?:= |: |return |^ +))`(?:\\.|[^`\\])*\n(?:\\.|[^`\\])*`/gm;
+  return text.replaceAll(severalLines, (template) => `\`${template.replaceAll(/[^\n]/g, "")}\``);
 }
 
 /** One line for each breach of a rule, the path first, so that a failure reads as a list of changes to make. */

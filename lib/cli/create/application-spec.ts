@@ -75,7 +75,7 @@ function noteTests(options: ProjectOptions): readonly string[] {
     ...(pages === "none"
       ? toTest("need a text", statement, refuses)
       : toTest("have no other page", statement, refuses)),
-    ...(auth ? ["", ...toTest("are shown to nobody without a sign-in", undefined, VISITOR)] : []),
+    ...(auth ? ["", ...toTest("need a sign-in", undefined, VISITOR)] : []),
   ];
 }
 

@@ -11,9 +11,9 @@ export function databaseFiles(options: ProjectOptions, now: Date): readonly Proj
   ];
 }
 
-type Engine = Exclude<ProjectOptions["database"], "none">;
+type ChosenEngine = Exclude<ProjectOptions["database"], "none">;
 
-function toDatabase(options: ProjectOptions, engine: Engine): string {
+function toDatabase(options: ProjectOptions, engine: ChosenEngine): string {
   const { auth } = options;
   const tables = [
     ...(auth ? ["authMigrations", "jobsMigrations"] : []),
@@ -56,7 +56,7 @@ const PARAMETERS = {
   mysql: "url = environment(VARIABLES).DATABASE_URL",
 } as const;
 
-function toConnection(engine: Engine, name: string): readonly string[] {
+function toConnection(engine: ChosenEngine, name: string): readonly string[] {
   if (engine === "sqlite") return ['const VARIABLES = { DATABASE_FILE: variable.text().default("app.db") };'];
   const schemes = engine === "postgres" ? '"postgres:", "postgresql:"' : '"mysql:", "mariadb:"';
   return [

@@ -12,7 +12,7 @@ export function pageFiles(options: ProjectOptions): readonly ProjectFile[] {
   ];
 }
 
-/** Without accounts there is no form of them, and nobody to sign out. */
+/** Without accounts a project has no form of them, and none that signs out. */
 function toPages({ files, signOut, form }: FrontEndFiles, { auth }: ProjectOptions): readonly ProjectFile[] {
   const pages = files.map(([path, text]) => [path, text.replace(SIGN_OUT, auth ? signOut : "")] as const);
   return auth ? [...pages, form] : pages;

@@ -1,6 +1,5 @@
 /** The files that `make:*` writes: for each kind, its path, its text, and the lines that the user adds elsewhere. */
-import type { Names } from "./names.js";
-import type { Kind } from "./rows.js";
+import type { NameForms } from "./names.js";
 
 /** A file to write, and what to do next. */
 export interface CreatedFile {
@@ -11,7 +10,7 @@ export interface CreatedFile {
   readonly next: readonly string[];
 }
 
-export const MAKERS: Readonly<Record<Kind, (names: Names, now: Date) => CreatedFile>> = {
+export const MAKERS = {
   controller: makeController,
   module: makeModule,
   contract: makeContract,
@@ -23,9 +22,9 @@ export const MAKERS: Readonly<Record<Kind, (names: Names, now: Date) => CreatedF
   page: makePage,
   migration: makeMigration,
   test: makeTest,
-};
+} satisfies Readonly<Record<string, (names: NameForms, now: Date) => CreatedFile>>;
 
-function makeContract({ folder, kebab, camel }: Names): CreatedFile {
+function makeContract({ folder, kebab, camel }: NameForms): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.routes.ts`,
     text: `import { Get, Post, routes } from "@stagecraft/framework/routes";
@@ -44,7 +43,7 @@ export const ${camel} = routes("${kebab}", "/${kebab}", {
   };
 }
 
-function makeController({ folder, kebab, camel, pascal }: Names): CreatedFile {
+function makeController({ folder, kebab, camel, pascal }: NameForms): CreatedFile {
   const table = `${kebab}.routes.js`;
   return {
     path: `src/${folder}/${kebab}.controller.ts`,
@@ -82,7 +81,7 @@ export class ${pascal}Controller {
   };
 }
 
-function makeModule({ folder, kebab, pascal }: Names): CreatedFile {
+function makeModule({ folder, kebab, pascal }: NameForms): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.module.ts`,
     text: `import { Module } from "@stagecraft/framework";
@@ -94,7 +93,7 @@ export class ${pascal}Module {}
   };
 }
 
-function makeJob({ folder, kebab, camel, pascal }: Names): CreatedFile {
+function makeJob({ folder, kebab, camel, pascal }: NameForms): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.job.ts`,
     text: `import { Handles, job, type JobContext } from "@stagecraft/framework/jobs";
@@ -120,7 +119,7 @@ export class ${pascal}Job {
   };
 }
 
-function makeMail({ folder, kebab, pascal }: Names): CreatedFile {
+function makeMail({ folder, kebab, pascal }: NameForms): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.mail.ts`,
     text: `import { html, Mail } from "@stagecraft/framework/mail";
@@ -146,7 +145,7 @@ export class ${pascal}Mail extends Mail<{ readonly name: string }> {
   };
 }
 
-function makeEvent({ folder, kebab, camel, pascal }: Names): CreatedFile {
+function makeEvent({ folder, kebab, camel, pascal }: NameForms): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.event.ts`,
     text: `import { event, On } from "@stagecraft/framework";
@@ -168,7 +167,7 @@ export class ${pascal}Listener {
   };
 }
 
-function makeGuard({ folder, kebab, camel, pascal }: Names): CreatedFile {
+function makeGuard({ folder, kebab, camel, pascal }: NameForms): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.guard.ts`,
     text: `import { type Context, ForbiddenError, guard, Guards } from "@stagecraft/framework";
@@ -189,7 +188,7 @@ export class ${pascal}Guard {
   };
 }
 
-function makePolicy({ folder, kebab, pascal }: Names): CreatedFile {
+function makePolicy({ folder, kebab, pascal }: NameForms): CreatedFile {
   return {
     path: `src/${folder}/${kebab}.policy.ts`,
     text: `import { Policy } from "@stagecraft/framework";
@@ -213,7 +212,7 @@ export class ${pascal}Policy extends Policy<User, Resource> {
   };
 }
 
-function makePage({ folder, kebab, pascal }: Names): CreatedFile {
+function makePage({ folder, kebab, pascal }: NameForms): CreatedFile {
   const name = folder === kebab ? kebab : `${folder}/${kebab}`;
   return {
     path: `pages/${name}.page.tsx`,
@@ -226,7 +225,7 @@ function makePage({ folder, kebab, pascal }: Names): CreatedFile {
 }
 
 /** The names of migrations are in the order of their dates. */
-function makeMigration({ kebab }: Names, now: Date): CreatedFile {
+function makeMigration({ kebab }: NameForms, now: Date): CreatedFile {
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");
   return {
     path: `src/migrations/${stamp}-${kebab}.ts`,
@@ -248,7 +247,7 @@ export async function down(db: Kysely<MigrationTables>) {
   };
 }
 
-function makeTest({ folder, kebab }: Names): CreatedFile {
+function makeTest({ folder, kebab }: NameForms): CreatedFile {
   const up = "../".repeat(folder.split("/").length);
   return {
     path: `src/${folder}/${kebab}.spec.ts`,

@@ -3,10 +3,9 @@ import type { CommandHandler } from "../command.js";
 import { writeNewFile } from "../create/new-file.js";
 import { MAKERS } from "./kinds.js";
 import { parseNames } from "./names.js";
-import type { Kind } from "./rows.js";
 
 /** The handler throws a `UsageError` if the name is no name, and a `CommandError` if the file exists or cannot be written. */
-export function make(kind: Kind): CommandHandler<{ readonly name: string }> {
+export function make(kind: keyof typeof MAKERS): CommandHandler<{ readonly name: string }> {
   return async ({ name }, { cwd, stdout }) => {
     const { path, text, next } = MAKERS[kind](parseNames(name), new Date());
     await writeNewFile(cwd, path, text);

@@ -1,7 +1,7 @@
 /** The name in `make:controller admin/links`, in the forms that files, classes and constants need. */
 import { UsageError } from "../command.js";
 
-export interface Names {
+export interface NameForms {
   /** The folders below `src`: those that the name has, or one with the name itself, such as `links`. */
   readonly folder: string;
   /** `sale-reports`, of files and of texts. */
@@ -26,7 +26,7 @@ const RESERVED = new Set(
  * @param text words in lower case with `-` between them, and `/` between folders; `SaleReports` is taken as `sale-reports`
  * @throws UsageError if it is no such name
  */
-export function parseNames(text: string): Names {
+export function parseNames(text: string): NameForms {
   const segments = text.split("/").map(toKebab);
   const kebab = segments.at(-1) ?? "";
   if (text.length > MAX_NAME || !segments.every((segment) => SEGMENT.test(segment)) || RESERVED.has(kebab))

@@ -171,7 +171,7 @@ describe("new", () => {
       expect(readdirSync(folder.path)).to.deep.equal([]);
     });
 
-  it("asks nobody for the name without a terminal", async () => {
+  it("does not ask for the name without a terminal", async () => {
     using folder = newFolder();
 
     const error = await rejectionOf(newProject(NOTHING, commandContext(folder.path)));

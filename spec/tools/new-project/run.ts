@@ -1,7 +1,7 @@
 /**
- * `npm run new-project`: writes a project for each pair of `--database` and `--pages`, installs the packed package and the packages of the
+ * `npm run new:try`: writes a project for each pair of `--database` and `--pages`, installs the packed package and the packages of the
  * project, and runs what its README says: the format, the tests, the build. Needs the npm registry. PostgreSQL and MariaDB are started.
- * `npm run new-project -- --pair sqlite,react --pair postgres,none` tries these pairs alone, and `--package FILE` takes a packed package.
+ * `npm run new:try -- --pair sqlite,react --pair postgres,none` tries these pairs alone, and `--package FILE` takes a packed package.
  */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
