@@ -7,7 +7,7 @@ import { TestProvider } from "../../samples/links/test-provider.js";
 import { showCode } from "../auth/second-step/second-step-application.js";
 import { launchBrowser } from "../support/browser.js";
 import { needs } from "../support/machine.js";
-import { PASSWORD } from "../support/sample-people.js";
+import { findMailPath, PASSWORD } from "../support/sample-people.js";
 import {
   enterByPassword,
   enterByProvider,
@@ -60,6 +60,33 @@ describe("In a browser, a person at the provider of samples/links", function () 
     await signInAtProvider(ada, "ada");
 
     await ada.page.waitForSelector("h1:text-is('Security')");
+  });
+
+  it("without a password sets one by a mail, and may unlink the account then", async () => {
+    await using ada = await visit();
+    const { page } = ada;
+    page.on("dialog", (dialog) => void dialog.accept());
+    await enterByProvider(ada, "ada", WELCOME);
+    await ada.open("/account/linked");
+    await page.click("button:has-text('Unlink')");
+    await ada.says("This account is your only way to sign in. Set a password first.");
+    await page.click("text=Set one");
+    await page.waitForSelector("h1:text-is('A new password')");
+    await ada.enter({ email: "ada@example.org" });
+    await ada.submit();
+    await page.waitForSelector("h1:text-is('A mail is on its way')");
+    await ada.open(await findMailPath(app, "ada@example.org", "Set a new password"));
+    await ada.enter({ password: PASSWORD });
+    await ada.submit();
+    await ada.says("You have a new password. Sign in with it.");
+    await ada.signIn("ada");
+    await ada.says(SIGNED_IN);
+    await ada.open("/account/linked");
+
+    await page.click("button:has-text('Unlink')");
+
+    await ada.says("The account is unlinked. Your other devices are signed out.");
+    expect(await page.locator(".row, .note-box").count()).to.equal(0);
   });
 
   it("with a password gives it before a link that comes late, and gets to the provider", async () => {

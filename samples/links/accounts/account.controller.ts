@@ -14,7 +14,7 @@ import {
 } from "@stagecraft/framework/auth";
 import { Passkeys } from "@stagecraft/framework/auth/passkeys";
 import { clearHistory, optional, page } from "@stagecraft/framework/pages";
-import { Flash } from "@stagecraft/framework/session";
+import { Flash, Session } from "@stagecraft/framework/session";
 import { backTo } from "../back-to.js";
 import * as pages from "../contracts.js";
 import { home } from "../links.routes.js";
@@ -129,6 +129,8 @@ export class AccountController {
   async reset(ctx: ContextOf<typeof account.reset>) {
     const { kind } = await this.resets.finish(ctx, ctx.params.id, ctx.input.body);
     if (kind === "expired") return this.lead(ctx, kind);
+    // The reset has ended the session of a person who was signed in, and a message in it would end too.
+    Session.of(ctx).regenerate();
     Flash.of(ctx).success("You have a new password. Sign in with it.");
     return redirect().route(account.signIn);
   }
