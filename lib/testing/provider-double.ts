@@ -35,6 +35,9 @@ export interface ProviderRefusal {
   readonly error: string;
 }
 
+/** Of a response in a message. */
+const MAX_SHOWN = 500;
+
 export class ProviderDouble extends ProviderClients {
   /** While true, no provider responds. */
   isDown = false;
@@ -47,11 +50,18 @@ export class ProviderDouble extends ProviderClients {
    * application to the callback.
    *
    * @param client with cookies
+   * @throws AssertionError if the path does not lead to a provider
    */
   async signIn(client: TestClient, path: string, person: ProviderPerson | ProviderRefusal): Promise<TestResponse> {
+    if (!client.hasCookies)
+      throw createFailure("the client keeps no cookies, as a browser does: give app.withCookies()");
     const response = await client.get(path);
     const location = response.headers.get("location");
-    if (location === null) throw createFailure(`${path} leads to no provider: it has the status ${response.status}`);
+    // The redirect to the page of the sign-in has a path.
+    if (location === null || !URL.canParse(location)) {
+      const text = (await response.text()).slice(0, MAX_SHOWN);
+      throw createFailure(`${path} leads to no provider: it has the status ${response.status} ${text}`);
+    }
     const { searchParams } = new URL(location);
     const code = randomUUID();
     if (!("error" in person)) this.people.set(code, person);

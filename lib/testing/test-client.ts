@@ -94,6 +94,11 @@ export class TestClient {
     });
   }
 
+  /** @internal */
+  get hasCookies(): boolean {
+    return this.jar !== undefined;
+  }
+
   /** A client with a separate cookie jar, which is empty at first. */
   withCookies(): TestClient {
     return new TestClient(this.transport, this.clock, new CookieJar(this.clock));
