@@ -7,6 +7,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync, renameSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const name = "@stagecraft/framework";
 const telemetry = () => import(`${name}/observe/otel`);
@@ -52,6 +54,11 @@ const USES = {
     const { github, oauth } = await import(`${name}/oauth`);
     const callback = { method: "GET", url: (each) => `/callback/${each}` };
     return oauth({ providers: [github({ clientId: "peers", clientSecret: "peers" })], callback });
+  },
+  "oxc-transform": async () => {
+    const folder = fileURLToPath(new URL(".", import.meta.resolve(`${name}/package.json`)));
+    const { transform } = await import(pathToFileURL(join(folder, "dist/lib/cli/application/transform.js")).href);
+    return transform({ text: "const one: number = 1;", name: "one.ts" }, {});
   },
   pg: () => import(`${name}/db/postgres`),
   "swagger-ui-dist": async () => {

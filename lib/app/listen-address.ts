@@ -1,6 +1,6 @@
 /**
- * The address on which `run()` listens: a TCP port, or the socket or pipe that a development supervisor names in `FRAMEWORK_APP_IPC`.
- * Only debug builds read that variable.
+ * The address on which `run()` listens: a TCP port, or the socket, pipe or port of the loopback that a development supervisor names in
+ * `FRAMEWORK_APP_IPC`. Only debug builds read that variable.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -12,8 +12,8 @@ import { resolvePort } from "./config.js";
 
 const log = tracing.target("framework::lifecycle");
 
-/** The path of the supervisor's socket or pipe; `undefined` where no supervisor runs the process. */
-export function findSupervisorPath(): string | undefined {
+/** The value of the variable; `undefined` where no supervisor runs the process. */
+export function findSupervisorAddress(): string | undefined {
   const path = process.env["FRAMEWORK_APP_IPC"];
   if (path === undefined || path.trim() === "") return undefined;
   if (profile === "debug") return path;
@@ -22,8 +22,10 @@ export function findSupervisorPath(): string | undefined {
 }
 
 export function resolveListenAddress({ host, port, config }: ApplicationParts): ListenAddress {
-  const path = findSupervisorPath();
-  if (path !== undefined) return { path };
+  const address = findSupervisorAddress();
+  const loopback = /^127\.0\.0\.1:(\d{1,5})$/.exec(address ?? "");
+  if (loopback !== null) return { host: "127.0.0.1", port: Number(loopback[1]) };
+  if (address !== undefined) return { path: address };
   return { host, port: resolvePort(process.env, { asked: port, configured: config.port }) };
 }
 

@@ -8,7 +8,7 @@ import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import type { StopTimes } from "./application-run.js";
 import type { ApplicationParts } from "./build.js";
-import { findSupervisorPath } from "./listen-address.js";
+import { findSupervisorAddress } from "./listen-address.js";
 
 const log = tracing.target("framework::lifecycle");
 
@@ -43,7 +43,7 @@ export class ProcessEnd {
     });
     this.releases.push(() => this.signals.release());
     this.listenForCrashes(stop);
-    if (findSupervisorPath() !== undefined) this.listenForEndOfInput(stop);
+    if (findSupervisorAddress() !== undefined) this.listenForEndOfInput(stop);
   }
 
   private listenForCrashes(stop: (times: StopTimes) => void): void {

@@ -14,7 +14,7 @@ import { profile } from "../runtime/profile.js";
 import { ApplicationRun, getListenerUrl } from "./application-run.js";
 import type { ApplicationParts } from "./build.js";
 import { listPortWarnings } from "./config.js";
-import { resolveListenAddress, prepareSocket, removeSocket } from "./listen-address.js";
+import { findSupervisorAddress, resolveListenAddress, prepareSocket, removeSocket } from "./listen-address.js";
 import { ProcessEnd, writeFailure } from "./process-end.js";
 
 const log = tracing.target("framework::lifecycle");
@@ -111,9 +111,16 @@ function announce({ config }: ApplicationParts, { listener }: ApplicationRun): v
   const url = config.url.replace(/\/+$/, "");
   const at = getListenerUrl(listener);
   log.info("listening", { name: config.name, url, at });
+  tellSupervisor(at);
   if (currentSubscriber() !== undefined) return;
   process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
   if (profile === "release") process.stderr.write(`${NO_LOG}\n`);
+}
+
+/** The supervisor lets requests go to this process from now on. It may have ended meanwhile, which the callback ignores. */
+function tellSupervisor(at: string): void {
+  if (profile === "debug" && findSupervisorAddress() !== undefined)
+    process.send?.({ ready: at }, undefined, undefined, () => undefined);
 }
 
 /** A handler that ignores its signal can keep the process alive after the drain. */

@@ -8,6 +8,7 @@ import {
   command,
   CommandError,
   UsageError,
+  text,
   type CommandContext,
   type CommandProcess,
   type CommandRow,
@@ -20,6 +21,15 @@ import { MAKE_COMMANDS } from "./make/rows.js";
 
 export const COMMANDS: readonly CommandRow[] = [
   NEW_COMMAND,
+  command("dev", {
+    summary: "run the application, and again after each change",
+    parameters: {
+      main: text("FILE", "the source that runs the application; by default main.ts beside its module"),
+      port: text("PORT", "the port of the browser; by default PORT, APP_PORT or 3000"),
+      host: text("HOST", "the address to listen on; by default 127.0.0.1"),
+    },
+    load: async () => (await import("./dev/dev.js")).dev,
+  }),
   command("routes", {
     summary: "the routes of the application",
     json: true,
@@ -56,7 +66,7 @@ function createProgram(given: CommandProcess, run: RunRow): Command {
   const program = new Command("stagecraft")
     .description("The command of @stagecraft/framework.")
     .exitOverride()
-    .configureOutput({ writeOut: (text) => given.stdout.write(text), writeErr: (text) => given.stderr.write(text) })
+    .configureOutput({ writeOut: (part) => given.stdout.write(part), writeErr: (part) => given.stderr.write(part) })
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .option(
       "--app <FILE>",

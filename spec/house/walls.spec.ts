@@ -168,7 +168,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   openapi: ["swagger-ui-dist"],
   "observe/otel": ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"],
   // The parser of the command line, which no application loads.
-  cli: ["commander"],
+  cli: ["commander", "oxc-transform"],
 };
 
 /** A folder with more files has subfolders. */

@@ -1,6 +1,6 @@
 /**
- * The options of the nearest tsconfig.json that a command needs: where the compiler puts the JavaScript of a source, and how it treats
- * decorators. It reads comments, trailing commas and `extends`.
+ * The part of the nearest tsconfig.json that a command needs: the sources, where the compiler puts their JavaScript, and how it treats
+ * decorators. It reads comments, trailing commas and `extends`, because `tsc --showConfig` takes longer than most commands.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -12,26 +12,38 @@ export interface TypeScriptConfig {
   readonly file: string;
   /** The `compilerOptions`, those of `extends` included. Paths are absolute. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The sources, as absolute paths and patterns. */
+  readonly files: readonly string[] | undefined;
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
 }
 
 export function isTypeScript(file: string): boolean {
   return /\.[cm]?tsx?$/.test(file);
 }
 
-/** The JavaScript of a source, in `outDir`. Without `rootDir` and `outDir` it is `dist` for `src`. */
+/** The JavaScript of a source, in `outDir`. */
 export function findOutput(source: string): string {
-  const config = readTypeScriptConfig(source);
-  const folder = dirname(config?.file ?? source);
-  const { rootDir, outDir } = config?.options ?? {};
-  const from = typeof rootDir === "string" ? rootDir : join(folder, "src");
-  const to = typeof outDir === "string" ? outDir : join(folder, "dist");
-  const path = relative(from, source);
+  const { file = dirname(source), options = {} } = readTypeScriptConfig(source) ?? {};
+  const { rootDir, outDir } = getOutputFolders(file, options);
+  const path = relative(rootDir, source);
   if (path.startsWith("..") || isAbsolute(path))
     throw new CommandError(`${source} is outside rootDir, so that it has no output`, {
-      where: config?.file ?? folder,
+      where: file,
       fix: "set rootDir and outDir in tsconfig.json, for example src and dist",
     });
-  return join(to, path.slice(0, -extname(path).length) + extname(path).replace(/tsx?$/, "js"));
+  return join(outDir, path.slice(0, -extname(path).length) + extname(path).replace(/tsx?$/, "js"));
+}
+
+/** Without `rootDir` and `outDir` these are `src` and `dist` beside tsconfig.json. */
+export function getOutputFolders(
+  file: string,
+  { rootDir, outDir }: TypeScriptConfig["options"],
+): { readonly rootDir: string; readonly outDir: string } {
+  return {
+    rootDir: typeof rootDir === "string" ? rootDir : join(dirname(file), "src"),
+    outDir: typeof outDir === "string" ? outDir : join(dirname(file), "dist"),
+  };
 }
 
 /** The nearest tsconfig.json of a source; `undefined` where there is none. */
@@ -39,17 +51,23 @@ export function readTypeScriptConfig(source: string): TypeScriptConfig | undefin
   const folder = findUpwards("tsconfig.json", dirname(source));
   if (folder === undefined) return undefined;
   const file = join(folder, "tsconfig.json");
-  return { file, options: readOptions(file) };
+  return readConfig(file);
 }
 
 const PATHS = ["rootDir", "outDir"];
+const LISTS = ["files", "include", "exclude"];
 
-function readOptions(file: string): Readonly<Record<string, unknown>> {
-  const { extends: bases = [], compilerOptions = {} } = Object(parseConfig(file));
-  const inherited = [bases].flat().map((base: unknown) => readOptions(resolveBase(String(base), file)));
-  const given: Record<string, unknown> = { ...compilerOptions };
-  for (const name of PATHS) if (typeof given[name] === "string") given[name] = resolve(dirname(file), given[name]);
-  return Object.assign({}, ...inherited, given);
+function readConfig(file: string): TypeScriptConfig {
+  const { extends: bases = [], compilerOptions = {}, ...given } = Object(parseConfig(file));
+  const inherited = [bases].flat().map((base: unknown) => readConfig(resolveBase(String(base), file)));
+  const settings: Record<string, unknown> = { ...compilerOptions };
+  for (const name of PATHS) if (typeof settings[name] === "string") settings[name] = resolve(dirname(file), settings[name]);
+  const lists = LISTS.filter((name) => Array.isArray(given[name])).map((name): [string, readonly string[]] => [
+    name,
+    given[name].map((path: unknown) => resolve(dirname(file), String(path))),
+  ]);
+  const options = Object.assign({}, ...inherited.map((each) => each.options), settings);
+  return Object.assign({}, ...inherited, Object.fromEntries(lists), { file, options });
 }
 
 function resolveBase(base: string, file: string): string {

@@ -1,0 +1,57 @@
+/**
+ * `stagecraft dev`: the options of the development server, from the command line, the environment and package.json. The program is `main.ts`
+ * beside the module of the application, or `stagecraft.main` of package.json. An application with a `vite.config` has a front end;
+ * `stagecraft.frontEnd` names the module that renders its pages on the server, and their stylesheet.
+ */
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { DEFAULT_PORT, parsePort } from "../../app/config.js";
+import { findApplication, readManifest } from "../application/find-application.js";
+import { findUpwards } from "../application/find-upwards.js";
+import { isTypeScript } from "../application/typescript-config.js";
+import { CommandError, UsageError, type CommandContext } from "../command.js";
+import { develop } from "./develop.js";
+import { hasFrontEnd, type FrontEnd } from "./front-end.js";
+
+export interface DevValues {
+  readonly main: string | undefined;
+  readonly port: string | undefined;
+  readonly host: string | undefined;
+}
+
+interface DevSettings {
+  readonly main?: string;
+  readonly frontEnd?: Pick<FrontEnd, "serverEntry" | "stylesheet">;
+}
+
+export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context: CommandContext): Promise<void> {
+  const root = findUpwards("package.json", context.cwd) ?? context.cwd;
+  const settings = readSettings(root);
+  const program = main === undefined ? findMain(root, settings, context) : resolve(context.cwd, main);
+  if (!existsSync(program) || !isTypeScript(program)) {
+    throw new CommandError(`${program} is no source of TypeScript`, {
+      where: main === undefined ? "package.json" : "--main",
+      fix: "name the source that runs the application, for example src/main.ts",
+    });
+  }
+  const frontEnd = hasFrontEnd(root) ? { root, ...settings.frontEnd } : undefined;
+  await develop({ main: program, port: findPort(port, context.env), host, frontEnd }, context);
+}
+
+function readSettings(root: string): DevSettings {
+  const file = join(root, "package.json");
+  const manifest: unknown = existsSync(file) ? readManifest(file) : {};
+  // Their form is that of the guide.
+  return Object(Object(manifest).stagecraft) as DevSettings;
+}
+
+function findMain(root: string, { main }: DevSettings, context: CommandContext): string {
+  return main === undefined ? join(dirname(findApplication(context).source), "main.ts") : resolve(root, main);
+}
+
+function findPort(given: string | undefined, env: CommandContext["env"]): number {
+  const port = parsePort(given);
+  if (given !== undefined && port === undefined)
+    throw new UsageError(`${given} is no port`, { where: "--port", fix: "write a number from 0 to 65535" });
+  return port ?? parsePort(env["PORT"]) ?? parsePort(env["APP_PORT"]) ?? DEFAULT_PORT;
+}

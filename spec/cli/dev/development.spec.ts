@@ -1,0 +1,134 @@
+/** The development server: which process serves after a change, after a fault, and after an end. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "chai";
+import { until } from "../../support/until.js";
+import { DevelopedApplication, listProcesses, server } from "./developed-application.js";
+
+const DOCUMENT = { Accept: "text/html,*/*" };
+
+describe("the development server", function () {
+  this.timeout(120_000);
+  this.slow(5000);
+  let developed: DevelopedApplication;
+
+  beforeEach(async () => {
+    developed = await DevelopedApplication.start(server("1"));
+  });
+  afterEach(() => developed[Symbol.asyncDispose]());
+
+  it("serves the newest code after each change, and loses no request", async () => {
+    await developed.serves("1");
+    const isChanging = { now: true };
+    const seen = new Set<string>();
+    const asking = Array.from({ length: 4 }, async () => {
+      while (isChanging.now) seen.add(await developed.ask());
+    });
+
+    for (const version of ["2", "3", "4"]) {
+      developed.write(server(version));
+      await developed.serves(version);
+    }
+    isChanging.now = false;
+    await Promise.all(asking);
+
+    expect([...seen].toSorted()).to.deep.equal(["1", "2", "3", "4"]);
+  });
+
+  it("ends with one process of the newest code after several changes in a row", async () => {
+    for (let version = 2; version < 8; version++) {
+      developed.write(server(String(version)));
+      await new Promise(setImmediate);
+    }
+
+    await developed.serves("7");
+    await until(() => listProcesses(developed.folder).length === 1);
+    expect(listProcesses(developed.folder)).to.deep.equal([Number(await developed.ask("/pid"))]);
+  });
+
+  it("lets the old process finish its requests", async () => {
+    await developed.serves("1");
+    const slow = developed.ask("/slow");
+    await developed.serves("1");
+    developed.write(server("2"));
+
+    expect(await slow).to.equal("finished by 1");
+    await developed.serves("2");
+  });
+
+  it("gives requests to the old process until the next one is ready", async () => {
+    await developed.serves("1");
+    const wait =
+      'const { existsSync } = await import("node:fs"); while (!existsSync("go")) await new Promise(setImmediate);';
+    developed.write(server("2", `writeFileSync("waits", ""); ${wait}`));
+    await until(() => existsSync(join(developed.folder, "waits")));
+
+    expect(await developed.ask()).to.equal("1");
+    writeFileSync(join(developed.folder, "go"), "");
+    await developed.serves("2");
+  });
+
+  it("keeps the process where the sources do not compile, and shows the fault to a browser alone", async () => {
+    await developed.serves("1");
+    developed.write(`${server("2")}\nconst name = <b> ;\n`);
+    await developed.says("src/main.ts:");
+
+    const page = await fetch(developed.url, { headers: DOCUMENT });
+
+    expect(await developed.ask()).to.equal("1");
+    expect([page.status, page.headers.get("content-type")]).to.deep.equal([500, "text/html; charset=utf-8"]);
+    expect(await page.text()).to.contain("const name = &lt;b&gt; ;");
+    developed.write(server("3"));
+    await developed.serves("3");
+    expect((await fetch(developed.url, { headers: DOCUMENT })).status).to.equal(200);
+  });
+
+  it("keeps the process where the next one does not start, and says how it ended", async () => {
+    await developed.serves("1");
+    developed.write(server("2", 'throw new Error("no database");'));
+    await developed.says("The application did not start: its process ended with code 1.");
+
+    expect(await developed.ask()).to.equal("1");
+    expect(await developed.ask("/", DOCUMENT))
+      .to.contain("no database")
+      .and.to.contain("src/main.ts:");
+  });
+
+  it("says that the process was killed, until a change starts it again", async () => {
+    await developed.serves("1");
+
+    const crashed = await fetch(`${developed.url}/crash`);
+
+    expect(crashed.status).to.equal(500);
+    expect(await crashed.text()).to.contain("The application ended: its process ended with signal SIGKILL");
+    developed.write(server("2"));
+    await developed.serves("2");
+  });
+
+  it("takes a mended source that is as it was before the fault", async () => {
+    await developed.serves("1");
+    developed.write("const = 1;", "extra.ts");
+    await developed.says("src/extra.ts:1:7");
+    developed.write(server("1"));
+    developed.write("export {};", "extra.ts");
+
+    await until(async () => (await fetch(developed.url, { headers: DOCUMENT })).status === 200);
+  });
+
+  it("checks the types beside", async () => {
+    developed.write(server("2").replace("version: string", "version: number"));
+
+    await developed.serves("2");
+    await developed.says("error TS2322: Type 'string' is not assignable to type 'number'.");
+  });
+
+  it("takes every process with it", async () => {
+    await developed.serves("1");
+    developed.write(server("2", "await new Promise(() => undefined);"));
+    await until(() => listProcesses(developed.folder).length === 2);
+
+    await developed.stop();
+
+    expect(listProcesses(developed.folder)).to.deep.equal([]);
+  });
+});
