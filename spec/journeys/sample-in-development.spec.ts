@@ -1,13 +1,10 @@
 /** `npm run dev` for the sample, part by part: one port for pages, sources and the hot reload, through restarts of the application. */
-import { cp, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Browser } from "playwright-core";
-import { OnePort } from "../../samples/dev/one-port.js";
-import { RestartedProgram } from "../../samples/dev/restarted-program.js";
-import { ViteServer } from "../../samples/dev/vite-server.js";
-import { frontEnd } from "../../samples/links/front-end.dev.js";
-import { SOURCES } from "../../samples/links/front-end.js";
+import { develop } from "../../lib/cli/dev/develop.js";
+import { SERVER_ENTRY, SOURCES, STYLESHEET } from "../../samples/links/front-end.js";
 import { launchBrowser } from "../support/browser.js";
 import { editInPlace, hotReload } from "../support/edited-source.js";
 import { freePort } from "../support/free-port.js";
@@ -17,13 +14,23 @@ import { SampleVisitor } from "../support/sample-visitor.js";
 import { ROOT } from "../support/sources.js";
 import { until } from "../support/until.js";
 
+/** The sample itself is compiled; a change of this file starts it anew. */
+const PROGRAM =
+  "const sample: string = new URL('../../samples/links/main.js', import.meta.url).href;\nawait import(sample);\n";
+const SETTINGS = JSON.stringify({
+  extends: "../../tsconfig.json",
+  compilerOptions: { rootDir: "src", outDir: "out" },
+  include: ["src"],
+});
+
 describe("In a browser, samples/links in development", function () {
   this.timeout(240_000);
   let browser: Browser;
   let directory: string;
-  let vite: ViteServer;
-  let program: RestartedProgram;
-  let onePort: OnePort;
+  let main: string;
+  let developing: Promise<void>;
+  let output = "";
+  const stopped = new AbortController();
   let url: string;
 
   before(needs("chromium"));
@@ -31,31 +38,40 @@ describe("In a browser, samples/links in development", function () {
     // A copy that the tests may edit, inside the package, where it finds its dependencies.
     directory = await mkdtemp(join(ROOT, "dist/development-"));
     await cp(join(SOURCES, "pages"), join(directory, "pages"), { recursive: true });
-    [vite, browser] = await Promise.all([ViteServer.start(await frontEnd(directory)), launchBrowser()]);
-    const application = await freePort();
-    program = new RestartedProgram(join(ROOT, "dist/samples/links/main.js"), {
-      FRAMEWORK_BACKEND_PORT: String(application),
-      FRAMEWORK_VITE_IPC: vite.endpoint,
-      SESSION_KEY: "5a".repeat(64),
-      REQUESTS_PER_SECOND: "1000",
-      RUST_LOG: "error",
-    });
-    program.restart();
-    onePort = new OnePort({ application, vite: vite.endpoint });
-    url = `http://127.0.0.1:${await onePort.listen(0)}`;
-    await until(isServing);
+    await mkdir(join(directory, "src"));
+    await writeFile(join(directory, "tsconfig.json"), SETTINGS);
+    main = join(directory, "src/main.ts");
+    await writeFile(main, PROGRAM);
+    const port = await freePort();
+    const configModule = join(ROOT, "dist/samples/links/build-front-end.js");
+    const frontEnd = { root: directory, configModule, serverEntry: SERVER_ENTRY, stylesheet: STYLESHEET };
+    developing = develop(
+      { main, port, host: "127.0.0.1", frontEnd },
+      {
+        cwd: ROOT,
+        env: { ...process.env, SESSION_KEY: "5a".repeat(64), REQUESTS_PER_SECOND: "1000", RUST_LOG: "error" },
+        stderr: { write: (text) => (output += text) },
+        signal: stopped.signal,
+      },
+    );
+    url = `http://127.0.0.1:${port}`;
+    browser = await launchBrowser();
+    await until(isServing, () => output);
   });
   after(async () => {
     await browser?.close();
-    await program?.stop();
-    onePort?.close();
-    await vite?.close();
+    stopped.abort();
+    await developing;
     await rm(directory, { recursive: true, force: true });
   });
 
   const pathOf = (source: string) => join(directory, "pages", source);
-  /** The one port waits a quarter of a minute for the application, which a busy machine may take longer to start. */
-  const isServing = async () => (await fetch(`${url}/about`)).status === 200;
+  /** A request waits five seconds for the application, which a busy machine may take longer to start. */
+  const isServing = () =>
+    fetch(`${url}/about`).then(
+      ({ status }) => status === 200,
+      () => false,
+    );
 
   describe("with one browser for all,", () => {
     let ada: SampleVisitor;
@@ -102,7 +118,8 @@ describe("In a browser, samples/links in development", function () {
         const card = document.querySelector(".card");
         return card !== null && getComputedStyle(card).borderRadius === "23px";
       });
-      program.restart();
+      await writeFile(main, `${PROGRAM}console.error("the next process");\n`);
+      await until(() => output.includes("the next process"));
       await until(isServing);
       expect(await page.inputValue("main input[name=email]")).to.equal("half a na");
       await page.click(".brand");

@@ -13,7 +13,7 @@ import type { FrontEnd } from "./front-end.js";
 
 /** The part of Vite that is used here. The application has the package, and the framework does not. */
 interface Vite {
-  createServer(options: object): Promise<ViteServer>;
+  readonly createServer: (options: object) => Promise<ViteServer>;
 }
 
 interface ViteServer {
@@ -29,18 +29,23 @@ interface Rendered {
 
 // The form is that of front-end.ts, which starts this program.
 const frontEnd = JSON.parse(process.argv[2] ?? "{}") as FrontEnd & { readonly endpoint: string };
-const { root, configFile, serverEntry, stylesheet, endpoint } = frontEnd;
+const { root, configModule, serverEntry, stylesheet, endpoint } = frontEnd;
 
 const packagePath = createRequire(join(root, "package.json")).resolve("vite");
 const { createServer } = (await import(pathToFileURL(packagePath).href)) as Vite;
 const server = createHttpServer();
 const vite = await createServer({
-  ...(configFile !== undefined && { configFile, configLoader: "native" }),
   root,
+  ...(configModule !== undefined && (await readConfig(configModule))),
   appType: "custom",
   clearScreen: false,
   server: { middlewareMode: true, ws: { server } },
 });
+
+async function readConfig(module: string): Promise<object> {
+  const exported = (await import(pathToFileURL(module).href)) as { viteConfig: (root: string) => Promise<object> };
+  return exported.viteConfig(root);
+}
 
 /** One page at a time: renders share the variables of their modules. */
 let queue: Promise<unknown> = Promise.resolve();

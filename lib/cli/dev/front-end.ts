@@ -16,8 +16,8 @@ import { killGroup } from "./process-group.js";
 export interface FrontEnd {
   /** The folder of the sources of the front end. */
   readonly root: string;
-  /** A module of JavaScript; what Vite finds unless set. */
-  readonly configFile?: string | undefined;
+  /** A module of JavaScript whose `viteConfig(root)` returns the configuration; the `vite.config` that Vite finds unless set. */
+  readonly configModule?: string | undefined;
   /** The module that exports `render`, from the root of Vite. */
   readonly serverEntry?: string | undefined;
   /** The stylesheet of every page, from the root of Vite: a page that the server renders has its styles before the scripts run. */

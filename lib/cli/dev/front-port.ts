@@ -27,6 +27,8 @@ const VITE_PROTOCOL = /\bvite-(?:hmr|ping)\b/u;
 export class FrontPort {
   private readonly server: Server;
   private readonly sockets = new Set<Duplex>();
+  /** The requests that wait for a process. */
+  waiting = 0;
 
   /** @param vite the socket or pipe of Vite; `undefined` for an application without a front end */
   constructor(
@@ -75,7 +77,7 @@ export class FrontPort {
       // A request without an effect is sent again if the process ends before it has responded.
       if (outcome === "failed" && !isSafe(incoming)) break;
       if (port === undefined && (await this.respondByVite(incoming, outgoing))) return;
-      await this.state.changed(port === undefined ? remainingMs : Math.min(remainingMs, AGAIN_MS), closed.signal);
+      await this.wait(port === undefined ? remainingMs : Math.min(remainingMs, AGAIN_MS), closed.signal);
     }
     if (!closed.signal.aborted) sendUnavailable(outgoing);
   }
@@ -114,6 +116,12 @@ export class FrontPort {
     else tunnel({ incoming, socket, head }, connect(to), this.sockets);
   }
 
+  private async wait(limitMs: number, closed?: AbortSignal): Promise<void> {
+    this.waiting += 1;
+    await this.state.changed(limitMs, closed);
+    this.waiting -= 1;
+  }
+
   private async findApplication(): Promise<NetConnectOpts | undefined> {
     const deadline = performance.now() + this.holdMs;
     for (;;) {
@@ -121,7 +129,7 @@ export class FrontPort {
       const remainingMs = deadline - performance.now();
       if (port !== undefined) return { port, host: "127.0.0.1" };
       if (failure !== undefined || remainingMs <= 0) return undefined;
-      await this.state.changed(remainingMs);
+      await this.wait(remainingMs);
     }
   }
 }

@@ -6,7 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Compiler } from "../../../samples/dev/compiler.js";
+import { SourceCompiler } from "../../../lib/cli/application/compiler.js";
+import { SourceProject } from "../../../lib/cli/application/source-project.js";
+import { formatFault } from "../../../lib/cli/application/transform.js";
+import { SourceWatch } from "../../../lib/cli/dev/source-watch.js";
 import { ROOT } from "../../support/sources.js";
 import { fastSpecs } from "./fast-specs.js";
 
@@ -43,14 +46,18 @@ function once(): void {
 
 /** A change that compiles ends the run of the older code. */
 function watched(): void {
+  const project = SourceProject.of(join(ROOT, "lib/entries/main.ts"));
+  const compiler = new SourceCompiler(project);
   let mocha = startMocha();
-  const folders = ["lib", "spec", "samples"].map((folder) => join(ROOT, folder));
-  const compiler = new Compiler(join(ROOT, "spec/tools/development"), folders, ({ ok, output }) => {
-    if (!ok) return console.error(output);
+  const onChange = (): void => {
+    const { changed, faults } = compiler.update();
+    if (faults.length > 0) console.error(faults.map(formatFault).join("\n"));
+    if (changed.length === 0) return;
     mocha.kill("SIGINT");
     mocha = startMocha();
-  });
-  compiler.start();
+  };
+  const watch = new SourceWatch({ folders: project.folders, isWatched: (path) => project.isWatched(path), onChange });
+  process.once("exit", () => watch.stop());
 }
 
 if (values.watch === true) watched();
