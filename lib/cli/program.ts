@@ -21,6 +21,10 @@ import { MAKE_COMMANDS } from "./make/rows.js";
 
 export const COMMANDS: readonly CommandRow[] = [
   NEW_COMMAND,
+  command("build", {
+    summary: "compile the sources and the front end for a release",
+    load: async () => (await import("./build.js")).build,
+  }),
   command("dev", {
     summary: "run the application, and again after each change",
     parameters: {
@@ -29,6 +33,10 @@ export const COMMANDS: readonly CommandRow[] = [
       host: text("HOST", "the address to listen on; by default 127.0.0.1"),
     },
     load: async () => (await import("./dev/dev.js")).dev,
+  }),
+  command("start", {
+    summary: "run the compiled application as a release",
+    load: async () => (await import("./start.js")).start,
   }),
   command("routes", {
     summary: "the routes of the application",

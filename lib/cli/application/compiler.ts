@@ -112,8 +112,13 @@ function replaceFile(file: string, text: string): void {
   renameSync(next, file);
 }
 
+/** `undefined` where there is no such file, also where a part of its path is none. */
 function findModified(file: string): number | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    return undefined;
+  }
 }
 
 function toMessage(cause: unknown): string {

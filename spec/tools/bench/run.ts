@@ -13,6 +13,7 @@ import { keepAwake } from "./awake.js";
 import { CACHE } from "./cache.js";
 import { CONDUIT } from "./conduit.js";
 import { DB } from "./db.js";
+import { DEV } from "./dev.js";
 import { JOBS } from "./jobs.js";
 import { JOBS_DEEP } from "./jobs-deep.js";
 import { loadGenerator } from "./load.js";
@@ -55,6 +56,7 @@ const PARTS: readonly Part[] = [
   ...JOBS,
   JOBS_DEEP,
   OTEL,
+  DEV,
   { name: "start", what: "cold start: from spawn to the first response 200", run: runStart },
 ];
 

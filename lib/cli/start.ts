@@ -1,0 +1,34 @@
+/**
+ * `stagecraft start`: runs the compiled program as a release, in this process. The cache of compiled code is on before the first import of
+ * the application, since it has no effect on a module that is loaded already.
+ */
+import { existsSync } from "node:fs";
+import * as nodeModule from "node:module";
+import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+import { findApplication } from "./application/find-application.js";
+import { findOutput, isTypeScript } from "./application/typescript-config.js";
+import { CommandError, type CommandContext, type ExitCode } from "./command.js";
+
+export async function start(_values: unknown, context: CommandContext): Promise<ExitCode> {
+  const { root, source } = findApplication(context);
+  const main = join(dirname(source), isTypeScript(source) ? "main.ts" : "main.js");
+  const program = isTypeScript(main) ? findOutput(main) : main;
+  if (!existsSync(program)) {
+    throw new CommandError(`${relative(context.cwd, program)} does not exist`, { fix: "run stagecraft build" });
+  }
+  becomeProgram();
+  // The first import of the framework reads it. A person may set "development" to try a build.
+  process.env["NODE_ENV"] ??= "production";
+  // Node has it since 22.8. The folder may be part of the image of a release.
+  const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (folder: string) => unknown };
+  enableCompileCache?.(join(root, "node_modules/.cache/stagecraft"));
+  await import(pathToFileURL(program).href);
+  return process.exitCode === undefined || process.exitCode === 0 ? 0 : 1;
+}
+
+/** The command keeps its result apart from the output of an application, and ends at an uncaught error. Here the application decides. */
+function becomeProgram(): void {
+  Reflect.deleteProperty(process.stdout, "write");
+  process.removeAllListeners("uncaughtException");
+}
