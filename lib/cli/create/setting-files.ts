@@ -76,6 +76,7 @@ function runTimePackages(options: ProjectOptions): readonly string[] {
 function developmentPackages({ pages }: ProjectOptions): readonly string[] {
   return [
     "typescript",
+    "oxc-transform",
     "@types/node",
     "mocha",
     "@types/mocha",
