@@ -11,7 +11,7 @@ import { findUpwards } from "../application/find-upwards.js";
 import { isTypeScript } from "../application/typescript-config.js";
 import { CommandError, UsageError, type CommandContext } from "../command.js";
 import { develop } from "./develop.js";
-import { hasFrontEnd, type FrontEnd } from "./front-end.js";
+import { hasFrontEnd, type ViteFrontEnd } from "./front-end.js";
 
 export interface DevValues {
   readonly main: string | undefined;
@@ -21,7 +21,7 @@ export interface DevValues {
 
 interface DevSettings {
   readonly main?: string;
-  readonly frontEnd?: Pick<FrontEnd, "serverEntry" | "stylesheet">;
+  readonly frontEnd?: Pick<ViteFrontEnd, "serverEntry" | "stylesheet">;
 }
 
 export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context: CommandContext): Promise<void> {

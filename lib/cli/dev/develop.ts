@@ -15,7 +15,7 @@ import { CommandError, type CommandProcess } from "../command.js";
 import { ApplicationProcess } from "./application-process.js";
 import { Development } from "./development.js";
 import { DevelopmentState } from "./development-state.js";
-import { FrontEndProcess, type FrontEnd } from "./front-end.js";
+import { FrontEndProcess, type ViteFrontEnd } from "./front-end.js";
 import { FrontPort } from "./front-port.js";
 import { SourceWatch } from "./source-watch.js";
 import { TypeCheck } from "./type-check.js";
@@ -26,7 +26,7 @@ export interface DevelopmentOptions {
   /** 0 is any free port. */
   readonly port: number;
   readonly host: string;
-  readonly frontEnd: FrontEnd | undefined;
+  readonly frontEnd: ViteFrontEnd | undefined;
 }
 
 type DevelopmentContext = Pick<CommandProcess, "cwd" | "env" | "stderr" | "signal">;

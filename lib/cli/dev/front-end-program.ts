@@ -9,7 +9,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
-import type { FrontEnd } from "./front-end.js";
+import type { ViteFrontEnd } from "./front-end.js";
 
 /** The part of Vite that is used here. The application has the package, and the framework does not. */
 interface Vite {
@@ -28,7 +28,7 @@ interface Rendered {
 }
 
 // The form is that of front-end.ts, which starts this program.
-const frontEnd = JSON.parse(process.argv[2] ?? "{}") as FrontEnd & { readonly endpoint: string };
+const frontEnd = JSON.parse(process.argv[2] ?? "{}") as ViteFrontEnd & { readonly endpoint: string };
 const { root, configModule, serverEntry, stylesheet, endpoint } = frontEnd;
 
 const packagePath = createRequire(join(root, "package.json")).resolve("vite");

@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { killGroup } from "./process-group.js";
 
-export interface FrontEnd {
+export interface ViteFrontEnd {
   /** The folder of the sources of the front end. */
   readonly root: string;
   /** A module of JavaScript whose `viteConfig(root)` returns the configuration; the `vite.config` that Vite finds unless set. */
@@ -44,7 +44,7 @@ export class FrontEndProcess {
   private readonly ended: Promise<void>;
   private isStopped = false;
 
-  constructor(frontEnd: FrontEnd, { endpoint, print }: FrontEndPlace) {
+  constructor(frontEnd: ViteFrontEnd, { endpoint, print }: FrontEndPlace) {
     this.child = spawn(process.execPath, [PROGRAM, JSON.stringify({ ...frontEnd, endpoint })], {
       cwd: frontEnd.root,
       env: { ...process.env, NODE_ENV: "development" },
