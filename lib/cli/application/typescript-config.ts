@@ -61,7 +61,8 @@ function readConfig(file: string): TypeScriptConfig {
   const { extends: bases = [], compilerOptions = {}, ...given } = Object(parseConfig(file));
   const inherited = [bases].flat().map((base: unknown) => readConfig(resolveBase(String(base), file)));
   const settings: Record<string, unknown> = { ...compilerOptions };
-  for (const name of PATHS) if (typeof settings[name] === "string") settings[name] = resolve(dirname(file), settings[name]);
+  for (const name of PATHS)
+    if (typeof settings[name] === "string") settings[name] = resolve(dirname(file), settings[name]);
   const lists = LISTS.filter((name) => Array.isArray(given[name])).map((name): [string, readonly string[]] => [
     name,
     given[name].map((path: unknown) => resolve(dirname(file), String(path))),
