@@ -2,6 +2,7 @@
  * The entry point `@stagecraft/framework/testing`: the tools for tests of an application. They work with every test runner, because
  * their assertions throw Node's `AssertionError`.
  */
+export type { Issuer } from "../auth/jwt/bearer.js";
 export { CaptureSink } from "../observe/logging/sink.js";
 export { construct } from "../testing/construct.js";
 export { context, type ContextOptions, type EndpointContextOptions } from "../testing/context.js";

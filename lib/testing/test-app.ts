@@ -18,6 +18,7 @@ import { Clock } from "../runtime/clock.js";
 import { CsrfLayer } from "../stages/csrf/csrf-layer.js";
 import { CapturedTracing } from "./captured-tracing.js";
 import { CookieJar } from "./cookie-jar.js";
+import { createAccessToken } from "./test-access-token.js";
 import { createFailure } from "./failure.js";
 import { advanceInRealTime } from "./fake-clock.js";
 import { rawExchange, type RawOptions } from "./raw-exchange.js";
@@ -107,21 +108,30 @@ export class TestApp extends TestClient implements AsyncDisposable {
    * A client of a user who has signed in and given the password just now, for the guards of `@stagecraft/framework/auth/guards`. If the user
    * has an identity, its address and its changes of the password count; without one the session stays until it expires.
    *
-   * With `scopes` it is a program that acts for the user: it sends an API token with these scopes, and no cookies.
+   * With `scopes` it is a program that acts for the user: it sends an API token with these scopes, and no cookies. With `issuer` the token is
+   * an access token of this issuer for the guard `bearer`, valid for an hour: the test signs it, and all rules of the application count.
    *
-   * @throws AssertionError if the application has no sessions; ResolutionError if it has no `authDatabase(…)`
+   * @throws AssertionError if the application has no sessions, or a double verifies the tokens of the issuer; ResolutionError if it has no
+   * `authDatabase(…)`, or neither `tokenVerification(…)` nor `tokenIssuing(…)` of the issuer
    * @example
    * const ada = await app.actingAs("user-7");
    * expect((await ada.get("/account")).status).to.equal(200);
    * const program = await app.actingAs("user-7", { scopes: ["links:read"] });
+   * const till = await app.actingAs("user-7", { issuer: company, scopes: ["orders:read"] });
    */
-  async actingAs(user: string | ActingUser, { scopes }: ActingOptions = {}): Promise<TestClient> {
+  async actingAs(user: string | ActingUser, options: ActingOptions = {}): Promise<TestClient> {
     const acting = typeof user === "string" ? { userId: user } : user;
-    if (scopes !== undefined) {
-      const text = await createTestToken(this.application, acting.userId, scopes);
-      return new TokenClient(this.transport, this.clock, text);
+    const { issuer, scopes } = options;
+    if (issuer !== undefined) {
+      const given = { ...options, issuer };
+      return this.createTokenClient(createAccessToken(this.application, this.clock, acting.userId, given));
     }
+    if (scopes !== undefined) return this.createTokenClient(createTestToken(this.application, acting.userId, scopes));
     return this.createClient(await findSignedInValues(this.application, this.clock, acting));
+  }
+
+  private async createTokenClient(text: Promise<string>): Promise<TestClient> {
+    return new TokenClient(this.transport, this.clock, await text);
   }
 
   private async createClient(values: ReadonlyMap<string, string>): Promise<TestClient> {

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Application } from "../app/application.js";
 import { Identities } from "../auth/identities.js";
+import type { Issuer } from "../auth/jwt/bearer.js";
 import { IDENTITY, type SessionIdentity, UNCHECKED } from "../auth/session-identity.js";
 import { ApiTokens } from "../auth/tokens/api-tokens.js";
 import type { Clock } from "../runtime/clock.js";
@@ -21,8 +22,12 @@ export interface ActingUser {
 }
 
 export interface ActingOptions {
-  /** The scopes of an API token, which the client then sends in place of a session. */
+  /** The scopes of a token, which the client then sends in place of a session: an API token, or an access token of `issuer`. */
   readonly scopes?: readonly string[];
+  /** The client sends an access token of this issuer in place of a session. */
+  readonly issuer?: Issuer;
+  /** Further claims of the access token. They may replace those of the standard. */
+  readonly claims?: Readonly<Record<string, unknown>>;
 }
 
 type SessionTexts = ReadonlyMap<string, string>;
@@ -72,7 +77,7 @@ export async function findSignedInValues(
   ]);
 }
 
-/** The client of a program that acts for a user by an API token, without cookies. */
+/** The client of a program that acts for a user by a token, without cookies. */
 export class TokenClient extends TestClient {
   constructor(
     transport: Transport,

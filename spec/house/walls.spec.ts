@@ -139,7 +139,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
 
 /** The test kit uses what it tests. The contracts of a mailer and of a queue make mails and jobs. */
 const TOOLS: Readonly<Record<string, readonly string[]>> = {
-  testing: [...Object.keys(ROOMS), "client", "auth", "auth/oauth"],
+  testing: [...Object.keys(ROOMS), "client", "auth", "auth/jwt", "auth/oauth"],
   "testing/contracts": [...Object.keys(ROOMS), "testing", "cache", "storage", "jobs", "mail", "idempotency", "auth"],
   // The top floor: no room imports it, and no entry point.
   cli: [...Object.keys(ROOMS), ...Object.keys(FEATURES), "testing"],

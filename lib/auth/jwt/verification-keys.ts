@@ -1,5 +1,5 @@
 /**
- * The port of the keys of an issuer. A test binds keys that it signs with: `testKeys` of `@stagecraft/framework/testing`.
+ * The port of the keys of an issuer. The test kit adds one that it signs with: `app.actingAs`.
  *
  * Keys fail by rejecting with a status of 503, and never report a failure as a missing key.
  */
