@@ -11,6 +11,9 @@ export interface ClaimRules {
   readonly clockToleranceMs: number;
 }
 
+/** The end of the year 9999. */
+const MAX_TIME_S = 253_402_300_799;
+
 type Claims = Readonly<Record<string, unknown>>;
 
 /** @param now milliseconds since the Unix epoch */
@@ -41,9 +44,9 @@ function findFault(
   return Math.max(nbf, iat) * 1000 <= now + clockToleranceMs ? undefined : "early";
 }
 
-/** RFC 7519 section 2, "NumericDate". JSON may hold 1e400, which is no end. */
+/** RFC 7519 section 2, "NumericDate". JSON may hold 1e400, which is no end, and some issuers write milliseconds. */
 function isTime(value: unknown): value is number {
-  return Number.isFinite(value);
+  return typeof value === "number" && Math.abs(value) <= MAX_TIME_S;
 }
 
 /** The claim `scope` of RFC 9068, or `scp` of others; `undefined` for one of a wrong type. */

@@ -152,5 +152,6 @@ async function readText({ body }: Response): Promise<string> {
     if (length > MAX_BYTES) throw new Error(`a document of more than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString();
+  // Leaves out a byte order mark, which some servers write.
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }

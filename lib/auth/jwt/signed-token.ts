@@ -38,9 +38,9 @@ export function readHeader(text: string, { algorithms, type, maxLength }: Header
   const parts = text.split(".", PARTS + 1);
   const header = parts.length === PARTS && parts.every(isBase64Url) ? parseObject(decode(parts[0])) : undefined;
   if (header === undefined) return "form";
-  const { typ, kid, crit } = header;
-  // RFC 7515 section 4.1.11: no extension is understood, `b64` among them.
-  if (crit !== undefined || (kid !== undefined && typeof kid !== "string")) return "form";
+  const { typ, kid, crit, b64 } = header;
+  // RFC 7515 section 4.1.11: no extension is understood. RFC 7797 section 7: a token has no `b64`.
+  if (crit !== undefined || b64 !== undefined || (kid !== undefined && typeof kid !== "string")) return "form";
   const alg = algorithms.find((each) => each === header["alg"]);
   if (alg === undefined) return "algorithm";
   return type === undefined || normalizeType(typ) === normalizeType(type) ? { alg, kid } : "type";

@@ -35,6 +35,9 @@ type WrongToken = readonly [title: string, reason: string, claims: object | stri
 const WRONG: readonly WrongToken[] = [
   ["an end that is a text", "claims", { exp: String(NOW + 600) }],
   ["an end of 1e400", "claims", JSON.stringify(CLAIMS).replace(/"exp":\d+/, '"exp":1e400')],
+  ["an end of 1e300", "claims", JSON.stringify(CLAIMS).replace(/"exp":\d+/, '"exp":1e300')],
+  ["an end in milliseconds", "claims", { exp: (NOW + 600) * 1000 }],
+  ["a start before all years", "claims", { nbf: -1e300 }],
   ["an end of null", "claims", { exp: null }],
   ["no end", "claims", { exp: undefined }],
   ["a negative end", "expired", { exp: -1 }],
@@ -45,6 +48,8 @@ const WRONG: readonly WrongToken[] = [
   ["the clock of an issuer that is a day ahead", "early", { iat: NOW + DAY, exp: NOW + DAY + 600 }],
   ["an audience that is an object", "claims", { aud: { [AUDIENCE]: true } }],
   ["an audience that is a list of numbers", "claims", { aud: [AUDIENCE, 7] }],
+  ["an audience that is a number", "claims", { aud: 7 }],
+  ["an empty list of audiences", "audience", { aud: [] }],
   ["no audience", "claims", { aud: undefined }],
   ["the audience of another application", "audience", { aud: "https://api.other.example" }],
   ["an audience that begins alike", "audience", { aud: `${AUDIENCE}.evil.example` }],

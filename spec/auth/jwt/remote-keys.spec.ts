@@ -107,6 +107,26 @@ describe("the keys of an issuer", () => {
     expect(keys.requests).to.equal(2);
   });
 
+  it("are replaced under load, without a refused token", async () => {
+    await statusOf(text);
+    const later = await signLong(second, { kid: "second" });
+    const load = () => Promise.all(Array.from({ length: 100 }, (_, at) => statusOf(at % 2 === 0 ? later : text)));
+    keys.serveKeys(second, first);
+    clock.advance(30_000);
+
+    expect(new Set(await load())).to.deep.equal(new Set([200]));
+    expect(keys.requests).to.equal(2);
+    clock.advance(5 * MINUTE_MS);
+    expect(new Set(await load())).to.deep.equal(new Set([200]));
+    await until(() => keys.requests === 3);
+  });
+
+  it("are read after a byte order mark", async () => {
+    keys.serve(`\ufeff${JSON.stringify({ keys: [first.jwk] })}`);
+
+    expect(await statusOf(text)).to.equal(200);
+  });
+
   it("count for an hour while the issuer is down, and no request waits for it", async () => {
     await statusOf(text);
     keys.fail();
@@ -184,12 +204,13 @@ describe("the keys of an issuer", () => {
     ["no keys", () => keys.serve({ keys: [] })],
     ["keys that are no objects", () => keys.serve({ keys: [null, 7, "key", []] })],
     ["keys without their numbers", () => keys.serve({ keys: [{ kty: "EC", crv: "P-256", kid: "first" }] })],
-    ["10,000 keys", () => keys.serve({ keys: Array<object>(10_000).fill(first.jwk) })],
+    ["1,000 keys", () => keys.serve({ keys: Array<object>(1000).fill(first.jwk) })],
     ["a shared secret", () => keys.serve({ keys: [{ kty: "oct", kid: "first", k: "AAAA", alg: "HS256" }] })],
     ["the private key", () => keys.serve({ keys: [{ ...first.jwk, d: "A".repeat(43) }] })],
     ["a key for encryption", () => keys.serve({ keys: [{ ...first.jwk, use: "enc" }] })],
     ["a key for other operations", () => keys.serve({ keys: [{ ...first.jwk, key_ops: ["encrypt"] }] })],
     ["a redirect", () => (keys.respond = (response) => response.writeHead(302, { location: "/other" }).end())],
+    ["half of a text", () => keys.serve(JSON.stringify({ keys: [first.jwk] }).slice(0, -1))],
     ["a cut connection", () => (keys.respond = (response) => response.destroy())],
   ] as const)
     it(`that are ${title} are a failure of the issuer`, async () => {
