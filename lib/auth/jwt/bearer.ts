@@ -43,8 +43,10 @@ export interface Issuer {
   readonly guard: Guard<WithBearerIdentity, readonly string[]>;
 }
 
-/** RFC 6749 section 3.3. */
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+/** RFC 6749 section 3.3: a word without spaces. */
+export function isScope(value: unknown): value is string {
+  return typeof value === "string" && /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(value);
+}
 
 /**
  * Declares an issuer. Its address, which differs between environments, is in `tokenVerification()` on the server.
@@ -72,7 +74,7 @@ export function bearer(given: Issuer, { scopes = [] }: BearerOptions = {}): Guar
   const definition: unknown = Reflect.get(Object(given), "guard");
   if (!isGuard(definition))
     throw createSetupError("E_GUARD", `bearer(…) was given ${valueText(given)}: give a value of issuer(…)`);
-  const wrong = Array.isArray(scopes) ? scopes.find((each) => typeof each !== "string" || !SCOPE.test(each)) : scopes;
+  const wrong = Array.isArray(scopes) ? scopes.find((each) => !isScope(each)) : scopes;
   if (wrong !== undefined)
     throw createSetupError("E_GUARD", `bearer(…) has the scope ${valueText(wrong)}: give a list of words`);
   return given.guard(...scopes);

@@ -69,6 +69,7 @@ export class RefreshTokens {
    * Starts a family, after a sign-in. `undefined` for a subject who may not act.
    *
    * @param subject 1 to 64 characters
+   * @throws ValidationError (422) at `scopes` for a scope that is no word
    */
   async start(subject: string, { scopes = [], clientId }: NewRefreshToken = {}): Promise<IssuedTokens | undefined> {
     const stamp = await this.subjects.findStamp(subject);
@@ -84,8 +85,9 @@ export class RefreshTokens {
       generation: 0,
       ...times,
     };
+    const tokens = await this.respond(family, 0);
     await this.store.insert(family);
-    return this.respond(family, 0);
+    return tokens;
   }
 
   /**

@@ -9,7 +9,9 @@
  */
 import { PROVIDED_BY } from "../../di/provided-by.js";
 import { randomUUID } from "node:crypto";
+import { ValidationError } from "../../errors/framework-error.js";
 import type { Clock } from "../../runtime/clock.js";
+import { isScope } from "./bearer.js";
 import type { JwkSet } from "./key-set.js";
 import type { SigningKeys } from "./signing-keys.js";
 import type { CheckedRules } from "./verification-options.js";
@@ -35,8 +37,14 @@ export class TokenIssuer {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the text of a token, which is a secret. */
-  issue(subject: string, { scopes = [], clientId, claims = {} }: NewAccessToken = {}): Promise<string> {
+  /**
+   * Returns the text of a token, which is a secret.
+   *
+   * @throws ValidationError (422) at `scopes` for a scope that is no word: with a space in it it would be two
+   */
+  async issue(subject: string, { scopes = [], clientId, claims = {} }: NewAccessToken = {}): Promise<string> {
+    if (!scopes.every(isScope))
+      throw new ValidationError({ scopes: [{ code: "characters", message: "has a word that is no scope" }] });
     const { issuer, audience, type } = this.rules;
     const now = Math.floor(this.clock.now() / 1000);
     const standard = {

@@ -6,6 +6,7 @@ import { FakeClock } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose";
 import { errorOf } from "../../support/error-of.js";
+import { rejectionOf } from "../../support/rejection-of.js";
 import { AUDIENCE, encode, ISSUER, NOW, orders, send, sign, startOrders } from "./bearer-application.js";
 import { ACCESS, issuingOf, KEY, startIssuing } from "./issuing-application.js";
 
@@ -43,6 +44,14 @@ describe("TokenIssuer", () => {
       exp: NOW + 600,
       sub: "user-7",
     });
+  });
+
+  it("issues no token with a scope that would be two", async () => {
+    await using app = await startIssuing();
+    const issuer = app.resolve(TokenIssuer);
+
+    for (const scopes of [["orders:read orders:write"], ["orders:read", ""], ['a"b'], [7], ["a\n"]])
+      expect(await rejectionOf(issuer.issue("user-7", { scopes: scopes as string[] }))).to.have.property("status", 422);
   });
 
   for (const algorithm of ["ES256", "EdDSA"] as const)

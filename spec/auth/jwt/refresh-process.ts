@@ -1,0 +1,59 @@
+/** A process of its own that refreshes tokens of a database, with a clock of its own. */
+import {
+  Application,
+  AppConfig,
+  Clock,
+  type ContextOf,
+  Controller,
+  inject,
+  Injectable,
+  Module,
+  Post,
+  provide,
+  routes,
+} from "@stagecraft/framework";
+import { authDatabase } from "@stagecraft/framework/auth/db";
+import { RefreshTokens, refreshTokens, TokenSubjects } from "@stagecraft/framework/auth/jwt";
+import { FakeClock } from "@stagecraft/framework/testing";
+import { z } from "zod";
+import { openDriver } from "../../idempotency/db/order-database.js";
+import { AppDatabase } from "../auth-database.js";
+import { issuingOf, KEY } from "./issuing-application.js";
+
+const { DATABASE: database = "", NOW: now = "" } = process.env;
+
+const table = routes("refresh", "/refresh", { send: Post("/", { body: z.object({ text: z.string() }) }) });
+
+@Controller(table)
+class RefreshController {
+  private readonly tokens = inject(RefreshTokens);
+
+  @table.send async send({ input }: ContextOf<typeof table.send>) {
+    return { successor: (await this.tokens.refresh(input.body.text))?.refresh_token ?? null };
+  }
+}
+
+@Injectable()
+class Members extends TokenSubjects {
+  override findStamp() {
+    return Promise.resolve("stamp of ada");
+  }
+}
+
+@Module({
+  controllers: [RefreshController],
+  providers: [
+    Members,
+    ...authDatabase(AppDatabase),
+    ...issuingOf(),
+    ...refreshTokens({ keys: KEY, subjects: Members }),
+  ],
+})
+class RefreshModule {}
+
+await Application.create(RefreshModule)
+  .provide(provide(AppDatabase).useValue(AppDatabase.on(openDriver(database))))
+  .provide(provide(Clock).useValue(new FakeClock(Number(now))))
+  .config(AppConfig.fromEnv())
+  .build()
+  .run();
