@@ -138,7 +138,7 @@ describe("the page on bad input", () => {
 
   it("names a test that exists for each input of the other rooms", () => {
     const page = textOf("docs/guide/bad-input.md") ?? "";
-    const rooms = ["forms", "languages", "endpoints", "accounts", "sign-ins"];
+    const rooms = ["forms", "languages", "endpoints", "accounts", "sign-ins", "bearer tokens"];
     const rows = rooms.flatMap((room) => rowsAfter(page, `## Input of ${room}`));
     const missing = rows.filter(([, , test = ""]) => {
       const [, spec = "", title = ""] = /^`(.+)`: (.+)$/.exec(test) ?? [];
