@@ -12,6 +12,7 @@ import { AppDatabase, openBefore } from "../auth-database.js";
 import { NOW } from "./bearer-application.js";
 import { ACCESS, issuingOf, KEY } from "./issuing-application.js";
 
+const OTHER_KEY = "7c".repeat(64);
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -163,21 +164,22 @@ for (const engine of ENGINES)
     let url = "";
     openBefore(engine, (opened, given) => ([db, url] = [opened, given]));
 
-    const startProcess = (minutes: number) =>
+    const startProcess = (minutes: number, keys: string) =>
       Child.start("../auth/jwt/refresh-process.js", {
         DATABASE: url,
+        KEYS: keys,
         NOW: String(NOW * 1000 + minutes * MINUTE_MS),
       });
 
-    it("has one successor, and as a copy it ends the family in all", async () => {
+    it("has one successor, and as a copy it ends the family in all, also where another key signs", async () => {
       const clock = new FakeClock(NOW * 1000);
       const bindings = [...issuingOf(), ...refreshTokens({ keys: KEY })];
       await using app = await startAccounts({ db, clock, bindings });
       await addPerson(app, "ada");
       const text = (await app.resolve(RefreshTokens).start("ada", ACCESS))?.refresh_token ?? "";
-      await using first = await startProcess(1);
-      await using second = await startProcess(1);
-      await using later = await startProcess(2);
+      await using first = await startProcess(1, KEY);
+      await using second = await startProcess(1, KEY);
+      await using later = await startProcess(2, `${OTHER_KEY},${KEY}`);
       await Promise.all([first, second, later].map((each) => each.serves()));
 
       const requests = Array.from({ length: 20 }, (_, at) => refreshIn(at % 2 === 0 ? first : second, text));

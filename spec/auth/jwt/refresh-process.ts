@@ -18,9 +18,10 @@ import { FakeClock } from "@stagecraft/framework/testing";
 import { z } from "zod";
 import { openDriver } from "../../idempotency/db/order-database.js";
 import { AppDatabase } from "../auth-database.js";
-import { issuingOf, KEY } from "./issuing-application.js";
+import { issuingOf } from "./issuing-application.js";
 
-const { DATABASE: database = "", NOW: now = "" } = process.env;
+const { DATABASE: database = "", KEYS = "", NOW: now = "" } = process.env;
+const keys = KEYS.split(",");
 
 const table = routes("refresh", "/refresh", { send: Post("/", { body: z.object({ text: z.string() }) }) });
 
@@ -45,8 +46,8 @@ class Members extends TokenSubjects {
   providers: [
     Members,
     ...authDatabase(AppDatabase),
-    ...issuingOf(),
-    ...refreshTokens({ keys: KEY, subjects: Members }),
+    ...issuingOf({ keys }),
+    ...refreshTokens({ keys, subjects: Members }),
   ],
 })
 class RefreshModule {}
