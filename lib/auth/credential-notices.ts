@@ -4,6 +4,13 @@
  */
 import { PROVIDED_BY } from "../di/provided-by.js";
 
+import type { Exchange } from "../http/request/exchange.js";
+
+/** The tag of the language of the person who causes a mail. The mail is written by a job, which has no request. */
+export function findLanguageTag(ctx: Exchange): string | undefined {
+  return ctx.problemTranslator?.getLanguageTag(ctx);
+}
+
 /** For `AuthMails.credentialsChanged`. A later version may add one. */
 export type CredentialChange =
   | "password"
@@ -25,8 +32,9 @@ export abstract class CredentialNotices {
    * Inside of the transaction of the change: the notice is sent if the change takes effect.
    *
    * @param email for a change of the address the one until now
+   * @param language the tag of the language of the request, if the application has languages
    */
-  abstract send(email: string, change: CredentialChange): Promise<void>;
+  abstract send(email: string, change: CredentialChange, language?: string): Promise<void>;
 }
 
 export class NoCredentialNotices extends CredentialNotices {

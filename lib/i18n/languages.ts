@@ -148,6 +148,11 @@ export class Languages extends Subsystem {
   }
 
   /** @internal */
+  getLanguageTag(exchange: Exchange): string {
+    return this.getForRefusal(exchange).tag;
+  }
+
+  /** @internal */
   translateProblem(exchange: Exchange, problem: Problem): Problem {
     const language = this.getForRefusal(exchange);
     const translated = translateProblem(language, problem);

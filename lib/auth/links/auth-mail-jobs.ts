@@ -19,20 +19,30 @@ import { AuthMails, type LinkMail } from "./auth-mails.js";
 import { SignedLinks } from "./signed-links.js";
 import type { LinkValues } from "./single-use-links.js";
 
-interface LinkedMailJob {
+interface MailLanguage {
+  /** The tag; unset where the application has no languages. */
+  readonly language?: string | undefined;
+}
+
+interface LinkedMailJob extends MailLanguage {
   readonly kind: "sign-up" | "email";
   readonly email: string;
   /** The id of a link that exists already. */
   readonly link: string;
 }
 
-interface ChangeMailJob {
+interface ChangeMailJob extends MailLanguage {
   readonly kind: "changed";
   readonly email: string;
   readonly change: CredentialChange;
 }
 
-type AuthMailJob = LinkedMailJob | ChangeMailJob | { readonly kind: "sign-in" | "reset"; readonly email: string };
+interface AddressMailJob extends MailLanguage {
+  readonly kind: "sign-in" | "reset";
+  readonly email: string;
+}
+
+type AuthMailJob = LinkedMailJob | ChangeMailJob | AddressMailJob;
 
 export const authMail = job<AuthMailJob>("framework.auth.mail");
 
@@ -40,8 +50,8 @@ export const authMail = job<AuthMailJob>("framework.auth.mail");
 export class MailedCredentialNotices extends CredentialNotices {
   private readonly jobs = inject(Jobs);
 
-  override async send(email: string, change: CredentialChange): Promise<void> {
-    await this.jobs.dispatch(authMail, { kind: "changed", email, change });
+  override async send(email: string, change: CredentialChange, language?: string): Promise<void> {
+    await this.jobs.dispatch(authMail, { kind: "changed", email, change, language });
   }
 }
 
@@ -73,28 +83,30 @@ export class AuthMailJobs {
 
   private async write(payload: AuthMailJob): Promise<OutgoingMail | undefined> {
     if ("link" in payload) return this.writeToAddress(payload);
-    if ("change" in payload) return this.mails.credentialsChanged({ to: payload.email, change: payload.change });
-    return this.writeToIdentity(payload.email, payload.kind);
+    if (!("change" in payload)) return this.writeToIdentity(payload);
+    const { email: to, change, language } = payload;
+    return this.mails.credentialsChanged({ to, change, language });
   }
 
   /** The address of a new account, or the new address of one. */
-  private async writeToAddress({ kind, email, link: id }: LinkedMailJob): Promise<OutgoingMail | undefined> {
-    if ((await this.identities.findByEmail(email)) !== undefined) return this.mails.alreadySignedUp({ to: email });
+  private async writeToAddress({ kind, email, link: id, language }: LinkedMailJob): Promise<OutgoingMail | undefined> {
+    if ((await this.identities.findByEmail(email)) !== undefined)
+      return this.mails.alreadySignedUp({ to: email, language });
     const link = await this.links.findForMail(id, kind);
     if (link === undefined) return undefined;
-    const mail = this.toMail(link);
+    const mail = this.toMail(link, language);
     return kind === "email" ? this.mails.confirmEmail(mail) : this.mails.confirmSignUp(mail);
   }
 
-  private async writeToIdentity(email: string, purpose: "sign-in" | "reset"): Promise<OutgoingMail | undefined> {
+  private async writeToIdentity({ email, kind: purpose, language }: AddressMailJob): Promise<OutgoingMail | undefined> {
     const identity = await this.identities.findByEmail(email);
     if (identity === undefined || !(await this.users.canSignIn(identity.userId))) return undefined;
     const { userId, stamp } = identity;
-    const mail = this.toMail(await this.links.add({ purpose, userId, email, stamp }));
+    const mail = this.toMail(await this.links.add({ purpose, userId, email, stamp }), language);
     return purpose === "reset" ? this.mails.resetPassword(mail) : this.mails.signIn(mail);
   }
 
-  private toMail(link: LinkValues): LinkMail {
-    return { to: link.email, url: this.links.toUrl(link), expiresAt: new Date(link.expiresAt) };
+  private toMail(link: LinkValues, language: string | undefined): LinkMail {
+    return { to: link.email, url: this.links.toUrl(link), expiresAt: new Date(link.expiresAt), language };
   }
 }

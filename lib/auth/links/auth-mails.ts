@@ -15,6 +15,8 @@ import type { CredentialChange } from "../credential-notices.js";
 export interface NoteMail {
   /** The address, in its normal form. */
   readonly to: string;
+  /** The tag of the language of the request that caused the mail, for `languages.in(tag)`. Unset where the application has no languages. */
+  readonly language?: string | undefined;
 }
 
 export interface ChangeMail extends NoteMail {

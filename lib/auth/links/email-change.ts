@@ -9,6 +9,7 @@ import { inject } from "../../di/construction/inject.js";
 import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
+import { findLanguageTag } from "../credential-notices.js";
 import type { WithIdentity } from "../guards.js";
 import { SignedInSession } from "../signed-in-session.js";
 import { authMail } from "./auth-mail-jobs.js";
@@ -40,7 +41,7 @@ export class EmailChange extends LinkFlow {
     await this.limits.count(ctx, `email link ${userId}`);
     const identity = await this.identities.find(userId);
     const { id } = await this.links.add({ purpose: "email", userId, email: address, stamp: identity?.stamp });
-    await this.jobs.dispatch(authMail, { kind: "email", email: address, link: id });
+    await this.jobs.dispatch(authMail, { kind: "email", email: address, link: id, language: findLanguageTag(ctx) });
   }
 
   /** Also for a browser without a sign-in: the mail may be read on another device. */
@@ -56,7 +57,7 @@ export class EmailChange extends LinkFlow {
     if (!(await this.identities.setEmail(userId, link.email, ctx.clock.now()))) return { kind: "taken" };
     // Links to the address until now, and those of other changes, must not take the account back.
     await this.rows.deleteOfUser(userId);
-    await this.notices.send(before, "email");
+    await this.notices.send(before, "email", findLanguageTag(ctx));
     log.info("address changed", { user_id: userId });
     return { kind: "changed" };
   }

@@ -4,7 +4,7 @@ import type { Context } from "../../http/request/context.js";
 import { Jobs } from "../../jobs/jobs.js";
 import { AttemptLimits } from "../attempt-limits.js";
 import { AuthSettings } from "../auth-settings.js";
-import { CredentialNotices } from "../credential-notices.js";
+import { CredentialNotices, findLanguageTag } from "../credential-notices.js";
 import { refuseCrossSite } from "../cross-site.js";
 import { Identities } from "../identities.js";
 import type { Identity } from "../identity.js";
@@ -63,6 +63,6 @@ export abstract class AddressLinkFlow extends LinkFlow {
     this.refuseCrossSite(ctx);
     const address = requireEmail(email);
     await this.limits.count(ctx, `${this.purpose} link ${address}`);
-    await this.jobs.dispatch(authMail, { kind: this.purpose, email: address });
+    await this.jobs.dispatch(authMail, { kind: this.purpose, email: address, language: findLanguageTag(ctx) });
   }
 }

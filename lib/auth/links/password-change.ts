@@ -10,7 +10,7 @@ import { PROVIDED_BY } from "../../di/provided-by.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AuthUsers } from "../auth-users.js";
-import { CredentialNotices } from "../credential-notices.js";
+import { CredentialNotices, findLanguageTag } from "../credential-notices.js";
 import type { WithIdentity } from "../guards.js";
 import { Identities } from "../identities.js";
 import type { Identity } from "../identity.js";
@@ -49,17 +49,23 @@ export class PasswordChange {
     if (identity === undefined) return { kind: "refused" };
     await requireAllowedPassword(this.users, password, identity.email);
     const stamp = createStamp();
-    if (!(await this.replace(identity, await this.passwords.hash(password), stamp))) return { kind: "refused" };
+    if (!(await this.replace(identity, await this.passwords.hash(password), stamp, findLanguageTag(ctx))))
+      return { kind: "refused" };
     await this.sessions.renew(ctx, { userId: identity.userId, stamp }, { confirmedAt: ctx.clock.now() });
     log.info("password changed", { user_id: identity.userId });
     return { kind: "changed" };
   }
 
-  private replace({ userId, email, stamp: from }: Identity, password: string, stamp: string): Promise<boolean> {
+  private replace(
+    { userId, email, stamp: from }: Identity,
+    password: string,
+    stamp: string,
+    language: string | undefined,
+  ): Promise<boolean> {
     return this.identities.transaction(async () => {
       if (!(await this.identities.setPassword(userId, { from, password, stamp }))) return false;
       await this.rows.deleteOfUser(userId);
-      await this.notices.send(email, "password");
+      await this.notices.send(email, "password", language);
       return true;
     });
   }

@@ -15,6 +15,7 @@ import { describeThrown } from "../../errors/thrown-value.js";
 import type { Context } from "../../http/request/context.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AuthUsers } from "../auth-users.js";
+import { findLanguageTag } from "../credential-notices.js";
 import { Passwords } from "../passwords/passwords.js";
 import { createStamp, SignedInSession } from "../signed-in-session.js";
 import { AddressLinkFlow } from "./link-flow.js";
@@ -67,7 +68,7 @@ export class PasswordReset extends AddressLinkFlow {
     if (!(await this.identities.setPassword(userId, { from, password, stamp: createStamp() }))) return undefined;
     await this.identities.setVerified(userId, ctx.clock.now());
     await this.rows.deleteOfUser(userId);
-    await this.notices.send(email, "password");
+    await this.notices.send(email, "password", findLanguageTag(ctx));
     return userId;
   }
 }

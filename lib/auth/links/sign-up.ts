@@ -21,6 +21,7 @@ import { sessionKey } from "../../stages/session/session-value.js";
 import { AttemptLimits } from "../attempt-limits.js";
 import { AuthSettings } from "../auth-settings.js";
 import { AuthUsers } from "../auth-users.js";
+import { findLanguageTag } from "../credential-notices.js";
 import { refuseCrossSite } from "../cross-site.js";
 import { Identities } from "../identities.js";
 import { Identity } from "../identity.js";
@@ -87,7 +88,7 @@ export class SignUp {
     await requireAllowedPassword(this.users, password, address);
     const hash = await this.passwords.hash(password);
     const { id } = await this.links.add({ purpose: "sign-up", email: address, password: hash, data });
-    await this.jobs.dispatch(authMail, { kind: "sign-up", email: address, link: id });
+    await this.jobs.dispatch(authMail, { kind: "sign-up", email: address, link: id, language: findLanguageTag(ctx) });
     const session = Session.of(ctx);
     session.put(STARTED, [...((await session.get(STARTED)) ?? []), id].slice(-MAX_STARTED));
   }

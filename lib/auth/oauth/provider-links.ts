@@ -13,7 +13,7 @@ import type { Context } from "../../http/request/context.js";
 import type { Reply } from "../../http/response/reply.js";
 import { tracing } from "../../tracing/tracing.js";
 import { ConflictError } from "../../errors/framework-error.js";
-import { CredentialNotices } from "../credential-notices.js";
+import { CredentialNotices, findLanguageTag } from "../credential-notices.js";
 import type { WithIdentity } from "../guards.js";
 import { Identities } from "../identities.js";
 import { PasskeyStore } from "../passkey-store.js";
@@ -126,7 +126,7 @@ export class ProviderLinks {
       if (!(await this.accounts.insert({ id, userId, provider, issuer, subject, email, ...times }))) return false;
       if (!(await this.identities.setStamp(userId, { from, stamp })))
         throw new ConflictError("Your account has changed in the meantime. Sign in again.", { code: "E_AUTH_CHANGED" });
-      await this.notify(userId);
+      await this.notify(ctx, userId);
       return true;
     });
     if (!isAdded) return false;
@@ -136,9 +136,9 @@ export class ProviderLinks {
   }
 
   /** @internal */
-  async notify(userId: string): Promise<void> {
+  async notify(ctx: Context, userId: string): Promise<void> {
     const identity = await this.identities.find(userId);
-    if (identity !== undefined) await this.notices.send(identity.email, "provider-linked");
+    if (identity !== undefined) await this.notices.send(identity.email, "provider-linked", findLanguageTag(ctx));
   }
 
   private async hasOtherWay(userId: string): Promise<boolean> {

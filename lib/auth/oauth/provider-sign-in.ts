@@ -198,7 +198,7 @@ export class ProviderSignIn {
       if (!this.settings.linkByEmail || !existing.isVerified) return { kind: "link-needed" } as const;
       const isLinked = await this.identities.transaction(async () => {
         if (!(await this.add(ctx, id, profile, existing, provider))) return false;
-        await this.links.notify(existing.userId);
+        await this.links.notify(ctx, existing.userId);
         return true;
       });
       return isLinked ? { identity: existing, isNew: false } : ({ kind: "link-needed" } as const);

@@ -8,7 +8,7 @@ import type { Context } from "../../http/request/context.js";
 import { Session } from "../../stages/session/session.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AuthSettings } from "../auth-settings.js";
-import { type CredentialChange, CredentialNotices } from "../credential-notices.js";
+import { type CredentialChange, CredentialNotices, findLanguageTag } from "../credential-notices.js";
 import { refuseCrossSite } from "../cross-site.js";
 import type { WithIdentity } from "../guards.js";
 import { Identities } from "../identities.js";
@@ -44,7 +44,8 @@ export class SecondStepChanges {
       if (!(await this.identities.setStamp(userId, { from, stamp })))
         throw new ConflictError("Your account has changed in the meantime. Sign in again.", { code: "E_AUTH_CHANGED" });
       // The address in the session may be the one of a minute ago.
-      await this.notices.send((await this.identities.find(userId))?.email ?? email, change);
+      const to = (await this.identities.find(userId))?.email ?? email;
+      await this.notices.send(to, change, findLanguageTag(ctx));
       return true;
     });
     if (!isChanged) return false;

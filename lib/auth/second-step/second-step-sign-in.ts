@@ -13,7 +13,7 @@ import { Session } from "../../stages/session/session.js";
 import { tracing } from "../../tracing/tracing.js";
 import { AttemptLimits } from "../attempt-limits.js";
 import { AuthSettings } from "../auth-settings.js";
-import { CredentialNotices } from "../credential-notices.js";
+import { CredentialNotices, findLanguageTag } from "../credential-notices.js";
 import { refuseCrossSite } from "../cross-site.js";
 import type { Identity } from "../identity.js";
 import { PasskeyStore } from "../passkey-store.js";
@@ -80,7 +80,7 @@ export class SecondStepSignIn {
     const { code, recoveryCode } = proof;
     if (code !== undefined) return this.totp.use(userId, code, ctx.clock.now());
     if (recoveryCode === undefined || !(await this.recovery.spend(userId, recoveryCode))) return false;
-    await this.notices.send(email, "recovery-code-used");
+    await this.notices.send(email, "recovery-code-used", findLanguageTag(ctx));
     return true;
   }
 }

@@ -85,7 +85,7 @@ export class ApiTokens {
       if (!(await this.store.insert({ token, hash: toTokenHash(text), max: MAX_PER_USER })))
         throw new ConflictError("You have too many tokens. Revoke one first.", { code: "E_AUTH_TOKENS" });
       const owner = await this.identities.find(userId);
-      if (owner !== undefined) await this.notices.send(owner.email, "api-token-created");
+      if (owner !== undefined) await this.notices.send(owner.email, "api-token-created", values.language);
     });
     log.info("API token created", { user_id: userId, id: id });
     return { text, token };

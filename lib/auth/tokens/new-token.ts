@@ -11,6 +11,8 @@ export interface NewToken {
   readonly scopes: readonly string[];
   /** The token is valid before this time. Without it the token has no end. */
   readonly expiresAt?: Date | undefined;
+  /** The tag of the language of the notice to the owner, for an application with languages. */
+  readonly language?: string | undefined;
 }
 
 const MAX_NAME_LENGTH = 100;

@@ -35,6 +35,8 @@ export interface UploadReader {
 
 /** Translates the refusals of an application that has languages. */
 export interface ProblemTranslator {
+  /** The language of the request, as far as it is known without waiting. */
+  getLanguageTag(exchange: Exchange): string;
   translateProblem(exchange: Exchange, problem: Problem): Problem;
   translateFields(exchange: Exchange, errors: ValidationError["errors"]): ValidationError["errors"];
 }
