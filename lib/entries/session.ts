@@ -23,5 +23,6 @@ export {
   type StoredSession,
 } from "../stages/session/stores/session-store.js";
 export { CsrfConfig } from "../stages/csrf/csrf-config.js";
+export type { ExpiredMessage } from "../stages/csrf/csrf-layer.js";
 export { CsrfToken } from "../stages/csrf/csrf-token.js";
 export type { SameSite } from "../http/request/cookie.js";

@@ -111,7 +111,7 @@ function* listFaults(issues: readonly SchemaIssue[]): Generator<FieldFault> {
 }
 
 /** The code that the library of the schema adds, for example zod; else `invalid`. */
-function getCode(issue: SchemaIssue): string {
+export function getCode(issue: SchemaIssue): string {
   const { code } = issue as { readonly code?: unknown };
   return typeof code === "string" && code !== "" ? code : "invalid";
 }

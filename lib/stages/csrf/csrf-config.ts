@@ -20,7 +20,7 @@ import { valueText } from "../../errors/value-text.js";
 import { checkCookie, type CookieAttributes, type SameSite } from "../../http/request/cookie.js";
 import { findOrigin } from "../../http/request/origin.js";
 import type { Layer } from "../../http/middleware.js";
-import { CsrfLayer, type CsrfSettings, type CsrfSite } from "./csrf-layer.js";
+import { CsrfLayer, type CsrfSettings, type CsrfSite, type ExpiredMessage } from "./csrf-layer.js";
 
 /** Where a script finds the token, and where it sends it. */
 export interface CsrfTokenNames {
@@ -112,11 +112,12 @@ export class CsrfConfig {
 
   /**
    * The message that a refused visit of the page protocol finds on its page, as a flash of level `error`; `false`: it gets the problem.
+   * A function gets the request, for a message in its language.
    *
-   * @throws TypeError unless it is a text or `false`
+   * @throws TypeError unless it is a text, a function or `false`
    */
-  expiredMessage(message: string | false): CsrfConfig {
-    if (message !== false && typeof message !== "string")
+  expiredMessage(message: ExpiredMessage | false): CsrfConfig {
+    if (message !== false && typeof message !== "string" && typeof message !== "function")
       throw new TypeError(`${describeToken(message)} is not a message: give a text, or false for none`);
     return this.with({ expired: message === false ? undefined : message });
   }

@@ -31,6 +31,9 @@ export interface CsrfSite {
   readonly routes: Pick<Routes, "find" | "findOptions">;
 }
 
+/** A text, or one for the request: in its language. */
+export type ExpiredMessage = string | ((ctx: Context) => string | Promise<string>);
+
 /** The settings, checked by `CsrfConfig`. */
 export interface CsrfSettings extends CsrfSite {
   readonly cookie: CookieAttributes;
@@ -39,7 +42,7 @@ export interface CsrfSettings extends CsrfSite {
   /** As URLs spell them. */
   readonly trusted: readonly string[];
   /** The message for the page to which a refused visit of the page protocol is redirected; `undefined`: the visit gets the problem. */
-  readonly expired: string | undefined;
+  readonly expired: ExpiredMessage | undefined;
 }
 
 const BEARER = /^bearer +\S/i;
@@ -130,21 +133,29 @@ export class CsrfLayer extends StageLayer {
    * The client of the page protocol would show the problem as text in a dialog. So it is redirected to its page, or to the root, with a
    * message. Without either page it gets the problem.
    */
-  private redirectBack(ctx: Context, detail: string): void {
+  private redirectBack(ctx: Context, detail: string): void | Promise<void> {
     const { expired } = this.settings;
     const back = ctx.get("x-inertia") === "true" ? this.findBackPage(ctx) : undefined;
     if (expired === undefined || back === undefined) return refuseRequest(ctx, detail);
     log.debug("request refused", { status: 303, reason: detail });
-    FlashPort.find(ctx)?.addMessage("error", expired);
-    ctx.clearBody();
-    ctx.setStatus(303);
-    ctx.raw.setHeader("Location", back);
+    if (typeof expired === "string") return redirectWith(ctx, back, expired);
+    return Promise.resolve(ctx)
+      .then(expired)
+      .then((message) => redirectWith(ctx, back, message), refuseOnError(ctx));
   }
 
   private findBackPage(ctx: Context): string | undefined {
     const { origin, routes } = this.settings;
     return findSafeReferer(ctx.get("referer"), listSiteOrigins(ctx, origin)) ?? (routes.find("GET", "/") && "/");
   }
+}
+
+function redirectWith(ctx: Context, back: string, message: string): void {
+  if (ctx.isAbandoned) return;
+  FlashPort.find(ctx)?.addMessage("error", message);
+  ctx.clearBody();
+  ctx.setStatus(303);
+  ctx.raw.setHeader("Location", back);
 }
 
 /** An unsafe request that the stage has to decide on. */

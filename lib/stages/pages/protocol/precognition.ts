@@ -11,7 +11,7 @@
  * @Middleware(SignedIn, precognitive(NewLink))
  * async create(ctx: Context) { const link = await ctx.json(NewLink); … }
  */
-import { BadRequestError } from "../../../errors/framework-error.js";
+import { BadRequestError, type ValidationError } from "../../../errors/framework-error.js";
 import { Problem } from "../../../errors/problem.js";
 import type { Context } from "../../../http/request/context.js";
 import type { HeadCompleter } from "../../../http/response/response-head.js";
@@ -19,6 +19,7 @@ import { StageLayer, type Middleware, type Next, type Run } from "../../../http/
 import { refuse } from "../../../http/failures/refuse.js";
 import { Reply } from "../../../http/response/reply.js";
 import type { Schema, SchemaIssue } from "../../../runtime/standard-schema.js";
+import { createFieldErrors, type FieldErrors, getCode, listKeys } from "../../../http/body/validate.js";
 import { runSchema } from "../../../http/body/run-schema.js";
 import { NO_UPLOADS } from "../../../http/body/uploads.js";
 import { VaryCompleter } from "../../../http/response/vary.js";
@@ -57,8 +58,9 @@ class Precognitive implements Middleware {
   private async validate(ctx: Context): Promise<Reply> {
     const only = readFieldNames(ctx.get("Precognition-Validate-Only"));
     const { issues = [] } = await runSchema(this.schema, await readInput(ctx), "a form");
-    const errors = collectMessages(issues, only);
-    if (Object.keys(errors).length > 0) {
+    const faults = collectFaults(issues, only);
+    if (Object.keys(faults).length > 0) {
+      const errors = toMessages(ctx.problemTranslator?.translateFields(ctx, faults) ?? faults);
       return Reply.json({ message: "The given data was invalid.", errors }, 422);
     }
     return Reply.noContent().header("Precognition-Success", "true");
@@ -101,17 +103,19 @@ function isSegment(name: string, segment: string | undefined): boolean {
   return name === segment || (name === "*" && segment !== "");
 }
 
-function collectMessages(
-  issues: readonly SchemaIssue[],
-  only: readonly FieldName[] | undefined,
-): Record<string, string[]> {
-  // Names of fields come from the request.
-  const errors = Object.create(null) as Record<string, string[]>;
-  for (const { message, path = [] } of issues) {
-    const field = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-    if (only === undefined || isNamed(field, only)) (errors[field] ??= []).push(message);
+function collectFaults(issues: readonly SchemaIssue[], only: readonly FieldName[] | undefined): FieldErrors {
+  const faults = createFieldErrors();
+  for (const issue of issues) {
+    const field = listKeys(issue).map(String).join(".");
+    if (only === undefined || isNamed(field, only))
+      (faults[field] ??= []).push({ code: getCode(issue), message: issue.message });
   }
-  return errors;
+  return faults;
+}
+
+function toMessages(faults: ValidationError["errors"]): Readonly<Record<string, readonly (string | undefined)[]>> {
+  // Names of fields come from the request, so `__proto__` is a name too.
+  return Object.fromEntries(Object.entries(faults).map(([field, each]) => [field, each.map(({ message }) => message)]));
 }
 
 /** Innermost on every route of an application with pages: the handler of a route without a schema does not run. @internal */
