@@ -1,5 +1,5 @@
 /** The texts of a form that is refused before its handler, in the language of the visitor: the check while it is filled in, and an expired page. */
-import { Application, type Context, provide, Route, Routes } from "@stagecraft/framework";
+import { Application, type Context, provide, redirect, Route, Routes, ValidationError } from "@stagecraft/framework";
 import { Languages } from "@stagecraft/framework/i18n";
 import { Pages, precognitive } from "@stagecraft/framework/pages";
 import { CsrfConfig, Flash, SessionConfig } from "@stagecraft/framework/session";
@@ -38,10 +38,21 @@ const Form = z.object({
 
 const languages = new Languages({ catalogs, default: "en" });
 
+async function leadBack(ctx: Context) {
+  try {
+    return await ctx.json(Form);
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    return redirect().to("/flash").withErrors(error);
+  }
+}
+
 function build() {
   const routes = new Routes([
     Route.get("/choose", async (ctx: Context) => (await languages.of(ctx)).tag),
+    Route.get("/errors", async (ctx: Context) => ({ errors: (await Flash.of(ctx).peek()).errors["default"] })),
     Route.get("/flash", async (ctx: Context) => (await Flash.of(ctx).peek()).messages),
+    Route.post("/led-back", leadBack),
     Route.post("/form", () => "made").middleware(precognitive(Form)),
   ]);
   return Application.create()
@@ -63,6 +74,21 @@ describe("a form that is checked while it is filled in", () => {
 
     expect(await check(app, "en")).to.deep.equal({ slug: ["three letters"], target: ["a URL"], note: ["a text"] });
     expect(await check(app, "de")).to.deep.equal({ slug: ["drei Buchstaben"], target: ["eine URL"], note: ["a text"] });
+  });
+});
+
+describe("a form that its handler leads back", () => {
+  it("has the messages of the catalog at its fields", async () => {
+    await using app = await testApp(build());
+    const visitor = app.withCookies();
+
+    await visitor.post("/led-back", {
+      json: { slug: "A", target: "x", note: "y" },
+      headers: { "Accept-Language": "de" },
+    });
+    const { errors } = (await (await visitor.get("/errors")).json()) as { readonly errors: unknown };
+
+    expect(errors).to.deep.equal({ slug: "drei Buchstaben", target: "eine URL", note: "a text" });
   });
 });
 

@@ -5,6 +5,7 @@
  */
 import { ValidationError, type FieldError } from "../../errors/framework-error.js";
 import type { Schema, SchemaIssue } from "../../runtime/standard-schema.js";
+import type { Exchange } from "../request/exchange.js";
 import { runSchema } from "./run-schema.js";
 
 /** The faults of fields by their dotted path. It has no prototype, because the names come from the request. */
@@ -51,6 +52,16 @@ export function getFormErrors(error: ValidationError): ValidationError["errors"]
   for (const [path, faults] of Object.entries(error.errors))
     fields[path.replace(/^(?:body|query)(?:\.|$)/, "")] = [...faults];
   return fields;
+}
+
+/** One message for each field of a form, in the language of the request. */
+export function toFormMessages(exchange: Exchange, error: ValidationError): Readonly<Record<string, string>> {
+  const errors = getFormErrors(error);
+  const shown = exchange.problemTranslator?.translateFields(exchange, errors) ?? errors;
+  // Paths come from the request. Without a prototype, a path such as `__proto__` has no special meaning.
+  const messages = Object.create(null) as Record<string, string>;
+  for (const [path, [first]] of Object.entries(shown)) messages[path] = first?.message ?? first?.code ?? "invalid";
+  return messages;
 }
 
 export function createFieldErrors(): FieldErrors {

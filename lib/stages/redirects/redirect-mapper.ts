@@ -2,7 +2,7 @@
  * Stage layer: converts a returned redirect to a response, with the help of the route table. It is on by default. Without it, redirects to
  * a path and back still work; redirects to a route by its name do not.
  */
-import { FrameworkError } from "../../errors/framework-error.js";
+import { FrameworkError, ValidationError } from "../../errors/framework-error.js";
 import { formatRoute, type AnyEndpoint } from "../../endpoints/endpoint.js";
 import type { PathParameter } from "../../endpoints/path.js";
 import { Redirect, getRedirectStatus } from "./redirect.js";
@@ -10,6 +10,7 @@ import { listSiteOrigins } from "../../http/request/origin.js";
 import { findSafeReferer } from "../../http/request/safe-path.js";
 import { notifyErrorListeners } from "../../http/koa/error-events.js";
 import { refuseWithError } from "../../http/failures/refuse.js";
+import { toFormMessages } from "../../http/body/validate.js";
 import { isFormRead, readForm } from "../../http/body/body-reader.js";
 import type { Context } from "../../http/request/context.js";
 import type { FormFields } from "../../http/body/form-fields.js";
@@ -97,7 +98,8 @@ function warnOfDropped({ left: { data, errors } }: Redirect, reason: string): vo
 
 function addToFlash(ctx: Context, flash: FlashPort, { left: { data, errors, input } }: Redirect): void | Promise<void> {
   for (const [key, value] of data) flash.addData(key, value);
-  for (const [bag, messages] of errors) flash.addErrors(messages, bag);
+  for (const [bag, each] of errors)
+    flash.addErrors(each instanceof ValidationError ? toFormMessages(ctx, each) : each, bag);
   if (input !== undefined) flash.addInput(input);
   else if (errors.size > 0) return addFormToFlash(ctx, flash);
 }

@@ -11,7 +11,6 @@
 import { ValidationError } from "../../errors/framework-error.js";
 import type { Context } from "../../http/request/context.js";
 import type { FormFields } from "../../http/body/form-fields.js";
-import { getFormErrors } from "../../http/body/validate.js";
 import { Deferred } from "../../http/response/returned-value.js";
 import { toSafePath } from "../../http/request/safe-path.js";
 import type { AnyEndpoint } from "../../endpoints/endpoint.js";
@@ -29,7 +28,7 @@ type RedirectTarget =
 export interface Left {
   readonly data: ReadonlyMap<string, string>;
   /** By bag. */
-  readonly errors: ReadonlyMap<string, FieldMessages>;
+  readonly errors: ReadonlyMap<string, ValidationError | FieldMessages>;
   /** `undefined`: with errors, the fields of the form of the request. */
   readonly input: FormFields | undefined;
 }
@@ -96,8 +95,7 @@ export class Redirect extends Deferred {
    * @param bag distinguishes the forms of a page
    */
   withErrors(errors: ValidationError | FieldMessages, bag: string = DEFAULT_BAG): Redirect {
-    const messages = errors instanceof ValidationError ? toFirstMessages(errors) : errors;
-    return this.withLeft({ errors: new Map([...this.left.errors, [bag, messages]]) });
+    return this.withLeft({ errors: new Map([...this.left.errors, [bag, errors]]) });
   }
 
   /** Leaves these fields for the next page instead of those of the request. */
@@ -116,14 +114,6 @@ export class Redirect extends Deferred {
   private withTarget(target: RedirectTarget): Redirect {
     return new Redirect(target, this.left, this.isPermanent);
   }
-}
-
-function toFirstMessages(error: ValidationError): FieldMessages {
-  // Paths come from the request. Without a prototype, a path such as `__proto__` has no special meaning.
-  const messages = Object.create(null) as Record<string, string>;
-  for (const [path, [first]] of Object.entries(getFormErrors(error)))
-    messages[path] = first?.message ?? first?.code ?? "invalid";
-  return messages;
 }
 
 /** A redirect to `/`, unless one of its methods sets another target. */

@@ -3,9 +3,9 @@
  * messages at the fields if they come as `errors` with a page, so the session stores them for that page.
  */
 import { isGetOrHead } from "../../../endpoints/method.js";
-import { ValidationError, type FieldError } from "../../../errors/framework-error.js";
+import { ValidationError } from "../../../errors/framework-error.js";
 import type { Context } from "../../../http/request/context.js";
-import { getFormErrors } from "../../../http/body/validate.js";
+import { toFormMessages } from "../../../http/body/validate.js";
 import { findRefusal } from "../../../http/failures/refuse.js";
 import { DEFAULT_BAG, FlashPort } from "../../session/flash-port.js";
 import { redirectTo, findReferer, getShownUrl, type PagesSite } from "./inertia-redirect.js";
@@ -22,20 +22,6 @@ export function redirectBackWithErrors(ctx: Context, { errorBag }: PageRequest, 
   if (!(error instanceof ValidationError) || flash === undefined) return;
   const back = findReferer(ctx, site) ?? (site.routes.find("GET", ctx.path) && getShownUrl(ctx));
   if (back === undefined) return;
-  const errors = getFormErrors(error);
-  const shown = ctx.problemTranslator?.translateFields(ctx, errors) ?? errors;
-  flash.addErrors(firstMessages(shown), errorBag ?? DEFAULT_BAG);
+  flash.addErrors(toFormMessages(ctx, error), errorBag ?? DEFAULT_BAG);
   redirectTo(ctx, back);
-}
-
-/** The client shows one text for each field. */
-function firstMessages(errors: ValidationError["errors"]): Record<string, string> {
-  // Names of fields come from the request.
-  const messages = Object.create(null) as Record<string, string>;
-  for (const [field, faults] of Object.entries(errors)) messages[field] = toText(faults[0]);
-  return messages;
-}
-
-function toText(fault: FieldError | undefined): string {
-  return fault?.message ?? fault?.code ?? "invalid";
 }
