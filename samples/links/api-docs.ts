@@ -31,6 +31,10 @@ const TEXTS = {
     description: "Leads back to the page. With `Precognition: true` it checks the fields and makes no link.",
   },
   "home.remove": { summary: "Form that removes a link", description: "People remove their own links." },
+  "home.language": {
+    summary: "Chooses a language",
+    description: "The session has that of `lang`, and the page `to` follows.",
+  },
   "home.about": { summary: "About this service", description: "One line of text." },
   logos: { description: "Pictures of links." },
   "logos.show": { summary: "Shows a picture", description: "In the format in which it was sent." },

@@ -11,6 +11,7 @@ import {
   SecurityHeaders,
 } from "@stagecraft/framework";
 import { MemoryCache } from "@stagecraft/framework/cache";
+import { Languages } from "@stagecraft/framework/i18n";
 import { Jobs } from "@stagecraft/framework/jobs";
 import { Mailer, type MailQueue, MemoryMailer } from "@stagecraft/framework/mail";
 import { mailQueue } from "@stagecraft/framework/mail/jobs";
@@ -30,6 +31,7 @@ import { contracts } from "./contracts.js";
 import { fileDatabase, LinksDatabase } from "./database.js";
 import { errorHeaders } from "./error-headers.js";
 import { CLIENT_BUILD, linkPages } from "./front-end.js";
+import { languages } from "./languages.js";
 import { LinksModule } from "./links.module.js";
 import { findMailPlace, MAIL_PLACE } from "./mail-place.js";
 import { type Sessions, sessions as newSessions } from "./sessions.js";
@@ -78,7 +80,9 @@ export function linksApplication(settings: LinksSettings, parts: LinksParts = {}
     .errorMapping(new ErrorMapping().using(errorHeaders))
     .bodyLimit(2 * 1024 * 1024)
     .timeout(30_000, { status: 503 })
-    .maintenance(new Maintenance().allow("/admin").allow("/account").allow("/build").allow("/favicon.svg"))
+    .maintenance(
+      new Maintenance().allow("/admin").allow("/account").allow("/build").allow("/favicon.svg").allow("/language"),
+    )
     .rateLimit(cache === undefined ? quota : quota.redis(cache))
     .session(sessions.config, sessions.store)
     .csrf(sessions.csrf)
@@ -107,6 +111,7 @@ function createBindings({ database = fileDatabase(), cache, mailer = inMemory }:
     provide(Cache).useFactory((resolve) => cache ?? new MemoryCache({ clock: resolve(Clock) })),
     provide(Storage).useValue(new MemoryStorage()),
     provide(Uploads).useValue(new Uploads()),
+    provide(Languages).useValue(languages),
   ];
 }
 

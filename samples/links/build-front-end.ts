@@ -3,12 +3,14 @@
  * the lock file, this file or a manifest has changed, so that a start costs nothing otherwise.
  */
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createManifest } from "@stagecraft/framework";
 import type { InlineConfig } from "vite";
 import { BUILD, ENTRY, SERVER_ENTRY, SOURCES } from "./front-end.js";
+import { LOCALES } from "./languages.js";
 import { ranking } from "./links.routes.js";
 
 const INPUTS = "inputs.txt";
@@ -60,11 +62,24 @@ async function build(directory: string): Promise<void> {
   }
 }
 
-/** The endpoints that the pages call, as data: with the table itself its schemas would be in the bundle. */
-const DEFINITIONS = { RANKING: JSON.stringify(createManifest(ranking)) };
+/**
+ * The endpoints that the pages call, as data: with the table itself its schemas would be in the bundle. And the messages of an error page that
+ * gets none with its props.
+ */
+const DEFINITIONS = {
+  RANKING: JSON.stringify(createManifest(ranking)),
+  FRAME_MESSAGES: JSON.stringify(readFileSync(join(LOCALES, "en/frame.ftl"), "utf8")),
+};
 
 /** The packages of the front end, so that Vite prepares them at once, and not when the browser asks for the first one. */
-const PACKAGES = ["react", "react/jsx-runtime", "react/jsx-dev-runtime", "react-dom/client", "@inertiajs/react"];
+const PACKAGES = [
+  "react",
+  "react/jsx-runtime",
+  "react/jsx-dev-runtime",
+  "react-dom/client",
+  "@inertiajs/react",
+  "@fluent/bundle",
+];
 
 /** The settings that the build and the development server share. @param root the folder above `pages` */
 export async function viteConfig(root = SOURCES): Promise<InlineConfig> {

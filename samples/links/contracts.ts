@@ -2,7 +2,7 @@
  * The props of each page, once for both sides: handlers are checked against them, and so are the components in `pages`, which import the
  * types alone. A debug build also compares what it sends with them.
  */
-import { contract, PageContracts, shape } from "@stagecraft/framework/pages";
+import { contract, PageContracts, type PageLocale, shape } from "@stagecraft/framework/pages";
 
 const link = shape.object({
   slug: shape.string,
@@ -148,6 +148,9 @@ export interface EveryPage {
   readonly isAdmin?: boolean;
   /** The name of the provider at which people may sign in, if there is one. */
   readonly provider?: string | null;
+  readonly locale?: PageLocale;
+  /** The messages of the language, as the text of a catalog. */
+  readonly messages?: string;
   /** The host and port of short links. */
   readonly host?: string;
   /** For forms of a browser without scripts: the token, and the earlier input. */

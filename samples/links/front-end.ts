@@ -4,6 +4,7 @@ import type { Context } from "@stagecraft/framework";
 import { Pages, RootDocument, WorkerPageRenderer, type PagesOptions } from "@stagecraft/framework/pages";
 import { CsrfToken, Flash, Session } from "@stagecraft/framework/session";
 import type { EveryPage } from "./contracts.js";
+import { languages } from "./languages.js";
 
 /** The sources, as Vite's root. */
 export const SOURCES = fileURLToPath(new URL("../../../samples/links", import.meta.url));
@@ -22,8 +23,8 @@ export function linkPages(options: PagesOptions = {}): Pages {
     entry: ENTRY,
     source: "pages/{component}.page.tsx",
     buildDirectory: CLIENT_BUILD,
-    document: new RootDocument({ lang: "en", head: HEAD }),
-    share: { ...everyPage },
+    document: new RootDocument({ head: HEAD }),
+    share: { ...everyPage, ...languages.pageProps("page-") },
     linkHeader: true,
     errors: { "4xx": "errors/show", "5xx": "errors/show" },
     renderer: new WorkerPageRenderer({ bundle: SERVER_BUNDLE }),
@@ -36,7 +37,11 @@ const HEAD = `<link rel="icon" href="/favicon.svg" type="image/svg+xml"><meta na
 type Made<T> = (ctx: Context) => T | Promise<T>;
 
 /** A request that is refused early has no session. Its page is an error page, which needs none. `Visitors` adds the others. */
-const everyPage: { readonly [K in keyof Omit<EveryPage, "account" | "isAdmin" | "provider">]-?: Made<EveryPage[K]> } = {
+const everyPage: {
+  readonly [K in keyof Omit<EveryPage, "account" | "isAdmin" | "provider" | "locale" | "messages">]-?: Made<
+    EveryPage[K]
+  >;
+} = {
   host: (ctx) => ctx.host,
   token: (ctx) => (isDocument(ctx) && hasSession(ctx) ? CsrfToken.of(ctx).masked() : undefined),
   entered: async (ctx) => (isDocument(ctx) && hasSession(ctx) ? entered(ctx) : undefined),

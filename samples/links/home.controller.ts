@@ -1,9 +1,9 @@
-import { type ContextOf, Controller, Events, Middleware, NotFoundError, redirect } from "@stagecraft/framework";
+import { type ContextOf, Controller, Events, Middleware, redirect } from "@stagecraft/framework";
 import { deferred, page, scroll } from "@stagecraft/framework/pages";
-import { Flash } from "@stagecraft/framework/session";
 import { backTo } from "./back-to.js";
 import { linksIndex, linksShow } from "./contracts.js";
 import { listedFor, toPage, toSlice } from "./link-list.js";
+import { createNoLinkError, languages, say, translate } from "./languages.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore } from "./link-store.js";
 import { home } from "./links.routes.js";
@@ -35,14 +35,14 @@ export class HomeController {
       total,
       query,
       overview: this.overview.of(ctx, 200),
-    }).head({ description: "Short links, and how often they are followed." });
+    }).head({ description: await translate(ctx, "page-description") });
   }
 
   @home.show
   async show(ctx: ContextOf<typeof home.show>) {
     const { slug } = ctx.params;
     const link = await this.store.find(slug);
-    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
+    if (link === undefined) throw await createNoLinkError(ctx, slug);
     return page(linksShow, {
       link: listedFor(ctx.identity?.userId, link),
       picture: await this.pictures.findPath(link),
@@ -57,8 +57,8 @@ export class HomeController {
     const { target, slug = freshSlug() } = ctx.input.body;
     const link = await this.store.add(slug, target, ctx.identity.userId);
     const again = redirect().route(home.index);
-    if (link === undefined) return again.withErrors({ slug: "that name is taken" });
-    Flash.of(ctx).success(`The link ${slug} is ready.`);
+    if (link === undefined) return again.withErrors({ slug: await translate(ctx, "field-name-taken") });
+    await say(ctx, "success", "flash-link-ready", { slug });
     return again;
   }
 
@@ -67,15 +67,21 @@ export class HomeController {
   async remove(ctx: ContextOf<typeof home.remove>) {
     const { slug } = ctx.params;
     const link = await this.store.find(slug);
-    if (link?.owner !== ctx.identity.userId) throw new NotFoundError(`no link ${slug} of this account`);
+    if (link?.owner !== ctx.identity.userId) throw await createNoLinkError(ctx, slug);
     await this.store.remove(slug);
     await this.events.emit(linkRemoved, link);
-    Flash.of(ctx).info(`The link ${slug} is removed.`);
+    await say(ctx, "info", "flash-link-removed", { slug });
     return redirect().route(home.index);
   }
 
+  @home.language
+  async language(ctx: ContextOf<typeof home.language>) {
+    await languages.of(ctx);
+    return redirect().to(ctx.input.query.to);
+  }
+
   @home.about
-  about() {
-    return "A link shortener, and the example to copy from.\n";
+  async about(ctx: ContextOf<typeof home.about>) {
+    return `${await translate(ctx, "about")}\n`;
   }
 }

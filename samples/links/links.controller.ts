@@ -1,13 +1,6 @@
-import {
-  ConflictError,
-  type ContextOf,
-  Controller,
-  Events,
-  Middleware,
-  NotFoundError,
-  Reply,
-} from "@stagecraft/framework";
+import { ConflictError, type ContextOf, Controller, Events, Middleware, Reply } from "@stagecraft/framework";
 import { tracing } from "@stagecraft/framework/observe";
+import { createNoLinkError, translate } from "./languages.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore } from "./link-store.js";
 import { links, own } from "./links.routes.js";
@@ -31,18 +24,19 @@ export class LinksController {
   }
 
   @links.store
-  async create({ input }: ContextOf<typeof links.store>) {
-    const { target, slug = freshSlug() } = input.body;
+  async create(ctx: ContextOf<typeof links.store>) {
+    const { target, slug = freshSlug() } = ctx.input.body;
     const link = await this.store.add(slug, target);
-    if (link === undefined) throw new ConflictError(`the slug ${slug} is taken`);
+    if (link === undefined) throw new ConflictError(await translate(ctx, "slug-taken", { slug }));
     log.info("link created", { slug });
     return Reply.created(links.show.url(link.slug), link);
   }
 
   @links.show
-  async show({ params }: ContextOf<typeof links.show>) {
-    const link = await this.store.find(params.slug);
-    if (link === undefined) throw new NotFoundError(`no link ${params.slug}`);
+  async show(ctx: ContextOf<typeof links.show>) {
+    const { slug } = ctx.params;
+    const link = await this.store.find(slug);
+    if (link === undefined) throw await createNoLinkError(ctx, slug);
     return link;
   }
 }
@@ -62,17 +56,18 @@ export class OwnLinksController {
   }
 
   @own.store
-  async create({ identity, input }: ContextOf<typeof own.store>) {
-    const { target, slug = freshSlug() } = input.body;
-    const link = await this.store.add(slug, target, identity.userId);
-    if (link === undefined) throw new ConflictError(`the slug ${slug} is taken`);
+  async create(ctx: ContextOf<typeof own.store>) {
+    const { target, slug = freshSlug() } = ctx.input.body;
+    const link = await this.store.add(slug, target, ctx.identity.userId);
+    if (link === undefined) throw new ConflictError(await translate(ctx, "slug-taken", { slug }));
     return Reply.created(links.show.url(link.slug), link);
   }
 
   @own.destroy
-  async destroy({ identity, params }: ContextOf<typeof own.destroy>) {
-    const link = await this.store.find(params.slug);
-    if (link?.owner !== identity.userId) throw new NotFoundError(`no link ${params.slug} of this person`);
+  async destroy(ctx: ContextOf<typeof own.destroy>) {
+    const { slug } = ctx.params;
+    const link = await this.store.find(slug);
+    if (link?.owner !== ctx.identity.userId) throw await createNoLinkError(ctx, slug);
     await this.store.remove(link.slug);
     await this.events.emit(linkRemoved, link);
     return Reply.noContent();

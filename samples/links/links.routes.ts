@@ -70,6 +70,8 @@ export const home = routes("home", "/", {
   }),
   show: Get("/links/{slug}", { guards: [maybeSignedIn], params, responses: { 200: content.page("links/show") } }),
   remove: Post("/remove/{slug}", { guards: [signedIn], params, responses: redirected }),
+  /** The parameter `lang` is the language. A page of its own, because the signed link of a mail takes no further parameter. */
+  language: Get("/language", { query: z.object({ to: z.string() }), responses: { 302: content.redirect() } }),
   about: Get("/about", { responses: { 200: content.text() } }),
 });
 

@@ -6,16 +6,15 @@ import {
   Middleware,
   middleware,
   type Next,
-  NotFoundError,
   On,
   PayloadTooLargeError,
   redirect,
   Reply,
   ValidationError,
 } from "@stagecraft/framework";
-import { Flash } from "@stagecraft/framework/session";
 import { Storage } from "@stagecraft/framework/storage";
 import type { UploadedFile } from "@stagecraft/framework/uploads";
+import { createNoLinkError, say, translate } from "./languages.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore, type Link } from "./link-store.js";
 import { home, logos } from "./links.routes.js";
@@ -59,15 +58,18 @@ const BackToLink = middleware(async function backToLink(ctx: Context<"slug">, ne
   } catch (error) {
     const fault = findFault(error);
     if (fault === undefined) throw error;
-    return redirect().to(home.show.url(ctx.params.slug)).withErrors({ logo: fault });
+    return redirect()
+      .to(home.show.url(ctx.params.slug))
+      .withErrors({ logo: await translate(ctx, fault) });
   }
 });
 
+/** The message for a wrong file. */
 function findFault(error: unknown): string | undefined {
-  if (error instanceof PayloadTooLargeError) return "at most 256 KiB";
+  if (error instanceof PayloadTooLargeError) return "field-picture-size";
   const [fault] = (error instanceof ValidationError && error.errors["body.logo"]) || [];
   if (fault === undefined) return undefined;
-  return fault.code === "missing_file" ? "choose a picture" : "a PNG, JPEG, GIF or WebP picture";
+  return fault.code === "missing_file" ? "field-picture-missing" : "field-picture-type";
 }
 
 @Controller(logos)
@@ -78,24 +80,25 @@ export class LogosController {
   ) {}
 
   @logos.show
-  async show({ params }: ContextOf<typeof logos.show>) {
-    return this.pictures.find(await this.find(params.slug));
+  async show(ctx: ContextOf<typeof logos.show>) {
+    return this.pictures.find(await this.find(ctx));
   }
 
   /** People give pictures to their own links. */
   @logos.store
   @Middleware(BackToLink)
   async create(ctx: ContextOf<typeof logos.store>) {
-    const link = await this.find(ctx.params.slug);
-    if (link.owner !== ctx.identity.userId) throw new NotFoundError(`no link ${link.slug} of this account`);
+    const link = await this.find(ctx);
+    if (link.owner !== ctx.identity.userId) throw await createNoLinkError(ctx, link.slug);
     await this.pictures.set(link, ctx.input.body.logo);
-    Flash.of(ctx).success(`The link ${link.slug} has a picture.`);
+    await say(ctx, "success", "flash-link-picture", { slug: link.slug });
     return redirect().route(home.show, link.slug);
   }
 
-  private async find(slug: string): Promise<Link> {
+  private async find(ctx: Context<"slug">): Promise<Link> {
+    const { slug } = ctx.params;
     const link = await this.store.find(slug);
-    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
+    if (link === undefined) throw await createNoLinkError(ctx, slug);
     return link;
   }
 }

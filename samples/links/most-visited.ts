@@ -1,7 +1,8 @@
-import { Cache, Clock, Controller, Injectable, On } from "@stagecraft/framework";
+import { Cache, Clock, type Context, Controller, Injectable, On } from "@stagecraft/framework";
 import { cacheKey } from "@stagecraft/framework/cache";
 import { page } from "@stagecraft/framework/pages";
 import { mostVisited } from "./contracts.js";
+import { translate } from "./languages.js";
 import { linkRemoved } from "./link-removed.js";
 import { LinkStore, type Link } from "./link-store.js";
 import { ranking } from "./links.routes.js";
@@ -58,8 +59,9 @@ export class RankingController {
   constructor(private readonly cached: Ranking) {}
 
   @ranking.page
-  async page() {
-    return page(mostVisited, { links: await this.cached.top() }).head({ description: "The most visited links." });
+  async page(ctx: Context) {
+    const description = await translate(ctx, "page-ranking-description");
+    return page(mostVisited, { links: await this.cached.top() }).head({ description });
   }
 
   @ranking.list

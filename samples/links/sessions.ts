@@ -4,6 +4,7 @@ import { profile, StartupError, type Cache } from "@stagecraft/framework";
 import { CsrfConfig, SessionConfig, type SessionStore } from "@stagecraft/framework/session";
 import { DatabaseSessionStore } from "@stagecraft/framework/session/db";
 import type { LinksDatabase } from "./database.js";
+import { translate } from "./languages.js";
 import type { LinksSettings } from "./settings.js";
 
 /** The sessions of the sample, the protection of its forms, and their key, from which the other secrets of people derive too. */
@@ -31,7 +32,10 @@ export async function sessionsFrom(
 }
 
 export function sessions(key: string | Uint8Array = randomBytes(64)): Sessions {
-  const [config, csrf] = [SessionConfig.pages(key), CsrfConfig.pages()];
+  const [config, csrf] = [
+    SessionConfig.pages(key),
+    CsrfConfig.pages().expiredMessage((ctx) => translate(ctx, "flash-page-expired")),
+  ];
   // A developer's machine has no TLS.
   return profile === "release"
     ? { key, config, csrf, store: undefined }

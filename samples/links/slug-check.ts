@@ -9,7 +9,7 @@ export class SlugCheck implements Middleware {
   private readonly check: Middleware;
 
   constructor(store: LinkStore) {
-    const slug = Slug.refine(async (wanted) => (await store.find(wanted)) === undefined, "that name is taken");
+    const slug = Slug.refine(async (wanted) => (await store.find(wanted)) === undefined, "taken");
     this.check = precognitive(NewLink.extend({ slug: NoSlug.or(slug).optional() }));
   }
 

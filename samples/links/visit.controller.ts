@@ -1,7 +1,8 @@
-import { type ContextOf, Controller, NotFoundError } from "@stagecraft/framework";
+import { type ContextOf, Controller } from "@stagecraft/framework";
 import { tracing } from "@stagecraft/framework/observe";
 import { external } from "@stagecraft/framework/pages";
 import { Clicks } from "./clicks.js";
+import { createNoLinkError } from "./languages.js";
 import { LinkStore } from "./link-store.js";
 import { visit } from "./links.routes.js";
 
@@ -16,9 +17,10 @@ export class VisitController {
   ) {}
 
   @visit
-  async visit({ params: { slug } }: ContextOf<typeof visit>) {
+  async visit(ctx: ContextOf<typeof visit>) {
+    const { slug } = ctx.params;
     const link = await log.span("find link", { slug }).run(() => this.store.find(slug));
-    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
+    if (link === undefined) throw await createNoLinkError(ctx, slug);
     await this.clicks.record(slug);
     return external(new URL(link.target).href);
   }

@@ -42,9 +42,10 @@ class GreetController {
 @Module({ controllers: [GreetController] })
 class GreetModule {}
 
+const createMailer = (jobs: Jobs) => new MemoryMailer({ from: "shop@example.org", queue: mailQueue(jobs) });
+
 /** An application that serves, or one that works. Both have the jobs in one file. */
 function build(file: string, inWebProcess: boolean) {
-  const createMailer = (jobs: Jobs) => new MemoryMailer({ from: "shop@example.org", queue: mailQueue(jobs) });
   return Application.create(GreetModule).provide(
     provide(Languages).useValue(languages),
     provide(JobsDatabase).useFactory(() => new JobsDatabase(sqlite(file))),

@@ -38,13 +38,11 @@ const Form = z.object({
 
 const languages = new Languages({ catalogs, default: "en" });
 
-async function leadBack(ctx: Context) {
-  try {
-    return await ctx.json(Form);
-  } catch (error) {
+function leadBack(ctx: Context) {
+  return ctx.json(Form).catch((error: unknown) => {
     if (!(error instanceof ValidationError)) throw error;
     return redirect().to("/flash").withErrors(error);
-  }
+  });
 }
 
 function build() {
@@ -65,15 +63,18 @@ function build() {
 async function check(app: TestApp, accept: string): Promise<unknown> {
   const json = { slug: "A", target: "x", note: "y" };
   const headers = { Precognition: "true", "Accept-Language": accept };
-  return ((await (await app.post("/form", { json, headers })).json()) as { readonly errors: unknown }).errors;
+  const problem: unknown = await (await app.post("/form", { json, headers })).json();
+  return problem;
 }
 
 describe("a form that is checked while it is filled in", () => {
   it("has the messages of the catalog, which its schema names", async () => {
     await using app = await testApp(build());
 
-    expect(await check(app, "en")).to.deep.equal({ slug: ["three letters"], target: ["a URL"], note: ["a text"] });
-    expect(await check(app, "de")).to.deep.equal({ slug: ["drei Buchstaben"], target: ["eine URL"], note: ["a text"] });
+    const english = { slug: ["three letters"], target: ["a URL"], note: ["a text"] };
+    const german = { slug: ["drei Buchstaben"], target: ["eine URL"], note: ["a text"] };
+    expect(await check(app, "en")).to.deep.include({ errors: english });
+    expect(await check(app, "de")).to.deep.include({ errors: german });
   });
 });
 

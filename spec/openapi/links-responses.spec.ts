@@ -114,6 +114,7 @@ async function visitAsPerson(ada: TestClient): Promise<void> {
   const logo = new FormData();
   logo.append("logo", new Blob([new Uint8Array(PNG)], { type: "image/png" }), "logo.png");
   await ada.post("/links/mine/logo", { body: logo });
+  await ada.get("/language?lang=de&to=/", { headers: BROWSER });
   for (const path of ["/", "/?page=none", "/links/mine", "/most-visited", ...ACCOUNT_PAGES]) {
     await ada.get(path, { headers: BROWSER });
     // Without a version the front end is of an earlier build.

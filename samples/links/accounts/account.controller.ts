@@ -14,9 +14,10 @@ import {
 } from "@stagecraft/framework/auth";
 import { Passkeys } from "@stagecraft/framework/auth/passkeys";
 import { clearHistory, optional, page } from "@stagecraft/framework/pages";
-import { Flash, Session } from "@stagecraft/framework/session";
+import { Session } from "@stagecraft/framework/session";
 import { backTo } from "../back-to.js";
 import * as pages from "../contracts.js";
+import { say, translate } from "../languages.js";
 import { home } from "../links.routes.js";
 import { MAIL_PLACE } from "../mail-place.js";
 import { account } from "./account.routes.js";
@@ -59,7 +60,7 @@ export class AccountController {
   @account.confirm
   async confirm(ctx: ContextOf<typeof account.confirm>) {
     const { kind } = await this.signUps.confirm(ctx, ctx.params.id, ctx.input.body);
-    if (kind === "password-needed") return again(ctx, { password: "is not that of this sign-up" });
+    if (kind === "password-needed") return again(ctx, "password", "field-password-not-of-sign-up");
     return this.lead(ctx, kind);
   }
 
@@ -73,7 +74,7 @@ export class AccountController {
   async enter(ctx: ContextOf<typeof account.enter>) {
     const { remember, ...credentials } = ctx.input.body;
     const { kind } = await this.signIns.withPassword(ctx, { ...credentials, remember: remember === "on" });
-    return kind === "refused" ? again(ctx, { email: "address or password are wrong" }) : this.lead(ctx, kind);
+    return kind === "refused" ? again(ctx, "email", "field-credentials-wrong") : this.lead(ctx, kind);
   }
 
   @account.enterByPasskey
@@ -99,7 +100,7 @@ export class AccountController {
   async giveCode(ctx: ContextOf<typeof account.giveCode>) {
     const { code } = ctx.input.body;
     const { kind } = await this.steps.finish(ctx, /^[\d\s-]+$/.test(code) ? { code } : { recoveryCode: code });
-    return kind === "refused" ? again(ctx, { code: "is wrong, or was used already" }) : this.lead(ctx, kind);
+    return kind === "refused" ? again(ctx, "code", "field-code-wrong") : this.lead(ctx, kind);
   }
 
   @account.givePasskey
@@ -131,7 +132,7 @@ export class AccountController {
     if (kind === "expired") return this.lead(ctx, kind);
     // The reset has ended the session of a person who was signed in, and a message in it would end too.
     Session.of(ctx).regenerate();
-    Flash.of(ctx).success("You have a new password. Sign in with it.");
+    await say(ctx, "success", "flash-new-password");
     return redirect().route(account.signIn);
   }
 
@@ -144,7 +145,7 @@ export class AccountController {
   @account.confirmAgain
   async confirmAgain(ctx: ContextOf<typeof account.confirmAgain>) {
     const { kind } = await this.confirmations.confirm(ctx, ctx.input.body);
-    if (kind === "refused") return again(ctx, { password: "is wrong" });
+    if (kind === "refused") return again(ctx, "password", "field-password-wrong");
     return redirect().to(await takeReturnPath(ctx, home.index.url()));
   }
 
@@ -153,7 +154,7 @@ export class AccountController {
   async leave(ctx: Context) {
     await this.devices.end(ctx);
     clearHistory(ctx);
-    Flash.of(ctx).info("You have signed out.");
+    await say(ctx, "info", "flash-signed-out");
     return redirect().route(home.index);
   }
 
@@ -161,21 +162,21 @@ export class AccountController {
   private async lead(ctx: Context, kind: SecondStepResult["kind"]) {
     if (kind === "second-step") return redirect().route(account.secondStep);
     if (kind === "signed-in") {
-      Flash.of(ctx).success("You have signed in.");
+      await say(ctx, "success", "flash-signed-in");
       return redirect().to(await takeReturnPath(ctx, home.index.url()));
     }
-    Flash.of(ctx).error(
-      kind === "expired" ? "That took too long, or the link was used already." : "That did not work.",
-    );
+    await say(ctx, "error", kind === "expired" ? "flash-expired" : "flash-failed");
     return redirect().route(account.signIn);
   }
 }
 
-function refusePasskey(ctx: Context, form: typeof account.signIn | typeof account.secondStep) {
-  Flash.of(ctx).error("That passkey is not accepted here.");
+async function refusePasskey(ctx: Context, form: typeof account.signIn | typeof account.secondStep) {
+  await say(ctx, "error", "flash-passkey-refused");
   return redirect().route(form);
 }
 
-function again(ctx: Context, errors: Readonly<Record<string, string>>) {
-  return redirect().to(ctx.url).withErrors(errors);
+async function again(ctx: Context, field: string, message: string) {
+  return redirect()
+    .to(ctx.url)
+    .withErrors({ [field]: await translate(ctx, message) });
 }

@@ -6,9 +6,9 @@ import { formContent, redirected, shown } from "../form-content.js";
 
 const Password = z.object({ password: z.string() });
 const Credentials = Password.extend({ email: z.string() });
-/** The flows have the whole rules. These name all wrong fields of a form at once. */
-const Email = z.object({ email: z.string().includes("@", "an address such as ada@example.org") });
-const NewPassword = z.object({ password: z.string().min(8, "at least 8 characters") });
+/** The flows have the whole rules. These name all wrong fields of a form at once, with the names of their texts in the catalogs. */
+const Email = z.object({ email: z.string().includes("@", "email") });
+const NewPassword = z.object({ password: z.string().min(8, "password") });
 /** A browser does not send a box that is not checked. */
 const Remember = z.object({ remember: z.literal("on").optional() });
 /** The response of a device, as the browser gives it. */

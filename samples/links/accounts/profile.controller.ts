@@ -2,13 +2,13 @@ import { Clock, type Context, type ContextOf, Controller, inject, Middleware, re
 import { ApiTokens, Recovery, SignIns, Totp, type WithIdentity } from "@stagecraft/framework/auth";
 import { Passkeys } from "@stagecraft/framework/auth/passkeys";
 import { optional, page } from "@stagecraft/framework/pages";
-import { Flash } from "@stagecraft/framework/session";
 import { backTo } from "../back-to.js";
 import * as pages from "../contracts.js";
+import { languages, say, translate } from "../languages.js";
 import { profile } from "./profile.routes.js";
 
 const DAY_MS = 86_400_000;
-const NOT_ADDED = { refused: "is not the code of now", expired: "came too late: start again", exists: "" };
+const NOT_ADDED = { refused: "field-code-not-now", expired: "field-code-late", exists: undefined };
 
 /** The pages of an account. A secret is in the response that creates it, and nowhere else: a form responds with it in the place of a redirect. */
 @Controller(profile)
@@ -33,13 +33,13 @@ export class ProfileController {
   @profile.endDevice
   async endDevice(ctx: ContextOf<typeof profile.endDevice>) {
     await this.signIns.endOne(ctx, ctx.params.id);
-    return done(ctx, profile.devices, "That device is signed out.");
+    return done(ctx, profile.devices, "flash-device-signed-out");
   }
 
   @profile.endOthers
   async endOthers(ctx: ContextOf<typeof profile.endOthers>) {
     await this.signIns.endOthers(ctx);
-    return done(ctx, profile.devices, "All other devices are signed out.");
+    return done(ctx, profile.devices, "flash-devices-signed-out");
   }
 
   @profile.security
@@ -65,14 +65,14 @@ export class ProfileController {
     const { code } = ctx.input.body;
     const result = code === undefined ? await this.totps.start(ctx) : await this.totps.confirm(ctx, { code });
     if (result.kind === "added") return showCodes(result.recoveryCodes);
-    if (result.kind !== "started") return redirect().route(profile.totp).withErrors({ code: NOT_ADDED[result.kind] });
+    if (result.kind !== "started") return startAgain(ctx, NOT_ADDED[result.kind]);
     return page(pages.totp, { secret: result.secret, uri: result.uri }).encryptHistory();
   }
 
   @profile.removeTotp
   async removeTotp(ctx: ContextOf<typeof profile.removeTotp>) {
     await this.totps.remove(ctx);
-    return done(ctx, profile.security, "The app is removed, and so are the recovery codes.");
+    return done(ctx, profile.security, "flash-app-removed");
   }
 
   @profile.codes
@@ -88,14 +88,16 @@ export class ProfileController {
   @profile.addPasskey
   async addPasskey(ctx: ContextOf<typeof profile.addPasskey>) {
     const { kind } = await this.passkeys.finishRegistration(ctx, ctx.input.body);
-    if (kind === "added") return done(ctx, profile.security, "The passkey is added.");
-    return redirect().route(profile.security).withErrors({ passkey: "The passkey was not added. Try again." });
+    if (kind === "added") return done(ctx, profile.security, "flash-passkey-added");
+    return redirect()
+      .route(profile.security)
+      .withErrors({ passkey: await translate(ctx, "field-passkey-failed") });
   }
 
   @profile.removePasskey
   async removePasskey(ctx: ContextOf<typeof profile.removePasskey>) {
     await this.passkeys.remove(ctx, ctx.params.id);
-    return done(ctx, profile.security, "The passkey is removed.");
+    return done(ctx, profile.security, "flash-passkey-removed");
   }
 
   @profile.tokens
@@ -104,17 +106,19 @@ export class ProfileController {
   }
 
   @profile.createToken
-  async createToken({ identity, input }: ContextOf<typeof profile.createToken>) {
-    const { name, access: scopes, days } = input.body;
+  async createToken(ctx: ContextOf<typeof profile.createToken>) {
+    const { identity } = ctx;
+    const { name, access: scopes, days } = ctx.input.body;
     const expiresAt = new Date(this.clock.now() + days * DAY_MS);
-    const { text } = await this.apiTokens.create(identity.userId, { name, scopes, expiresAt });
+    const { tag: language } = await languages.of(ctx);
+    const { text } = await this.apiTokens.create(identity.userId, { name, scopes, expiresAt, language });
     return this.showTokens(identity, text);
   }
 
   @profile.revokeToken
   async revokeToken(ctx: ContextOf<typeof profile.revokeToken>) {
     await this.apiTokens.revoke(ctx.identity.userId, ctx.params.id);
-    return done(ctx, profile.tokens, "The token is revoked.");
+    return done(ctx, profile.tokens, "flash-token-revoked");
   }
 
   private async showTokens({ userId }: WithIdentity["identity"], created?: string) {
@@ -131,7 +135,13 @@ function showCodes(codes: readonly string[]) {
   return page(pages.recoveryCodes, { left: codes.length, codes }).encryptHistory();
 }
 
-function done(ctx: Context, to: { readonly url: () => string }, message: string) {
-  Flash.of(ctx).success(message);
+/** An app that was added meanwhile is no fault. */
+async function startAgain(ctx: Context, message: string | undefined) {
+  const again = redirect().route(profile.totp);
+  return message === undefined ? again : again.withErrors({ code: await translate(ctx, message) });
+}
+
+async function done(ctx: Context, to: { readonly url: () => string }, message: string) {
+  await say(ctx, "success", message);
   return redirect().to(to.url());
 }

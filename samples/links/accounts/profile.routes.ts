@@ -13,7 +13,7 @@ const NewPasskey = z.object({ response: z.unknown(), usage: z.enum(["sign-in", "
 const ACCESS = { read: ["links:read"], write: ["links:read", "links:write"], maintenance: ["maintenance"] } as const;
 
 const NewToken = z.object({
-  name: z.string().trim().min(1, "a name, by which you know it again"),
+  name: z.string().trim().min(1, "token-name"),
   access: z.enum(["read", "write", "maintenance"]).transform((access) => ACCESS[access]),
   days: z.enum(["30", "90", "365"]).transform(Number),
 });

@@ -1,16 +1,7 @@
-import {
-  Context,
-  type ContextOf,
-  Controller,
-  Events,
-  Maintenance,
-  Middleware,
-  NotFoundError,
-  redirect,
-} from "@stagecraft/framework";
+import { Context, type ContextOf, Controller, Events, Maintenance, Middleware, redirect } from "@stagecraft/framework";
 import { page } from "@stagecraft/framework/pages";
-import { Flash } from "@stagecraft/framework/session";
 import { adminIndex } from "../contracts.js";
+import { createNoLinkError, say } from "../languages.js";
 import { listedFor } from "../link-list.js";
 import { linkRemoved } from "../link-removed.js";
 import { LinkStore } from "../link-store.js";
@@ -40,16 +31,16 @@ export class DeskController {
   }
 
   @desk.close
-  close(ctx: Context) {
+  async close(ctx: Context) {
     this.maintenance.engage();
-    Flash.of(ctx).warning("The site is closed. Visitors see a page that says so.");
+    await say(ctx, "warning", "flash-site-closed");
     return redirect().route(desk.index);
   }
 
   @desk.open
-  open(ctx: Context) {
+  async open(ctx: Context) {
     this.maintenance.disengage();
-    Flash.of(ctx).success("The site is open again.");
+    await say(ctx, "success", "flash-site-open");
     return redirect().route(desk.index);
   }
 
@@ -57,10 +48,10 @@ export class DeskController {
   async remove(ctx: ContextOf<typeof desk.remove>) {
     const { slug } = ctx.params;
     const link = await this.store.find(slug);
-    if (link === undefined) throw new NotFoundError(`no link ${slug}`);
+    if (link === undefined) throw await createNoLinkError(ctx, slug);
     await this.store.remove(slug);
     await this.events.emit(linkRemoved, link);
-    Flash.of(ctx).info(`The link ${slug} is removed.`);
+    await say(ctx, "info", "flash-link-removed", { slug });
     return redirect().route(desk.index);
   }
 }

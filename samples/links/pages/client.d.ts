@@ -5,6 +5,8 @@ import type { EveryPage } from "../contracts.js";
 declare global {
   /** The manifest of the table `ranking`, from `build-front-end.ts`. */
   const RANKING: RoutesManifest;
+  /** The catalog of the frame in English, from `build-front-end.ts`. */
+  const FRAME_MESSAGES: string;
 }
 
 declare module "@inertiajs/core" {

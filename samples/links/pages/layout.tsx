@@ -2,16 +2,21 @@
 import { Link, usePage } from "@inertiajs/react";
 import { useEffect, useRef, type ReactNode } from "react";
 import { PostButton } from "./parts/form.js";
+import { LanguageSwitch } from "./parts/language-switch.js";
 import { Mark } from "./parts/mark.js";
+import { useMessages } from "./parts/messages.js";
 
 export function Layout({ children }: { readonly children?: ReactNode }) {
-  const { component, url, flash } = usePage();
+  const { component, url, flash, props } = usePage();
+  const { t, tag } = useMessages();
   const main = useRef<HTMLElement>(null);
+  // A page that another tab has translated comes without a new document.
+  useEffect(() => void (document.documentElement.lang = tag), [tag]);
   useFocusOnNewPage(main, `${component} ${url.split("?")[0] ?? ""}`);
   return (
     <>
       <a className="skip" href="#main">
-        Skip to content
+        {t("page-skip")}
       </a>
       <header className="top">
         <div className="top-inner">
@@ -33,10 +38,11 @@ export function Layout({ children }: { readonly children?: ReactNode }) {
         {children}
       </main>
       <footer className="foot">
-        <p>A sample of Stagecraft.</p>
-        <nav aria-label="More">
-          <Link href="/most-visited">Most visited</Link>
-          {usePage().props.isAdmin && <Link href="/admin">Administration</Link>}
+        <p>{t("page-sample")}</p>
+        <LanguageSwitch />
+        <nav aria-label={t("page-more")}>
+          <Link href="/most-visited">{t("page-most-visited")}</Link>
+          {props.isAdmin && <Link href="/admin">{t("page-administration")}</Link>}
         </nav>
       </footer>
     </>
@@ -45,25 +51,26 @@ export function Layout({ children }: { readonly children?: ReactNode }) {
 
 function Account() {
   const { account } = usePage().props;
+  const { t } = useMessages();
   if (account === null || account === undefined)
     return (
-      <nav aria-label="Account" className="account">
+      <nav aria-label={t("page-visitor")} className="account">
         <Link href="/account/sign-in" className="quiet">
-          Sign in
+          {t("page-sign-in")}
         </Link>
         <Link href="/account/sign-up" className="button small">
-          Sign up
+          {t("page-sign-up")}
         </Link>
       </nav>
     );
   return (
-    <nav aria-label="Account" className="account">
+    <nav aria-label={t("page-visitor")} className="account">
       <Link href="/account" className="who">
-        <span className="visually-hidden">Your account: </span>
+        <span className="visually-hidden">{t("page-your-account")}: </span>
         {account}
       </Link>
       <PostButton action="/account/sign-out" className="quiet">
-        Sign out
+        {t("page-sign-out")}
       </PostButton>
     </nav>
   );

@@ -2,9 +2,9 @@ import { type ContextOf, type Context, Controller, inject, Middleware, redirect 
 import { Identities } from "@stagecraft/framework/auth";
 import { ProviderLinks, ProviderSignIn, ProviderUnavailableError } from "@stagecraft/framework/oauth";
 import { page } from "@stagecraft/framework/pages";
-import { Flash } from "@stagecraft/framework/session";
 import { backTo } from "../../back-to.js";
 import * as pages from "../../contracts.js";
+import { say } from "../../languages.js";
 import { account } from "../account.routes.js";
 import { PROVIDER_NAME } from "./provider-part.js";
 import { providers } from "./provider.routes.js";
@@ -27,7 +27,7 @@ export class ProviderController {
   async finish(ctx: ContextOf<typeof providers.callback>) {
     const result = await this.signIns.finish(ctx, ctx.params.provider);
     if (result.kind === "second-step") return redirect().route(account.secondStep);
-    this.say(ctx, result.kind === "signed-in" && result.isNew ? "signed-up" : result.kind);
+    await this.say(ctx, result.kind === "signed-in" && result.isNew ? "signed-up" : result.kind);
     if (result.kind === "signed-in" || result.kind === "linked") return redirect().to(result.returnTo);
     // The page of the linked accounts asks for the sign-in, and leads back to itself.
     const isForLinks = ctx.identity !== undefined || result.kind === "link-needed";
@@ -52,7 +52,7 @@ export class ProviderController {
   @providers.unlink
   async unlink(ctx: ContextOf<typeof providers.unlink>) {
     const { kind } = await this.links.unlink(ctx, ctx.params.id);
-    this.say(ctx, kind);
+    await this.say(ctx, kind);
     return redirect().route(providers.linked);
   }
 
@@ -62,31 +62,31 @@ export class ProviderController {
       return await start();
     } catch (error) {
       if (!(error instanceof ProviderUnavailableError)) throw error;
-      this.say(ctx, "unavailable");
+      await this.say(ctx, "unavailable");
       return redirect().to(from.url());
     }
   }
 
-  private say(ctx: Context, kind: keyof typeof MESSAGES): void {
+  private say(ctx: Context, kind: keyof typeof MESSAGES): Promise<void> {
     const [level, message] = MESSAGES[kind];
-    Flash.of(ctx)[level](message.replace("{provider}", () => this.name));
+    return say(ctx, level, message, { provider: this.name });
   }
 }
 
 /** For each result of the flows. */
 const MESSAGES = {
-  "signed-in": ["success", "You have signed in."],
-  "signed-up": ["success", "Welcome. You have an account now."],
-  linked: ["success", "The account is linked. Your other devices are signed out."],
-  unlinked: ["success", "The account is unlinked. Your other devices are signed out."],
-  "link-needed": ["info", "An account here has that address already. Sign in to it, and link it to {provider} then."],
-  "email-needed": ["error", "{provider} has not confirmed your address. Confirm it there, or sign up here."],
-  "no-account": ["error", "You have no account here."],
-  taken: ["error", "That account at {provider} belongs to somebody else here."],
-  canceled: ["info", "You have canceled, and nothing has changed."],
-  refused: ["error", "{provider} has refused the sign-in."],
-  expired: ["error", "That took too long, or was done already. Start again."],
-  unavailable: ["error", "{provider} does not respond. Try again in a few minutes."],
-  missing: ["info", "That account was not linked any more."],
-  last: ["error", "This account is your only way to sign in. Set a password first."],
+  "signed-in": ["success", "flash-signed-in"],
+  "signed-up": ["success", "flash-provider-signed-up"],
+  linked: ["success", "flash-provider-linked"],
+  unlinked: ["success", "flash-provider-unlinked"],
+  "link-needed": ["info", "flash-provider-link-needed"],
+  "email-needed": ["error", "flash-provider-email-needed"],
+  "no-account": ["error", "flash-provider-no-account"],
+  taken: ["error", "flash-provider-taken"],
+  canceled: ["info", "flash-provider-canceled"],
+  refused: ["error", "flash-provider-refused"],
+  expired: ["error", "flash-provider-expired"],
+  unavailable: ["error", "flash-provider-unavailable"],
+  missing: ["info", "flash-provider-missing"],
+  last: ["error", "flash-provider-last"],
 } as const;

@@ -3,19 +3,21 @@ import { usePage } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { confirmSignUp } from "../../contracts.js";
 import { AccountForm, PasswordField } from "../parts/account-form.js";
+import { useMessages } from "../parts/messages.js";
 
 export function Page({ email, needsPassword }: PropsOf<typeof confirmSignUp>) {
+  const { t } = useMessages();
   return (
     <AccountForm
-      title="Confirm your address"
+      title={t("page-confirm-address")}
       lead={<strong className="address">{email}</strong>}
       action={usePage().url}
-      submit="Confirm"
+      submit={t("page-confirm")}
     >
       {({ errors }) =>
         needsPassword && (
           <PasswordField
-            hint="That of the sign-up, because this is another browser"
+            hint={t("page-password-of-sign-up")}
             autoComplete="current-password"
             error={errors["password"]}
           />

@@ -2,14 +2,19 @@ import { Head, Link } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { confirm } from "../../contracts.js";
 import { AccountForm, PasswordField } from "../parts/account-form.js";
+import { Text, useMessages } from "../parts/messages.js";
 import { ProviderLink } from "../parts/provider-link.js";
 
-const LEAD = "Before a page that an unlocked device must not open alone.";
-
 export function Page({ hasPassword }: PropsOf<typeof confirm>) {
+  const { t } = useMessages();
   if (!hasPassword) return <WithoutPassword />;
   return (
-    <AccountForm title="Your password again" lead={LEAD} action="/account/confirm" submit="Go on">
+    <AccountForm
+      title={t("page-password-again")}
+      lead={t("page-careful")}
+      action="/account/confirm"
+      submit={t("page-go-on")}
+    >
       {({ errors }) => <PasswordField autoComplete="current-password" error={errors["password"]} />}
     </AccountForm>
   );
@@ -17,14 +22,18 @@ export function Page({ hasPassword }: PropsOf<typeof confirm>) {
 
 /** A person who has signed up at the provider. */
 function WithoutPassword() {
+  const { t } = useMessages();
   return (
     <section className="card narrow">
-      <Head title="Sign in again" />
-      <h1>Sign in again</h1>
-      <p className="aside">{LEAD}</p>
-      <ProviderLink text="Sign in with" />
+      <Head title={t("page-sign-in-again")} />
+      <h1>{t("page-sign-in-again")}</h1>
+      <p className="aside">{t("page-careful")}</p>
+      <ProviderLink text="page-sign-in-with" />
       <p className="aside">
-        Or <Link href="/account/forgot">set a password</Link>.
+        <Text
+          id="page-or-set-password"
+          elements={{ link: <Link href="/account/forgot">{t("page-or-set-password-link")}</Link> }}
+        />
       </p>
     </section>
   );

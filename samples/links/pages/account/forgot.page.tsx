@@ -1,13 +1,12 @@
 import { AccountForm, EmailField } from "../parts/account-form.js";
-
-const OTHERS = [{ question: "You know it again?", href: "/account/sign-in", title: "Sign in" }];
+import { useMessages } from "../parts/messages.js";
 
 export function Page() {
+  const { t } = useMessages();
+  const others = [{ question: t("page-know-again"), href: "/account/sign-in", title: t("page-sign-in") }];
   return (
-    <AccountForm title="A new password" action="/account/forgot" submit="Send a link" others={OTHERS}>
-      {({ errors }) => (
-        <EmailField hint="You get a mail, if it has an account" autoComplete="username" error={errors["email"]} />
-      )}
+    <AccountForm title={t("page-new-password")} action="/account/forgot" submit={t("page-send-link")} others={others}>
+      {({ errors }) => <EmailField hint={t("page-mail-if-account")} autoComplete="username" error={errors["email"]} />}
     </AccountForm>
   );
 }

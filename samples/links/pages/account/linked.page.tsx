@@ -3,6 +3,7 @@ import { Link, usePage } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { linked as contract } from "../../contracts.js";
 import { PostButton } from "../parts/form.js";
+import { Text, useMessages } from "../parts/messages.js";
 import { ProfilePage, Time } from "../parts/profile-page.js";
 import { ProviderLink } from "../parts/provider-link.js";
 
@@ -10,11 +11,12 @@ type Props = PropsOf<typeof contract>;
 
 export function Page({ accounts, hasPassword }: Props) {
   const { provider } = usePage().props;
+  const { t } = useMessages();
   return (
-    <ProfilePage title="Linked accounts">
+    <ProfilePage title={t("page-linked")}>
       <section className="card" aria-labelledby="accounts">
-        <h2 id="accounts">At {provider}</h2>
-        <p className="aside">With a linked account you sign in here without a password.</p>
+        <h2 id="accounts">{t("page-linked-at", { provider: provider ?? "" })}</h2>
+        <p className="aside">{t("page-linked-text")}</p>
         {accounts.length > 0 && (
           <ul className="rows flat">
             {accounts.map((account) => (
@@ -24,12 +26,15 @@ export function Page({ accounts, hasPassword }: Props) {
         )}
         {!hasPassword && (
           <p className="note-box">
-            You have no password. <Link href="/account/forgot">Set one</Link>, for the day on which {provider} is not
-            there.
+            <Text
+              id="page-linked-no-password"
+              values={{ provider: provider ?? "" }}
+              elements={{ link: <Link href="/account/forgot">{t("page-linked-set-password")}</Link> }}
+            />
           </p>
         )}
         <div className="actions">
-          <ProviderLink isLink text={accounts.length > 0 ? "Link another account at" : "Link your account at"} />
+          <ProviderLink isLink text={accounts.length > 0 ? "page-linked-another" : "page-linked-first"} />
         </div>
       </section>
     </ProfilePage>
@@ -37,17 +42,23 @@ export function Page({ accounts, hasPassword }: Props) {
 }
 
 function Account({ id, email, createdAt, lastUsedAt }: Props["accounts"][number]) {
-  const name = email === "" ? "An account without an address" : email;
+  const { t } = useMessages();
+  const name = email === "" ? t("page-linked-nameless") : email;
   return (
     <li className="row entry">
       <div className="row-text">
         <strong>{name}</strong>
         <p className="target">
-          Linked <Time at={createdAt} />, last used <Time at={lastUsedAt} />
+          <Text id="page-linked-times" elements={{ linked: <Time at={createdAt} />, used: <Time at={lastUsedAt} /> }} />
         </p>
       </div>
-      <PostButton action={`/account/linked/${id}`} className="button ghost small" question={`Unlink ${name}?`}>
-        Unlink<span className="visually-hidden"> {name}</span>
+      <PostButton
+        action={`/account/linked/${id}`}
+        className="button ghost small"
+        question={t("page-unlink-question", { name })}
+      >
+        {t("page-unlink")}
+        <span className="visually-hidden"> {name}</span>
       </PostButton>
     </li>
   );

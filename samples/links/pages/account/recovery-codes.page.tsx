@@ -4,24 +4,26 @@ import type { PropsOf } from "@stagecraft/framework/pages";
 import type { recoveryCodes } from "../../contracts.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { PostButton } from "../parts/form.js";
+import { useMessages } from "../parts/messages.js";
 import { ProfilePage } from "../parts/profile-page.js";
 
 export function Page({ left, codes }: PropsOf<typeof recoveryCodes>) {
+  const { t } = useMessages();
   return (
-    <ProfilePage title="Recovery codes">
+    <ProfilePage title={t("page-codes")}>
       <section className="card">
         {codes === undefined ? (
           <>
-            <p>You have {left} of them. New ones take their place.</p>
+            <p>{t("page-codes-left", { count: left })}</p>
             <div className="actions">
               <PostButton action="/account/recovery-codes" className="button">
-                Show new codes
+                {t("page-codes-show")}
               </PostButton>
             </div>
           </>
         ) : (
           <>
-            <p>Each of them signs you in once, in the place of the app. Print them: they are not shown again.</p>
+            <p>{t("page-codes-text")}</p>
             <ul className="codes">
               {codes.map((code) => (
                 <li key={code}>
@@ -32,7 +34,7 @@ export function Page({ left, codes }: PropsOf<typeof recoveryCodes>) {
             <div className="actions">
               <CopyButton text={codes.join("\n")} />
               <Link className="button small" href="/account/security">
-                I have stored them
+                {t("page-codes-stored")}
               </Link>
             </div>
           </>

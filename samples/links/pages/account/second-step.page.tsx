@@ -2,21 +2,22 @@ import { router } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { secondStep } from "../../contracts.js";
 import { AccountForm, CodeField } from "../parts/account-form.js";
+import { useMessages } from "../parts/messages.js";
 import { type DeviceResponse, PasskeyButton } from "../parts/passkeys.js";
 
-const OTHERS = [{ question: "Not you?", href: "/account/sign-in", title: "Start again" }];
-
 export function Page({ hasTotp, hasPasskey }: PropsOf<typeof secondStep>) {
+  const { t } = useMessages();
+  const others = [{ question: t("page-not-you"), href: "/account/sign-in", title: t("page-start-again") }];
   return (
     <AccountForm
-      title="Second step"
-      lead={hasTotp ? "One step is left: the code of your app." : "One step is left: your passkey."}
+      title={t("page-second-step")}
+      lead={hasTotp ? t("page-second-step-app") : t("page-second-step-passkey")}
       action="/account/second-step"
-      submit="Go on"
-      others={OTHERS}
+      submit={t("page-go-on")}
+      others={others}
       after={hasPasskey && <ByPasskey />}
     >
-      {({ errors }) => <CodeField hint="Or one of your recovery codes" error={errors["code"]} />}
+      {({ errors }) => <CodeField hint={t("page-or-recovery-code")} error={errors["code"]} />}
     </AccountForm>
   );
 }
@@ -24,9 +25,10 @@ export function Page({ hasTotp, hasPasskey }: PropsOf<typeof secondStep>) {
 const send = (response: DeviceResponse) => router.post("/account/second-step/passkey", { response });
 
 function ByPasskey() {
+  const { t } = useMessages();
   return (
     <PasskeyButton ceremony="get" prop="passkey" onResponse={send}>
-      Use a passkey
+      {t("page-use-passkey")}
     </PasskeyButton>
   );
 }

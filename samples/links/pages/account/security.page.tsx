@@ -4,24 +4,23 @@ import { useRef } from "react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { security } from "../../contracts.js";
 import { Field, PostButton } from "../parts/form.js";
+import { useMessages } from "../parts/messages.js";
 import { type DeviceResponse, PasskeyButton, useCanUsePasskeys } from "../parts/passkeys.js";
 import { ProfilePage } from "../parts/profile-page.js";
 
 type Props = PropsOf<typeof security>;
 
 export function Page({ hasTotp, codes, passkeys }: Props) {
+  const { t } = useMessages();
   return (
-    <ProfilePage title="Security">
+    <ProfilePage title={t("page-security")}>
       <section className="card" aria-labelledby="app">
-        <h2 id="app">Authenticator app</h2>
+        <h2 id="app">{t("page-app")}</h2>
         {hasTotp ? <WithApp codes={codes} /> : <WithoutApp />}
       </section>
       <section className="card" aria-labelledby="passkeys">
-        <h2 id="passkeys">Passkeys</h2>
-        <p className="aside">
-          A key on your device, which asks for a finger, a face or a PIN. With it you sign in without a password, or
-          after the password as a second step.
-        </p>
+        <h2 id="passkeys">{t("page-passkeys")}</h2>
+        <p className="aside">{t("page-passkeys-text")}</p>
         {passkeys.length > 0 && (
           <ul className="rows flat">
             {passkeys.map((passkey) => (
@@ -36,12 +35,13 @@ export function Page({ hasTotp, codes, passkeys }: Props) {
 }
 
 function WithoutApp() {
+  const { t } = useMessages();
   return (
     <>
-      <p className="aside">After your password, a sign-in asks for a code that an app on your phone shows.</p>
+      <p className="aside">{t("page-app-without")}</p>
       <div className="actions">
         <Link className="button" href="/account/totp">
-          Add an app
+          {t("page-app-add")}
         </Link>
       </div>
     </>
@@ -49,22 +49,16 @@ function WithoutApp() {
 }
 
 function WithApp({ codes }: Pick<Props, "codes">) {
+  const { t } = useMessages();
   return (
     <>
-      <p className="aside">
-        A sign-in asks for its code. You have {codes} recovery {codes === 1 ? "code" : "codes"} for the day on which you
-        have no phone.
-      </p>
+      <p className="aside">{t("page-app-with", { count: codes })}</p>
       <div className="actions">
         <Link className="button ghost" href="/account/recovery-codes">
-          New recovery codes
+          {t("page-new-codes")}
         </Link>
-        <PostButton
-          action="/account/totp/remove"
-          className="button dangerous"
-          question="Remove the app? Then your password alone signs you in."
-        >
-          Remove the app
+        <PostButton action="/account/totp/remove" className="button dangerous" question={t("page-app-remove-question")}>
+          {t("page-app-remove")}
         </PostButton>
       </div>
     </>
@@ -72,14 +66,20 @@ function WithApp({ codes }: Pick<Props, "codes">) {
 }
 
 function Passkey({ id, name, usage }: Props["passkeys"][number]) {
+  const { t } = useMessages();
   return (
     <li className="row entry">
       <div className="row-text">
         <strong>{name}</strong>
-        <p className="target">{usage === "sign-in" ? "Signs you in" : "Is your second step"}</p>
+        <p className="target">{usage === "sign-in" ? t("page-passkey-signs-in") : t("page-passkey-second-step")}</p>
       </div>
-      <PostButton action={`/account/passkeys/${id}`} className="button ghost small" question={`Remove ${name}?`}>
-        Remove<span className="visually-hidden"> {name}</span>
+      <PostButton
+        action={`/account/passkeys/${id}`}
+        className="button ghost small"
+        question={t("page-remove-question", { name })}
+      >
+        {t("page-remove")}
+        <span className="visually-hidden"> {name}</span>
       </PostButton>
     </li>
   );
@@ -87,12 +87,13 @@ function Passkey({ id, name, usage }: Props["passkeys"][number]) {
 
 function NewPasskey() {
   const { errors } = usePage().props;
+  const { t } = useMessages();
   const canUse = useCanUsePasskeys();
   const fields = useRef<HTMLDivElement>(null);
   const add = (usage: string) => (response: DeviceResponse) => {
     const field = fields.current?.querySelector("input");
     const name = field?.value.trim() ?? "";
-    router.post("/account/passkeys", { usage, response, name: name === "" ? "Passkey" : name });
+    router.post("/account/passkeys", { usage, response, name: name === "" ? t("page-passkey") : name });
     if (field) field.value = "";
   };
   if (!canUse) return null;
@@ -100,18 +101,18 @@ function NewPasskey() {
     <div className="stack" ref={fields}>
       <Field
         name="name"
-        label="Name of a new passkey"
-        placeholder="Phone"
+        label={t("page-passkey-name")}
+        placeholder={t("page-passkey-name-example")}
         maxLength={100}
         autoComplete="off"
         error={errors["passkey"]}
       />
       <div className="actions">
         <PasskeyButton ceremony="create" prop="forSignIn" className="button" onResponse={add("sign-in")}>
-          Add to sign in
+          {t("page-passkey-add-sign-in")}
         </PasskeyButton>
         <PasskeyButton ceremony="create" prop="forSecondStep" onResponse={add("second-step")}>
-          Add as second step
+          {t("page-passkey-add-second-step")}
         </PasskeyButton>
       </div>
     </div>

@@ -2,27 +2,25 @@
 import { Head } from "@inertiajs/react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { sent } from "../../contracts.js";
+import { Text, useMessages } from "../parts/messages.js";
 
 export function Page({ email, needsAccount, mails }: PropsOf<typeof sent>) {
+  const { t } = useMessages();
   return (
     <section className="card narrow">
-      <Head title="A mail is on its way" />
-      <h1>A mail is on its way</h1>
+      <Head title={t("page-sent")} />
+      <h1>{t("page-sent")}</h1>
       <p>
-        Open the link in the mail to <strong className="address">{email}</strong>.
-        {needsAccount && " There is none if the address has no account."}
+        <Text id="page-sent-to" elements={{ email: <strong className="address">{email}</strong> }} />
+        {needsAccount && ` ${t("page-sent-if-account")}`}
       </p>
       {mails !== null && (
         <p className="note-box">
-          This server sends no mails.{" "}
+          {t("page-sent-nowhere")}{" "}
           {mails.startsWith("/") ? (
-            <>
-              Yours is on <a href={mails}>the page of all mails</a>.
-            </>
+            <Text id="page-sent-on-page" elements={{ page: <a href={mails}>{t("page-sent-all-mails")}</a> }} />
           ) : (
-            <>
-              Yours is a file in the folder <code>{mails}</code>.
-            </>
+            <Text id="page-sent-in-folder" elements={{ folder: <code>{mails}</code> }} />
           )}
         </p>
       )}

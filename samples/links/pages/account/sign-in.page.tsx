@@ -1,23 +1,24 @@
 import { router } from "@inertiajs/react";
 import { AccountForm, EmailField, PasswordField } from "../parts/account-form.js";
+import { useMessages } from "../parts/messages.js";
 import { type DeviceResponse, PasskeyButton } from "../parts/passkeys.js";
 import { ProviderLink } from "../parts/provider-link.js";
 
-const OTHERS = [
-  { question: "No account yet?", href: "/account/sign-up", title: "Sign up" },
-  { question: "Your password is lost?", href: "/account/forgot", title: "Set a new one" },
-];
-
 export function Page() {
+  const { t } = useMessages();
+  const others = [
+    { question: t("page-no-account-yet"), href: "/account/sign-up", title: t("page-sign-up") },
+    { question: t("page-password-lost"), href: "/account/forgot", title: t("page-set-new-password") },
+  ];
   return (
     <AccountForm
-      title="Sign in"
+      title={t("page-sign-in")}
       action="/account/sign-in"
-      others={OTHERS}
+      others={others}
       after={
         <>
           <ByPasskey />
-          <ProviderLink text="Sign in with" />
+          <ProviderLink text="page-sign-in-with" />
         </>
       }
     >
@@ -27,7 +28,7 @@ export function Page() {
           <PasswordField autoComplete="current-password" error={errors["password"]} />
           <label className="check">
             <input type="checkbox" name="remember" />
-            Stay signed in on this device
+            {t("page-stay-signed-in")}
           </label>
         </>
       )}
@@ -41,9 +42,10 @@ function send(response: DeviceResponse) {
 }
 
 function ByPasskey() {
+  const { t } = useMessages();
   return (
     <PasskeyButton ceremony="get" prop="passkey" onResponse={send}>
-      Sign in with a passkey
+      {t("page-sign-in-with-passkey")}
     </PasskeyButton>
   );
 }

@@ -4,22 +4,24 @@ import type { PropsOf } from "@stagecraft/framework/pages";
 import type { tokens as contract } from "../../contracts.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { Choice, Field, FieldsForm, PostButton } from "../parts/form.js";
+import { Text, useMessages } from "../parts/messages.js";
 import { ProfilePage, Time } from "../parts/profile-page.js";
 
 type Props = PropsOf<typeof contract>;
 
 export function Page({ tokens, created }: Props) {
+  const { t } = useMessages();
   return (
-    <ProfilePage title="API tokens">
+    <ProfilePage title={t("page-tokens")}>
       {created !== undefined && <Created text={created} />}
       <section className="card" aria-labelledby="new">
-        <h2 id="new">A new token</h2>
-        <p className="aside">A program that sends it acts for you, at /api/own-links.</p>
+        <h2 id="new">{t("page-token-new")}</h2>
+        <p className="aside">{t("page-token-new-text", { path: "/api/own-links" })}</p>
         <NewToken />
       </section>
       {tokens.length > 0 && (
         <section className="list" aria-labelledby="tokens">
-          <h2 id="tokens">Your tokens</h2>
+          <h2 id="tokens">{t("page-tokens-yours")}</h2>
           <ul className="rows">
             {tokens.map((token) => (
               <Token key={token.id} {...token} />
@@ -32,10 +34,11 @@ export function Page({ tokens, created }: Props) {
 }
 
 function Created({ text }: { readonly text: string }) {
+  const { t } = useMessages();
   return (
     <section className="card secret" aria-labelledby="created">
-      <h2 id="created">Your new token</h2>
-      <p>Store it now: it is not shown again.</p>
+      <h2 id="created">{t("page-token-created")}</h2>
+      <p>{t("page-token-created-text")}</p>
       <code>{text}</code>
       <CopyButton text={text} />
     </section>
@@ -44,28 +47,29 @@ function Created({ text }: { readonly text: string }) {
 
 function NewToken() {
   const { isAdmin } = usePage().props;
+  const { t } = useMessages();
   return (
-    <FieldsForm action="/account/tokens" submit="Make a token">
+    <FieldsForm action="/account/tokens" submit={t("page-token-make")}>
       {({ errors }) => (
         <>
           <Field
             name="name"
-            label="Name"
-            placeholder="Backup script"
+            label={t("page-token-name")}
+            placeholder={t("page-token-name-example")}
             required
             maxLength={100}
             autoComplete="off"
             error={errors["name"]}
           />
-          <Choice label="It may" name="access">
-            <option value="read">read your links</option>
-            <option value="write">read, make and remove your links</option>
-            {isAdmin === true && <option value="maintenance">close and open the site</option>}
+          <Choice label={t("page-token-may")} name="access">
+            <option value="read">{t("page-token-may-read")}</option>
+            <option value="write">{t("page-token-may-write")}</option>
+            {isAdmin === true && <option value="maintenance">{t("page-token-may-close")}</option>}
           </Choice>
-          <Choice label="It ends after" name="days">
-            <option value="30">30 days</option>
-            <option value="90">90 days</option>
-            <option value="365">a year</option>
+          <Choice label={t("page-token-ends-after")} name="days">
+            <option value="30">{t("page-token-days", { days: 30 })}</option>
+            <option value="90">{t("page-token-days", { days: 90 })}</option>
+            <option value="365">{t("page-token-year")}</option>
           </Choice>
         </>
       )}
@@ -74,6 +78,7 @@ function NewToken() {
 }
 
 function Token({ id, name, scopes, expiresAt, lastUsedAt }: Props["tokens"][number]) {
+  const { t } = useMessages();
   return (
     <li className="row entry">
       <div className="row-text">
@@ -85,15 +90,13 @@ function Token({ id, name, scopes, expiresAt, lastUsedAt }: Props["tokens"][numb
         ))}
         <p className="target">
           {lastUsedAt === null ? (
-            "Not used yet"
+            t("page-token-unused")
           ) : (
-            <>
-              Last used <Time at={lastUsedAt} />
-            </>
+            <Text id="page-token-used" elements={{ time: <Time at={lastUsedAt} /> }} />
           )}
           {expiresAt !== null && (
             <>
-              , ends <Time at={expiresAt} />
+              , <Text id="page-token-ends" elements={{ time: <Time at={expiresAt} /> }} />
             </>
           )}
         </p>
@@ -101,9 +104,10 @@ function Token({ id, name, scopes, expiresAt, lastUsedAt }: Props["tokens"][numb
       <PostButton
         action={`/account/tokens/${id}`}
         className="button ghost small"
-        question={`Revoke ${name}? Programs that send it are refused then.`}
+        question={t("page-revoke-question", { name })}
       >
-        Revoke<span className="visually-hidden"> {name}</span>
+        {t("page-revoke")}
+        <span className="visually-hidden"> {name}</span>
       </PostButton>
     </li>
   );

@@ -5,33 +5,33 @@ import type { totp } from "../../contracts.js";
 import { CodeField } from "../parts/account-form.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { FieldsForm, PostButton } from "../parts/form.js";
+import { useMessages } from "../parts/messages.js";
 import { ProfilePage } from "../parts/profile-page.js";
 
 export function Page({ secret, uri }: PropsOf<typeof totp>) {
+  const { t } = useMessages();
   // A wrong code leads here without the secret, which the app has already.
   const hasStarted = secret !== undefined || usePage().props.errors["code"] !== undefined;
   return (
-    <ProfilePage title="Add an authenticator app">
+    <ProfilePage title={t("page-app-new")}>
       <section className="card">
         {secret !== undefined && (
           <>
-            <p>Add this key to your app, or open the link below it on your phone. It is not shown again.</p>
-            <Secret label="Key" text={secret.replaceAll(/(.{4})(?=.)/g, "$1 ")} copied={secret} />
-            <Secret label="Link" text={uri ?? ""} href={uri} />
+            <p>{t("page-app-key-text")}</p>
+            <Secret label={t("page-app-key")} text={secret.replaceAll(/(.{4})(?=.)/g, "$1 ")} copied={secret} />
+            <Secret label={t("page-app-link")} text={uri ?? ""} href={uri} />
           </>
         )}
         {hasStarted ? (
-          <FieldsForm action="/account/totp" submit="Add the app">
-            {({ errors }) => <CodeField hint="The six digits that the app shows now" error={errors["code"]} />}
+          <FieldsForm action="/account/totp" submit={t("page-app-add-this")}>
+            {({ errors }) => <CodeField hint={t("page-app-code-hint")} error={errors["code"]} />}
           </FieldsForm>
         ) : (
-          <p className="aside">
-            You need an app such as Aegis, FreeOTP, 2FAS or Google Authenticator. The next page shows a key for it.
-          </p>
+          <p className="aside">{t("page-app-which")}</p>
         )}
         <div className="actions">
           <PostButton action="/account/totp" className={hasStarted ? "button ghost" : "button"}>
-            {hasStarted ? "Start again with a new key" : "Show the key"}
+            {hasStarted ? t("page-app-new-key") : t("page-app-show-key")}
           </PostButton>
         </div>
       </section>

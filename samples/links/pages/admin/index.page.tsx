@@ -4,42 +4,40 @@ import type { PropsOf } from "@stagecraft/framework/pages";
 import type { adminIndex } from "../../contracts.js";
 import { PostButton } from "../parts/form.js";
 import { LinkRow } from "../parts/link-list.js";
+import { type Messages, useMessages } from "../parts/messages.js";
 
 const EVERY_MS = 10_000;
 
 export function Page({ isClosed, figures, newest }: PropsOf<typeof adminIndex>) {
   const { host } = usePage().props;
+  const { t, tag } = useMessages();
   usePoll(EVERY_MS, { only: ["figures"] });
   return (
     <>
-      <Head title="Administration" />
-      <h1>Administration</h1>
+      <Head title={t("page-administration")} />
+      <h1>{t("page-administration")}</h1>
       <dl className="facts card">
-        <Figure name="Links" value={figures.links.toLocaleString("en")} />
-        <Figure name="Visits" value={figures.visits.toLocaleString("en")} />
-        <Figure name="Running for" value={duration(figures.uptimeSeconds)} />
+        <Figure name={t("page-figure-links")} value={figures.links.toLocaleString(tag)} />
+        <Figure name={t("page-figure-visits")} value={figures.visits.toLocaleString(tag)} />
+        <Figure name={t("page-figure-uptime")} value={formatDuration(t, figures.uptimeSeconds)} />
       </dl>
       <section className="card" aria-labelledby="switch">
-        <h2 id="switch">{isClosed ? "The site is closed" : "The site is open"}</h2>
-        <p>
-          {isClosed
-            ? "Visitors see a page that says so. This page and the health checks stay open."
-            : "While it is closed, visitors see a page that says so. This page stays open."}
-        </p>
+        <h2 id="switch">{isClosed ? t("page-site-closed") : t("page-site-open")}</h2>
+        <p>{isClosed ? t("page-site-closed-text") : t("page-site-open-text")}</p>
         {isClosed ? (
           <PostButton action="/admin/open" className="button">
-            Open the site
+            {t("page-open-site")}
           </PostButton>
         ) : (
           <PostButton action="/admin/close" className="button dangerous">
-            Close the site
+            {t("page-close-site")}
           </PostButton>
         )}
       </section>
       <section aria-labelledby="newest" className="list">
-        <h2 id="newest">Newest links</h2>
+        <h2 id="newest">{t("page-newest-links")}</h2>
         {newest.length === 0 ? (
-          <p className="empty">There are none.</p>
+          <p className="empty">{t("page-none")}</p>
         ) : (
           <ul className="rows">
             {newest.map((link) => (
@@ -47,9 +45,10 @@ export function Page({ isClosed, figures, newest }: PropsOf<typeof adminIndex>) 
                 <PostButton
                   action={`/admin/remove/${link.slug}`}
                   className="button ghost small"
-                  question={`Remove ${link.slug}? People who follow it then find nothing.`}
+                  question={t("page-remove-link-question", { slug: link.slug })}
                 >
-                  Remove<span className="visually-hidden"> {link.slug}</span>
+                  {t("page-remove")}
+                  <span className="visually-hidden"> {link.slug}</span>
                 </PostButton>
               </LinkRow>
             ))}
@@ -69,12 +68,12 @@ function Figure({ name, value }: { readonly name: string; readonly value: string
   );
 }
 
-function duration(seconds: number): string {
+function formatDuration(t: Messages["t"], seconds: number): string {
   const [days, hours, minutes] = [
     Math.floor(seconds / 86_400),
     Math.floor(seconds / 3600) % 24,
     Math.floor(seconds / 60) % 60,
   ];
-  if (days > 0) return `${days} d ${hours} h`;
-  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min`;
+  if (days > 0) return t("page-uptime-days", { days, hours });
+  return hours > 0 ? t("page-uptime-hours", { hours, minutes }) : t("page-uptime-minutes", { minutes });
 }

@@ -5,6 +5,7 @@ import type { PropsOf } from "@stagecraft/framework/pages";
 import type { linksIndex } from "../../contracts.js";
 import { Field, FieldsForm } from "../parts/form.js";
 import { LinkRow } from "../parts/link-list.js";
+import { useMessages } from "../parts/messages.js";
 import { Overview } from "../parts/overview.js";
 
 type Props = PropsOf<typeof linksIndex>;
@@ -14,19 +15,18 @@ const BY_ITSELF = 4;
 
 export function Page({ links, total, query, overview }: Props) {
   const { account, host } = usePage().props;
+  const { t } = useMessages();
   return (
     <>
-      <Head title={query === "" ? "" : `Search for ${query}`} />
+      <Head title={query === "" ? "" : t("page-search-for", { query })} />
       {account === null || account === undefined ? <Welcome /> : <NewLink />}
       <section aria-labelledby="all" className="list">
         <div className="list-head">
-          <h2 id="all">
-            {total.toLocaleString("en")} {total === 1 ? "link" : "links"}
-          </h2>
+          <h2 id="all">{t("page-links", { count: total })}</h2>
           {(total > 0 || query !== "") && <Search query={query} />}
         </div>
         {links.data.length === 0 ? (
-          <p className="empty">{query === "" ? "No links yet: make the first one." : `Nothing matches “${query}”.`}</p>
+          <p className="empty">{query === "" ? t("page-no-links-first") : t("page-no-match", { query })}</p>
         ) : (
           <InfiniteScroll
             data="links"
@@ -40,7 +40,7 @@ export function Page({ links, total, query, overview }: Props) {
               (manualMode || loading) && (
                 <li className="further">
                   <button type="button" className="button ghost" disabled={loading} onClick={fetch}>
-                    {loading ? "Loading…" : "Load more"}
+                    {loading ? t("page-loading") : t("page-load-more")}
                   </button>
                 </li>
               )
@@ -58,19 +58,17 @@ export function Page({ links, total, query, overview }: Props) {
 }
 
 function Welcome() {
+  const { t } = useMessages();
   return (
     <section className="hero">
-      <h1>Short links, honestly counted.</h1>
-      <p className="lead">
-        Turn a long address into one that fits on a card. See how often it is followed, day by day. Nobody who follows
-        it is tracked.
-      </p>
+      <h1>{t("page-welcome")}</h1>
+      <p className="lead">{t("page-welcome-text")}</p>
       <p className="actions">
         <Link href="/account/sign-up" className="button">
-          Make your first link
+          {t("page-first-link")}
         </Link>
         <Link href="/account/sign-in" className="button ghost">
-          I have an account
+          {t("page-have-account")}
         </Link>
       </p>
     </section>
@@ -81,15 +79,16 @@ function Welcome() {
 const SHORTEST = 3;
 
 function NewLink() {
+  const { t } = useMessages();
   return (
     <section className="card" aria-labelledby="new">
-      <h1 id="new">A new link</h1>
-      <FieldsForm action="/shorten" submit="Shorten" className="new-link">
+      <h1 id="new">{t("page-new-link")}</h1>
+      <FieldsForm action="/shorten" submit={t("page-shorten")} className="new-link">
         {({ errors, check, isFine }) => (
           <>
             <Field
               name="target"
-              label="Long address"
+              label={t("page-long-address")}
               type="url"
               required
               maxLength={2048}
@@ -99,13 +98,13 @@ function NewLink() {
             />
             <Field
               name="slug"
-              label="Name (optional)"
+              label={t("page-name-optional")}
               maxLength={32}
-              placeholder="my-link"
+              placeholder={t("page-name-example")}
               autoComplete="off"
               autoCapitalize="none"
               spellCheck={false}
-              praise={isFine("slug") ? "That name is free." : undefined}
+              praise={isFine("slug") ? t("page-name-free") : undefined}
               error={errors["slug"]}
               onChange={({ currentTarget }) =>
                 (currentTarget.value.length >= SHORTEST || isFine("slug")) && check("slug")
@@ -122,6 +121,7 @@ const PAUSE_MS = 250;
 
 /** Searches while the reader types: only the list and its number are asked for. Without scripts it is a form. */
 function Search({ query }: { readonly query: string }) {
+  const { t } = useMessages();
   const [text, setText] = useState(query);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -144,8 +144,8 @@ function Search({ query }: { readonly query: string }) {
       <input
         type="search"
         name="q"
-        aria-label="Search links"
-        placeholder="Search"
+        aria-label={t("page-search-links")}
+        placeholder={t("page-search")}
         maxLength={100}
         value={text}
         onChange={(event) => search(event.target.value)}

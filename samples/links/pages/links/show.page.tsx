@@ -6,17 +6,17 @@ import type { linksShow } from "../../contracts.js";
 import { Chart, ChartSkeleton } from "../parts/chart.js";
 import { CopyButton } from "../parts/copy-button.js";
 import { Field, FieldsForm, PostButton } from "../parts/form.js";
-
-const DATE = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
+import { Text, useMessages } from "../parts/messages.js";
 
 export function Page({ link, picture, clicks }: PropsOf<typeof linksShow>) {
   const { slug, target, visits, createdAt, isOwn } = link;
   const { host } = usePage().props;
+  const { t, tag } = useMessages();
   return (
     <>
       <Head title={slug} />
-      <nav aria-label="Back" className="back">
-        <Link href="/">All links</Link>
+      <nav aria-label={t("page-back")} className="back">
+        <Link href="/">{t("page-all-links")}</Link>
       </nav>
       <section className="card link-head">
         {picture !== undefined && <img className="picture" src={picture} alt="" />}
@@ -25,30 +25,30 @@ export function Page({ link, picture, clicks }: PropsOf<typeof linksShow>) {
           {slug}
         </h1>
         <p className="target">
-          leads to <a href={target}>{target}</a>
+          <Text id="page-leads-to" elements={{ target: <a href={target}>{target}</a> }} />
         </p>
         <p className="actions">
           <a className="button small" href={`/to/${slug}`}>
-            Open
+            {t("page-open")}
           </a>
           <CopyButton path={`/to/${slug}`} />
         </p>
         <dl className="facts">
           <div>
-            <dt>Visits</dt>
-            <dd id="visits">{visits.toLocaleString("en")}</dd>
+            <dt>{t("page-visit-count")}</dt>
+            <dd id="visits">{visits.toLocaleString(tag)}</dd>
           </div>
           <div>
-            <dt>Made on</dt>
+            <dt>{t("page-made-on")}</dt>
             <dd>
-              <time dateTime={createdAt}>{DATE.format(new Date(createdAt))}</time>
+              <time dateTime={createdAt}>{t("page-date", { at: new Date(createdAt) })}</time>
             </dd>
           </div>
         </dl>
       </section>
       <section className="card" aria-labelledby="clicks">
         <div className="list-head">
-          <h2 id="clicks">Visits by day</h2>
+          <h2 id="clicks">{t("page-visits-by-day")}</h2>
           <Refresh />
         </div>
         <Deferred data="clicks" fallback={<ChartSkeleton />}>
@@ -63,6 +63,7 @@ export function Page({ link, picture, clicks }: PropsOf<typeof linksShow>) {
 
 /** Asks for the numbers alone. */
 function Refresh() {
+  const { t } = useMessages();
   const [isLoading, setLoading] = useState(false);
   return (
     <button
@@ -77,20 +78,21 @@ function Refresh() {
         })
       }
     >
-      Refresh
+      {t("page-refresh")}
     </button>
   );
 }
 
 function NewPicture({ slug }: { readonly slug: string }) {
+  const { t } = useMessages();
   return (
     <section className="card" aria-labelledby="picture">
-      <h2 id="picture">Picture</h2>
-      <FieldsForm action={`/links/${slug}/logo`} submit="Upload" className="new-picture" hasFiles>
+      <h2 id="picture">{t("page-picture")}</h2>
+      <FieldsForm action={`/links/${slug}/logo`} submit={t("page-upload")} className="new-picture" hasFiles>
         {({ errors }) => (
           <Field
             name="logo"
-            label="A PNG, JPEG, GIF or WebP file of at most 256 KiB"
+            label={t("page-picture-rules")}
             type="file"
             accept="image/png,image/jpeg,image/gif,image/webp"
             required
@@ -104,12 +106,13 @@ function NewPicture({ slug }: { readonly slug: string }) {
 
 /** Two steps, with or without scripts. */
 function Removal({ slug }: { readonly slug: string }) {
+  const { t } = useMessages();
   return (
     <details className="card danger">
-      <summary>Remove this link</summary>
-      <p>People who follow it then find nothing. This cannot be undone.</p>
+      <summary>{t("page-remove-link")}</summary>
+      <p>{t("page-remove-link-text")}</p>
       <PostButton action={`/remove/${slug}`} className="button dangerous">
-        Remove {slug}
+        {t("page-remove-slug", { slug })}
       </PostButton>
     </details>
   );

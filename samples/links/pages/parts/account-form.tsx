@@ -2,6 +2,7 @@
 import { Head, Link } from "@inertiajs/react";
 import type { ReactNode } from "react";
 import { Field, FieldsForm, type FieldProps, type FieldsState } from "./form.js";
+import { useMessages } from "./messages.js";
 
 interface AccountFormProps {
   readonly title: string;
@@ -39,19 +40,22 @@ export function AccountForm({ title, lead, action, submit = title, others = [], 
 type OwnProps = Omit<FieldProps, "name" | "label"> & { readonly label?: string };
 
 export function EmailField(props: OwnProps) {
-  return <Field name="email" label="E-mail address" type="email" required maxLength={254} {...props} />;
+  const { t } = useMessages();
+  return <Field name="email" label={t("page-email")} type="email" required maxLength={254} {...props} />;
 }
 
 export function PasswordField(props: OwnProps) {
-  return <Field name="password" label="Password" type="password" required {...props} />;
+  const { t } = useMessages();
+  return <Field name="password" label={t("page-password")} type="password" required {...props} />;
 }
 
 /** A code that a person types or pastes. */
 export function CodeField(props: OwnProps) {
+  const { t } = useMessages();
   return (
     <Field
       name="code"
-      label="Code"
+      label={t("page-code")}
       required
       maxLength={64}
       autoComplete="one-time-code"

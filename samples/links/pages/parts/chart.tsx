@@ -1,6 +1,7 @@
 /** The visits of the last days as bars. A screen reader gets the same numbers as a table. */
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { linksShow } from "../../contracts.js";
+import { useMessages } from "./messages.js";
 
 type Days = NonNullable<PropsOf<typeof linksShow>["clicks"]>;
 
@@ -9,6 +10,7 @@ const STEP = 32;
 const BAR = 22;
 
 export function Chart({ days }: { readonly days: Days }) {
+  const { t } = useMessages();
   const most = Math.max(1, ...days.map(({ visits }) => visits));
   const total = days.reduce((sum, { visits }) => sum + visits, 0);
   return (
@@ -32,17 +34,13 @@ export function Chart({ days }: { readonly days: Days }) {
           );
         })}
       </svg>
-      <figcaption>
-        {total === 0
-          ? "Nobody has followed this link in the last 14 days."
-          : `${total} in the last 14 days, by day in UTC.`}
-      </figcaption>
+      <figcaption>{t("page-visits-lately", { count: total })}</figcaption>
       <table className="visually-hidden">
-        <caption>Visits by day</caption>
+        <caption>{t("page-visits-by-day")}</caption>
         <thead>
           <tr>
-            <th scope="col">Day</th>
-            <th scope="col">Visits</th>
+            <th scope="col">{t("page-day")}</th>
+            <th scope="col">{t("page-visit-count")}</th>
           </tr>
         </thead>
         <tbody>
@@ -60,8 +58,9 @@ export function Chart({ days }: { readonly days: Days }) {
 
 /** In the place of the bars until their numbers have come. */
 export function ChartSkeleton() {
+  const { t } = useMessages();
   return (
-    <div className="chart skeleton" role="img" aria-label="The visits by day are on their way">
+    <div className="chart skeleton" role="img" aria-label={t("page-visits-loading")}>
       {Array.from({ length: 14 }, (_, at) => (
         <span key={at} />
       ))}

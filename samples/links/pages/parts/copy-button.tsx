@@ -1,5 +1,6 @@
 /** Copies a text, or the address of a path of this site. It is not shown where the browser has no clipboard, as on plain HTTP. */
 import { useEffect, useState } from "react";
+import { useMessages } from "./messages.js";
 
 const SHOWN_MS = 2000;
 
@@ -9,6 +10,7 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ path = "", text }: CopyButtonProps) {
+  const { t } = useMessages();
   const [canCopy, setCanCopy] = useState(false);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => setCanCopy("clipboard" in navigator), []);
@@ -21,7 +23,7 @@ export function CopyButton({ path = "", text }: CopyButtonProps) {
   const copy = () => void navigator.clipboard.writeText(text ?? location.origin + path).then(() => setCopied(true));
   return (
     <button type="button" className="button ghost small" onClick={copy}>
-      <span aria-live="polite">{isCopied ? "Copied" : "Copy"}</span>
+      <span aria-live="polite">{isCopied ? t("page-copied") : t("page-copy")}</span>
     </button>
   );
 }

@@ -3,6 +3,7 @@ import { Link } from "@inertiajs/react";
 import type { ReactNode } from "react";
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { linksShow } from "../../contracts.js";
+import { Text, useMessages } from "./messages.js";
 
 export type ListedLink = PropsOf<typeof linksShow>["link"];
 
@@ -13,6 +14,7 @@ interface RowProps {
 }
 
 export function LinkRow({ link: { slug, target, visits, isOwn }, host, children }: RowProps) {
+  const { t, tag } = useMessages();
   return (
     <li className="row">
       <div className="row-text">
@@ -20,15 +22,19 @@ export function LinkRow({ link: { slug, target, visits, isOwn }, host, children 
           <span className="host">{host}/to/</span>
           {slug}
         </a>
-        {isOwn === true && <span className="tag">yours</span>}
+        {isOwn === true && <span className="tag">{t("page-yours")}</span>}
         <p className="target">{target}</p>
       </div>
       <p className="visits">
-        <strong>{visits.toLocaleString("en")}</strong> {visits === 1 ? "visit" : "visits"}
+        <Text
+          id="page-visits"
+          values={{ count: visits }}
+          elements={{ number: <strong>{visits.toLocaleString(tag)}</strong> }}
+        />
       </p>
       {children ?? (
-        <Link className="more" href={`/links/${slug}`} aria-label={`Details of ${slug}`}>
-          Details
+        <Link className="more" href={`/links/${slug}`} aria-label={t("page-details-of", { slug })}>
+          {t("page-details")}
         </Link>
       )}
     </li>

@@ -1,14 +1,16 @@
 /** For the developer who has just typed `npm start`: the running stages, and links to look at them. */
 import type { PropsOf } from "@stagecraft/framework/pages";
 import type { linksIndex } from "../../contracts.js";
+import { Text, useMessages } from "./messages.js";
 
 type Shown = NonNullable<PropsOf<typeof linksIndex>["overview"]>;
 
 export function Overview({ stages, line }: Shown) {
+  const { t } = useMessages();
   return (
     <section className="card overview" aria-labelledby="overview">
-      <h2 id="overview">What runs here</h2>
-      <p>Stages that are on, from the outside inwards:</p>
+      <h2 id="overview">{t("page-overview")}</h2>
+      <p>{t("page-overview-stages")}</p>
       <ol className="stages">
         {stages.map((stage) => (
           <li key={stage}>
@@ -17,12 +19,20 @@ export function Overview({ stages, line }: Shown) {
         ))}
       </ol>
       <p>
-        <a href="/up">/up</a> is the health of this process. <a href="/metrics">/metrics</a> counts requests, for
-        Prometheus; only this machine may read it. <a href="/docs">/docs</a> is the API document.{" "}
-        <a href="/dev/mails">/dev/mails</a> has the mails that no server sends. <code>/admin</code> is for the accounts
-        whose addresses are in <code>ADMINS</code>. <a href="/guide/index.md">The guide</a> begins with the first steps.
+        <Text
+          id="page-overview-places"
+          elements={{
+            up: <a href="/up">/up</a>,
+            metrics: <a href="/metrics">/metrics</a>,
+            docs: <a href="/docs">/docs</a>,
+            mails: <a href="/dev/mails">/dev/mails</a>,
+            admin: <code>/admin</code>,
+            admins: <code>ADMINS</code>,
+            guide: <a href="/guide/index.md">{t("page-overview-guide")}</a>,
+          }}
+        />
       </p>
-      <p>This request is the following line in the terminal, with its time and duration:</p>
+      <p>{t("page-overview-line")}</p>
       <p className="log">
         <code>{line}</code>
       </p>

@@ -2,6 +2,7 @@
 import type { FormDataConvertible } from "@inertiajs/core";
 import { router } from "@inertiajs/react";
 import { useEffect, useState, type ReactNode } from "react";
+import { useMessages } from "./messages.js";
 
 /** The response of a device, as JSON. */
 export type DeviceResponse = Record<string, FormDataConvertible>;
@@ -31,6 +32,7 @@ export function PasskeyButton({
   className = "button ghost",
   children,
 }: PasskeyButtonProps) {
+  const { t } = useMessages();
   const canUse = useCanUsePasskeys();
   const [state, setState] = useState<"ready" | "busy" | "failed">("ready");
   if (!canUse) return null;
@@ -51,7 +53,7 @@ export function PasskeyButton({
         {children}
       </button>
       <div className="note" role="status">
-        {state === "failed" && <p className="fault">Your device gave no passkey. Try again, or with another one.</p>}
+        {state === "failed" && <p className="fault">{t("page-passkey-failed")}</p>}
       </div>
     </div>
   );
