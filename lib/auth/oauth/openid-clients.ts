@@ -49,6 +49,8 @@ const SUBJECT = /^[ -~]{1,255}$/;
 const MAX_NAME_LENGTH = 200;
 /** PostgreSQL refuses NUL. The others break lines, or turn the direction of the text behind a name. */
 const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+/** RFC 6749 section 4.1.2.1, and the code of the package for its deadline. */
+const TEMPORARY: ReadonlySet<string> = new Set(["OAUTH_TIMEOUT", "temporarily_unavailable", "server_error"]);
 /** RFC 6749 section 4.1.2.1, and codes of the package. */
 const REASON = /^[A-Za-z_]{1,64}$/;
 
@@ -264,8 +266,8 @@ function toProviderError(error: unknown, provider: string): ProviderUnavailableE
     if (cause instanceof ProviderUnavailableError) return new ProviderUnavailableError(cause.reason, provider);
     if (cause instanceof ProviderRefusalError) return cause;
     const reason = findReason(cause);
-    if (reason === "OAUTH_TIMEOUT") return new ProviderUnavailableError("timeout", provider);
-    if (reason !== undefined) return new ProviderRefusalError(reason);
+    if (reason !== undefined)
+      return TEMPORARY.has(reason) ? new ProviderUnavailableError(reason, provider) : new ProviderRefusalError(reason);
   }
   return new ProviderRefusalError("unexpected");
 }

@@ -69,7 +69,7 @@ export interface ProviderSignUpData {
  * - `canceled`: the person has not agreed at the provider.
  * - `refused`: the provider has refused, its response is not to be trusted, or the user is deactivated.
  * - `expired`: this browser has not started it, or more than ten minutes ago, or it is used up.
- * - `unavailable`: the provider does not respond.
+ * - `unavailable`: the provider does not respond, or says that it cannot do it now.
  */
 export type ProviderSignInResult =
   | {

@@ -188,6 +188,9 @@ describe("the sign-in at a provider", function () {
     const canceled = await back({ error: "access_denied", error_description: hostile });
     const failed = await back({ error: hostile, error_description: hostile });
 
+    const later = await back({ error: "temporarily_unavailable" });
+
+    expect(await later.json()).to.deep.equal({ kind: "unavailable" });
     expect(await canceled.json()).to.deep.equal({ kind: "canceled" });
     expect(await failed.json()).to.deep.equal({ kind: "refused" });
     expect(app.logs.lines().join("\n")).not.to.include("canary4711text");
