@@ -149,7 +149,13 @@ function createPipelineParts(
     graph,
     csrfExempt: pipeline.isEnabled("csrf") ? routeCollection.csrfExempt() : [],
     warnings: () => [
-      ...listWarnings({ plan, pipeline, routeCollection, stages, lateCalls: plan.calls.slice(callsRead) }),
+      ...listWarnings({
+        plan,
+        pipeline,
+        routeCollection,
+        stages,
+        lateCalls: plan.calls.slice(callsRead).map(({ call }) => call),
+      }),
       ...listPageWarnings(plan),
     ],
     processWarnings: () => listProcessWarnings(routeCollection, listShutdownLast(container)),

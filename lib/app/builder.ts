@@ -49,7 +49,8 @@ import { addApiDocs, addCsrf, addDevProxy, addPages, addSession } from "./front-
 export class ApplicationBuilder {
   /** The underlying Koa application, for middleware that takes one as an argument: `session(options, builder.koa)`. */
   readonly koa: KoaApp;
-  private readonly plan: Plan;
+  /** The command shows it. @internal */
+  readonly plan: Plan;
 
   /** @internal Use `Application.create`. */
   constructor(
@@ -322,7 +323,7 @@ export class ApplicationBuilder {
 
   /** The plan, for a change by this call. */
   private change(call: string): Plan {
-    this.plan.calls.push(call);
+    this.plan.recordCall(call);
     return this.plan;
   }
 }

@@ -73,7 +73,7 @@ export function addCsrf(plan: Plan, config: CsrfConfig): void {
 
 export function addApiDocs(plan: Plan, options: ApiDocsOptions | undefined): void {
   const call = ".apiDocs(…)";
-  plan.calls.push(call);
+  plan.recordCall(call);
   if (plan.apiDocs !== undefined) plan.diagnostics.push(describeRepeatedStage(call));
   else planApiDocs(plan, call, options);
 }

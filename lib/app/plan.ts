@@ -42,6 +42,13 @@ export interface StagePlan {
   readonly needs: readonly InjectionToken[];
 }
 
+/** A call of the builder. */
+export interface BuilderCall {
+  readonly call: string;
+  /** Its stack has the place of the call. Node formats a stack when it is read, so that only the command that shows it pays for it. */
+  readonly site: Error;
+}
+
 /** The source of the object that a stage works with: the caller of the builder, or the container. */
 export interface InstanceSource<T> {
   readonly needs: readonly InjectionToken[];
@@ -61,7 +68,7 @@ export class Plan {
   readonly attachments: ServerAttachment[] = [];
   readonly diagnostics: Diagnostic[] = [];
   /** The calls of the builder, in their order. `build()` has read the first ones; the calls after it have no effect. */
-  readonly calls: string[] = [];
+  readonly calls: BuilderCall[] = [];
   config: AppConfig | undefined;
   port: number | undefined;
   host = "127.0.0.1";
@@ -91,13 +98,17 @@ export class Plan {
     return this.koa.middleware.map((each) => this.standIns.get(each) ?? each);
   }
 
+  recordCall(call: string): void {
+    this.calls.push({ call, site: new Error(call) });
+  }
+
   /** Lets the application's error mapper respond to an unhandled error. False if there is no mapper or it gave no response. */
   respondToUnhandledError(ctx: Context, thrown: unknown): boolean {
     return this.errorMapping?.respondWithMapper(ctx, thrown) ?? false;
   }
 
   addLayers(layers: readonly MiddlewareInput[]): void {
-    this.calls.push(".layer(…)");
+    this.recordCall(".layer(…)");
     for (const layer of layers) {
       if (!isMiddleware(layer)) this.diagnostics.push(describeInvalidMiddleware(layer, ".layer(…)"));
       else if (!this.koa.isServing) this.koa.middleware.push(this.toFunction(layer));
@@ -118,13 +129,13 @@ export class Plan {
 
   /** A later call overrides an earlier one, option by option. */
   addLifecycleOptions(options: LifecycleOptions): void {
-    this.calls.push(".lifecycle(…)");
+    this.recordCall(".lifecycle(…)");
     if (isOptions(options)) this.lifecycle = { ...this.lifecycle, ...options };
     else this.diagnostics.push(describeInvalidOptions(options));
   }
 
   addRoutes(routes: Routes): void {
-    this.calls.push(".routes(…)");
+    this.recordCall(".routes(…)");
     if (routes instanceof Routes) this.routes.push(routes);
     else this.diagnostics.push(describeInvalidRoutes(routes));
   }
@@ -138,7 +149,7 @@ export class Plan {
 
   /** A second stage for the same slot is a fault. */
   addStage(slot: Slot, call: string, make: StagePlan["make"], ...needs: readonly InjectionToken[]): void {
-    this.calls.push(call);
+    this.recordCall(call);
     if (this.stages.some((stage) => stage.slot === slot)) this.diagnostics.push(describeRepeatedStage(call));
     else this.stages.push({ slot, call, make, needs });
   }

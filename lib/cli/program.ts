@@ -7,6 +7,8 @@ import { Command, CommanderError } from "commander";
 import {
   command,
   CommandError,
+  flag,
+  text,
   UsageError,
   text,
   type CommandContext,
@@ -42,6 +44,27 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: "the routes of the application",
     json: true,
     load: async () => (await import("./see/routes.js")).routes,
+  }),
+  command("pipeline", {
+    summary: "the stages in their order, on or off",
+    parameters: { check: text("FILE", "compare with the output in a file; exit code 1 if they differ") },
+    json: true,
+    load: async () => (await import("./see/pipeline.js")).pipeline,
+  }),
+  command("graph", {
+    summary: "the modules, and what is in them",
+    parameters: {
+      mermaid: flag("print the modules as a diagram of Mermaid"),
+      diff: text("FILE", "print the differences from a graph that --json has written"),
+    },
+    json: true,
+    load: async () => (await import("./see/graph.js")).graph,
+  }),
+  command("openapi", {
+    summary: "the OpenAPI document of the contracts",
+    parameters: { check: text("FILE", "compare with an earlier document; exit code 1 if a change breaks a client") },
+    json: true,
+    load: async () => (await import("./see/openapi.js")).openapi,
   }),
   ...DO_COMMANDS,
   ...MAKE_COMMANDS,

@@ -45,6 +45,11 @@ export class ApiDocs {
     ]);
   }
 
+  /** The document, after `describe`. @internal */
+  getDocument(): OpenApiDocument | undefined {
+    return this.document;
+  }
+
   /** Describes the routes of the application. Returns the faults of the document. */
   describe(
     descriptors: readonly RouteDescriptor[],

@@ -1,10 +1,5 @@
 import { installLogging } from "@stagecraft/framework/observe";
-import { conduitApplication } from "./application.js";
-import { openDatabase } from "./database.js";
-import { settingsFrom } from "./settings.js";
+import application from "./app.js";
 
-const settings = settingsFrom(process.env);
 installLogging("info");
-await conduitApplication(settings, await openDatabase(settings))
-  .build()
-  .run();
+await (await application()).build().run();

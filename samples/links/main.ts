@@ -1,6 +1,6 @@
-import { assembled } from "./assembled.js";
+import assembled from "./app.js";
 import { Overview } from "./overview/overview.js";
 
-const application = (await assembled(process.env)).build();
+const application = (await assembled()).build();
 application.resolve(Overview).stages = application.pipeline();
 await application.run();

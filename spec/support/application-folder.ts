@@ -23,7 +23,7 @@ export const SMALL_APPLICATION = `
   function show() {}
   function create() {}
   const routes = [Route.get("/links/{id}", show).name("links.show"), Route.post("/links", create)];
-  export default Application.create().routes(new Routes(routes)).requestId();
+  export default () => Application.create().routes(new Routes(routes)).requestId();
 `;
 
 /** The package.json of an application whose module is `app.js`. */

@@ -50,7 +50,7 @@ export const LONG = "a sentence that is said again and again. ".repeat(60);
 
 type Call = (builder: ApplicationBuilder) => unknown;
 /** Every method except `layer`, whose order counts, and except the methods of the test kit. */
-type Setting = Exclude<keyof ApplicationBuilder, "koa" | "layer" | "build" | "testOverrides" | "testDefaults">;
+type Setting = Exclude<keyof ApplicationBuilder, "koa" | "plan" | "layer" | "build" | "testOverrides" | "testDefaults">;
 
 const log = tracing.target("spec::handler");
 const Greeting = token<string>("greeting");

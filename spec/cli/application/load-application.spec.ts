@@ -139,8 +139,8 @@ describe("loading the application", () => {
     expect(stderr).to.include("there is no package.json");
   });
 
-  it("takes the default export where there are others, and a function that returns the builder", async () => {
-    const app = `${SMALL_APPLICATION.replace("export default", "export const other =")}export default async () => other;`;
+  it("takes the default export where there are others, and a builder as well as a function that returns one", async () => {
+    const app = `${SMALL_APPLICATION.replace("export default", "export const other =")}export default other();`;
     using folder = new ApplicationFolder({ "app.js": app });
 
     expect(await folder.call("routes")).to.include({ code: 0 });
