@@ -9,6 +9,7 @@
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { valueText } from "../errors/value-text.js";
 import type { Diagnostic, Warning } from "../errors/diagnostic.js";
+import { publishRead } from "./variable-reads.js";
 
 export const DEFAULT_PORT = 3000;
 
@@ -57,6 +58,7 @@ export class AppConfig {
    * `APP_PORT`. `build()` refuses a malformed `APP_URL`.
    */
   static fromEnv(environment: Environment = process.env): AppConfig {
+    publishReads(["APP_NAME", "APP_URL", "APP_ENV", "APP_PORT"]);
     return new AppConfig({
       name: readNonBlank(environment["APP_NAME"]),
       url: readNonBlank(environment["APP_URL"]),
@@ -99,6 +101,7 @@ export interface PortSettings {
  * resolvePort({ PORT: "8080" }, { configured: 4000 }); // 8080
  */
 export function resolvePort(environment: Environment, { asked, configured }: PortSettings = {}): number {
+  publishReads(PORT_VARIABLES);
   for (const name of PORT_VARIABLES) {
     const port = parsePort(environment[name]);
     if (port !== undefined) return port;
@@ -141,6 +144,10 @@ export function checkPort(port: number, where: string): Diagnostic | undefined {
     where,
     fix: `give a whole number from 0 (any free port) to ${MAX_PORT}`,
   };
+}
+
+function publishReads(names: readonly string[]): void {
+  for (const name of names) publishRead({ name, isSecret: false, hasDefault: true });
 }
 
 function readNonBlank(value: string | undefined): string | undefined {

@@ -14,6 +14,7 @@
 import { StartupError, type Diagnostic } from "../errors/diagnostic.js";
 import type { Environment } from "./config.js";
 import type { Variable } from "./variable.js";
+import { publishRead } from "./variable-reads.js";
 
 /** The value of each variable of a table. */
 export type EnvironmentValues<V extends Readonly<Record<string, Variable<unknown>>>> = {
@@ -32,6 +33,7 @@ export function environment<V extends Readonly<Record<string, Variable<unknown>>
   const values: Record<string, unknown> = {};
   const diagnostics: Diagnostic[] = [];
   for (const [name, each] of Object.entries(variables)) {
+    publishRead({ name, isSecret: each.isSecret, hasDefault: each.hasDefault });
     const reading = each.read(name, from[name]);
     if ("value" in reading) values[name] = reading.value;
     else diagnostics.push(...reading.diagnostics);

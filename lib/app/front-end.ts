@@ -44,7 +44,7 @@ export function addDevProxy(plan: Plan, options: DevProxyOptions | undefined): v
   try {
     const state = readDevProxyState(options, { profile, environment: process.env });
     plan.devProxy = state;
-    if (typeof state === "string") return;
+    if (typeof state === "string") return plan.recordCall(call);
     plan.addStage("devProxy", call, () => new DevProxyLayer(state, plan.pages));
     plan.attachments.push((server, draining) => tunnelUpgrades(server, state.endpoint, draining));
   } catch (error) {

@@ -36,8 +36,14 @@ export class Variable<T> {
     /** With its article. */
     private readonly rule: string,
     private readonly fallback: { readonly value: T } | undefined,
-    private readonly isSecret: boolean,
+    /** @internal */
+    readonly isSecret: boolean,
   ) {}
+
+  /** @internal */
+  get hasDefault(): boolean {
+    return this.fallback?.value !== undefined;
+  }
 
   /** @internal */
   static of<T>(parse: Parse<T>, rule: string): Variable<T> {

@@ -15,7 +15,8 @@ export interface CommandOutput {
 /** What the process gives to a command. */
 export interface CommandProcess {
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The command adds the variables of the file `.env` that it does not have. */
+  readonly env: NodeJS.ProcessEnv;
   readonly stdout: CommandOutput;
   readonly stderr: CommandOutput;
   /** Whether a person at a terminal can be asked: both ends are a terminal, and `CI` is not set. */

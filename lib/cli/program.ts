@@ -5,6 +5,7 @@
 import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import {
+  argument,
   command,
   CommandError,
   flag,
@@ -65,6 +66,23 @@ export const COMMANDS: readonly CommandRow[] = [
     parameters: { check: text("FILE", "compare with an earlier document; exit code 1 if a change breaks a client") },
     json: true,
     load: async () => (await import("./see/openapi.js")).openapi,
+  }),
+  command("explain", {
+    summary: "what the application does with a request; exit code 1 if no route handles it",
+    parameters: { method: argument("METHOD", "such as GET"), path: argument("PATH", "such as /links/7") },
+    json: true,
+    load: async () => (await import("./see/explain.js")).explain,
+  }),
+  command("config", {
+    summary: "the environment variables that are read, without secrets",
+    json: true,
+    load: async () => (await import("./see/config.js")).config,
+  }),
+  command("doctor", {
+    summary: "find faults of the setup, each with its fix; exit code 1 if there is one",
+    parameters: { strict: flag("a warning gives exit code 1 too") },
+    json: true,
+    load: async () => (await import("./see/doctor.js")).doctor,
   }),
   ...DO_COMMANDS,
   ...MAKE_COMMANDS,

@@ -3,7 +3,10 @@
  * export counts: the builder of the application, or a function that returns it. Importing starts nothing, so that a command needs no
  * database.
  */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { parseEnv } from "node:util";
 import { ApplicationBuilder } from "../../app/builder.js";
 import { Application } from "../../app/application.js";
 import { findPlace, listFrames } from "../../errors/setup-error.js";
@@ -20,6 +23,8 @@ const LOAD_TIMEOUT_MS = 5000;
 export interface LoadedBuilder {
   readonly file: ApplicationFile;
   readonly builder: ApplicationBuilder;
+  /** The variables that have their value from the file `.env`. */
+  readonly fromFile: ReadonlySet<string>;
 }
 
 export interface LoadedApplication extends LoadedBuilder {
@@ -39,9 +44,19 @@ export async function loadApplication(context: CommandContext): Promise<LoadedAp
 export async function loadBuilder(context: CommandContext): Promise<LoadedBuilder> {
   const file = findApplication(context);
   await bringUpToDate(file);
+  const fromFile = loadEnvironmentFile(file, context);
   const exported = await withinTime(file, importDefault(file));
-  if (exported instanceof ApplicationBuilder) return { file, builder: exported };
+  if (exported instanceof ApplicationBuilder) return { file, builder: exported, fromFile };
   throw describeExport(file, exported);
+}
+
+/** Sets the variables of `.env` that the environment does not have. Returns their names. */
+function loadEnvironmentFile({ root }: ApplicationFile, { env }: CommandContext): ReadonlySet<string> {
+  const path = join(root, ".env");
+  if (!existsSync(path)) return new Set();
+  const missing = Object.entries(parseEnv(readFileSync(path, "utf8"))).filter(([name]) => env[name] === undefined);
+  for (const [name, value] of missing) env[name] = value;
+  return new Set(missing.map(([name]) => name));
 }
 
 async function importDefault(file: ApplicationFile): Promise<unknown> {

@@ -9,7 +9,7 @@ export interface GraphChange {
 }
 
 /** The lists of a graph, and the name of an entry. */
-const LISTS: readonly (readonly [list: keyof ApplicationGraph, kind: string, name: (entry: Entry) => string])[] = [
+const LISTS: readonly (readonly [list: keyof ApplicationGraph, kind: string, name: (entry: GraphEntry) => string])[] = [
   ["modules", "module", ({ name }) => String(name)],
   ["routes", "route", ({ method, path }) => `${String(method)} ${String(path)}`],
   ["events", "event", ({ name }) => String(name)],
@@ -17,11 +17,11 @@ const LISTS: readonly (readonly [list: keyof ApplicationGraph, kind: string, nam
   ["pipeline", "stage", ({ slot }) => String(slot)],
 ];
 
-type Entry = Readonly<Record<string, unknown>>;
+type GraphEntry = Readonly<Record<string, unknown>>;
 
 /** @throws CommandError if `before` is no graph */
 export function listGraphChanges(before: object, after: ApplicationGraph): readonly GraphChange[] {
-  const earlier: Entry = { ...before };
+  const earlier: GraphEntry = { ...before };
   if (earlier["format"] !== after.format || earlier["schema_version"] !== after.schema_version)
     throw new CommandError(`the file is no graph of the format ${after.format}, version ${after.schema_version}`, {
       fix: "write it with stagecraft graph --json",
@@ -32,8 +32,8 @@ export function listGraphChanges(before: object, after: ApplicationGraph): reado
 }
 
 /** The text of each entry by its name. The keys of a graph are sorted, so that equal entries have equal texts. */
-function toEntries(list: unknown, name: (entry: Entry) => string): ReadonlyMap<string, string> {
-  const entries: readonly Entry[] = Array.isArray(list) ? list : [];
+function toEntries(list: unknown, name: (entry: GraphEntry) => string): ReadonlyMap<string, string> {
+  const entries: readonly GraphEntry[] = Array.isArray(list) ? list : [];
   return new Map(entries.map((entry) => [name(entry), JSON.stringify(entry)]));
 }
 

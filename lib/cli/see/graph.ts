@@ -17,7 +17,7 @@ interface GraphOptions {
 
 export async function graph({ mermaid, diff }: GraphOptions, context: CommandContext): Promise<void> {
   if (mermaid === true && (diff !== undefined || context.isJson))
-    throw new UsageError("--mermaid is a form of its own", { fix: "leave out --json and --diff" });
+    throw new UsageError("--mermaid is another form of the result", { fix: "leave out --json and --diff" });
   const { application } = await loadApplication(context);
   const found = application.graph();
   if (diff !== undefined) writeChanges(readGivenJson(diff, context), found, context);
