@@ -72,7 +72,7 @@ function getTimeoutStatus(application: Application): number {
 function listRouteRefusals({ route, hasTemplate }: RefusedRequest): readonly PossibleRefusal[] {
   if (route === undefined && hasTemplate)
     return [{ status: 405, by: "router", when: "always: no route has the method" }];
-  if (route === undefined) return [{ status: 404, by: "router", when: "no file of staticFiles has the path" }];
+  if (route === undefined) return [{ status: 404, by: "router", when: "no route and no file has the path" }];
   const { guards = [], params, query, headers, body, idempotent } = route.contract ?? {};
   const ofGuards = guards.flatMap(({ definition: { name, refusals } }) =>
     refusals.map((status) => ({ status, by: `guard ${name}`, when: "its method on the server refuses" })),
