@@ -11,7 +11,6 @@ import {
   flag,
   text,
   UsageError,
-  text,
   type CommandContext,
   type CommandProcess,
   type CommandRow,

@@ -5,19 +5,19 @@ const database = text("NAME", "the database, where the application has several")
 
 export const DO_COMMANDS: readonly CommandRow[] = [
   command("migrate", {
-    summary: "applies the pending migrations",
+    summary: "apply the pending migrations",
     parameters: { database, to: text("NAME", "the last migration to apply; all unless given") },
     json: true,
     load: async () => (await import("./migrate.js")).migrate,
   }),
   command("migrate:status", {
-    summary: "every migration: done, pending, started or edited",
+    summary: "show every migration: done, pending, started or edited",
     parameters: { database },
     json: true,
     load: async () => (await import("./migrate.js")).showStatus,
   }),
   command("migrate:undo", {
-    summary: "undoes the last migrations, which may delete data",
+    summary: "undo the last migrations, which may delete data",
     parameters: {
       count: optionalArgument("COUNT", "how many; 1 unless given"),
       database,
@@ -27,18 +27,18 @@ export const DO_COMMANDS: readonly CommandRow[] = [
     load: async () => (await import("./migrate.js")).undo,
   }),
   command("migrate:show", {
-    summary: "what a migration has executed",
+    summary: "show what a migration has executed",
     parameters: { name: argument("NAME", "of the migration"), database },
     json: true,
     load: async () => (await import("./migrate.js")).show,
   }),
   command("migrate:accept", {
-    summary: "accepts the edit of an applied migration",
+    summary: "accept the edit of an applied migration",
     parameters: { name: argument("NAME", "of the migration"), database, reason: text("TEXT", "why, for the record") },
     load: async () => (await import("./migrate.js")).accept,
   }),
   command("migrate:make", {
-    summary: "writes a migration, as make:migration does",
+    summary: "write a migration, as make:migration does",
     parameters: { name: argument("NAME", "words in lower case, such as add-colour") },
     load: async () => (await import("../make/make.js")).make("migration"),
   }),

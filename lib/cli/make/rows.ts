@@ -20,7 +20,7 @@ export type Kind = keyof typeof KINDS;
 
 export const MAKE_COMMANDS: readonly CommandRow[] = Object.entries(KINDS).map(([kind, summary]) =>
   command(`make:${kind}`, {
-    summary: `writes ${summary}`,
+    summary: `write ${summary}`,
     parameters: { name: argument("NAME", "words in lower case, such as sale-reports, with / between folders") },
     // The keys of the table are its kinds.
     load: async () => (await import("./make.js")).make(kind as Kind),
