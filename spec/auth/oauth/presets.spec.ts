@@ -29,7 +29,7 @@ describe("a preset", function () {
     liar = await LiarProvider.start();
     asked = [];
     globalThis.fetch = (target, options) => {
-      const url = new URL(String(target));
+      const url = new URL(target instanceof Request ? target.url : target);
       if (url.hostname === "127.0.0.1") return fetch(target, options);
       asked.push([url.href, new Headers(options?.headers).get("accept")]);
       const path = url.pathname.endsWith(DISCOVERY) ? DISCOVERY : `/${url.pathname.split("/").at(-1) ?? ""}`;
