@@ -111,7 +111,7 @@ describe("In a browser, samples/links in development", function () {
       await ada.enter({ email: "half a na" });
       await reload;
 
-      await editInPlace(pathOf("account/sign-in.page.tsx"), 'title={t("page-sign-in")}', 'title="Come in"');
+      await editInPlace(pathOf("account/sign-in.page.tsx"), 'title={t("page-sign-in")}', 'title={"Come in"        }');
       await page.waitForSelector("h1:text-is('Come in')");
       await editInPlace(pathOf("app.css"), "--radius: 14px", "--radius: 23px");
       await page.waitForFunction(() => {

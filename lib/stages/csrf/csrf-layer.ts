@@ -28,6 +28,7 @@ const log = tracing.target("framework::http::csrf");
 export interface CsrfSite {
   /** The origin of the configured URL. */
   readonly origin: string;
+  /** @internal Names methods that the declarations leave out. */
   readonly routes: Pick<Routes, "find" | "findOptions">;
 }
 
