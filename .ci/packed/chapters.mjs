@@ -39,7 +39,10 @@ const chapters = readdirSync(guide).flatMap((file) => (file.endsWith(".md") ? [f
 /** What a chapter says to install; where it names two versions of a package, the first one. */
 function packagesOf(chapter) {
   const lines = [...textOf(chapter).matchAll(/npm install ([^#`\n]+)/g)].flatMap(([, names]) =>
-    names.trim().split(/\s+/),
+    names
+      .trim()
+      .split(/\s+/)
+      .filter((name) => !name.startsWith("-")),
   );
   const byName = new Map(lines.toReversed().map((each) => [/^(@?[^@]+)/.exec(each)[1], each]));
   return [...byName]
