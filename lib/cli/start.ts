@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { loadEnvironmentFile } from "./application/environment-file.js";
 import { findApplication } from "./application/find-application.js";
 import { findOutput, isTypeScript } from "./application/typescript-config.js";
 import { CommandError, type CommandContext, type ExitCode } from "./command.js";
@@ -18,6 +19,7 @@ export async function start(_values: unknown, context: CommandContext): Promise<
     throw new CommandError(`${relative(context.cwd, program)} does not exist`, { fix: "run stagecraft build" });
   }
   becomeProgram();
+  loadEnvironmentFile(root, process.env);
   // The first import of the framework reads it. A person may set "development" to try a build.
   process.env["NODE_ENV"] ??= "production";
   // Node has it since 22.8. The folder may be part of the image of a release.

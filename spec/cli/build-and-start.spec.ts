@@ -80,12 +80,13 @@ describe("a release", function () {
     expect(existsSync(join(folder.path, "dist/main.js"))).to.equal(true);
   });
 
-  it("runs as a release, with the output of the application, and drains at a signal", async () => {
+  it("runs as a release with the variables of .env, with the output of the application, and drains at a signal", async () => {
     const port = await freePort();
-    const { NODE_ENV: _, ...env } = process.env;
+    folder.write(".env", `PORT=${port}\n`);
+    const { NODE_ENV: _, PORT: __, ...env } = process.env;
     const child = spawn(process.execPath, [join(ROOT, "dist/lib/cli/main.js"), "start"], {
       cwd: folder.path,
-      env: { ...env, PORT: String(port) },
+      env,
     });
     const output = text(child.stdout);
     const ended = new Promise((resolve) => child.once("close", (code) => resolve(code)));

@@ -3,10 +3,7 @@
  * export counts: the builder of the application, or a function that returns it. Importing starts nothing, so that a command needs no
  * database.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseEnv } from "node:util";
 import { ApplicationBuilder } from "../../app/builder.js";
 import { Application } from "../../app/application.js";
 import { findPlace, listFrames } from "../../errors/setup-error.js";
@@ -14,6 +11,7 @@ import { StartupError } from "../../errors/diagnostic.js";
 import { causeText } from "../../errors/thrown-value.js";
 import { CommandError, type CommandContext } from "../command.js";
 import { bringUpToDate } from "./bring-up-to-date.js";
+import { loadEnvironmentFile } from "./environment-file.js";
 import { findApplication, type ApplicationFile } from "./find-application.js";
 import { toSourcePlace } from "./source-place.js";
 
@@ -44,19 +42,10 @@ export async function loadApplication(context: CommandContext): Promise<LoadedAp
 export async function loadBuilder(context: CommandContext): Promise<LoadedBuilder> {
   const file = findApplication(context);
   await bringUpToDate(file);
-  const fromFile = loadEnvironmentFile(file, context);
+  const fromFile = loadEnvironmentFile(file.root, context.env);
   const exported = await withinTime(file, importDefault(file));
   if (exported instanceof ApplicationBuilder) return { file, builder: exported, fromFile };
   throw describeExport(file, exported);
-}
-
-/** Sets the variables of `.env` that the environment does not have. Returns their names. */
-function loadEnvironmentFile({ root }: ApplicationFile, { env }: CommandContext): ReadonlySet<string> {
-  const path = join(root, ".env");
-  if (!existsSync(path)) return new Set();
-  const missing = Object.entries(parseEnv(readFileSync(path, "utf8"))).filter(([name]) => env[name] === undefined);
-  for (const [name, value] of missing) env[name] = value;
-  return new Set(missing.map(([name]) => name));
 }
 
 async function importDefault(file: ApplicationFile): Promise<unknown> {

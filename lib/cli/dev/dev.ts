@@ -6,6 +6,7 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_PORT, parsePort } from "../../app/config.js";
+import { loadEnvironmentFile } from "../application/environment-file.js";
 import { findApplication, readManifest } from "../application/find-application.js";
 import { findUpwards } from "../application/find-upwards.js";
 import { isTypeScript } from "../application/typescript-config.js";
@@ -26,6 +27,7 @@ interface DevSettings {
 
 export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context: CommandContext): Promise<void> {
   const root = findUpwards("package.json", context.cwd) ?? context.cwd;
+  loadEnvironmentFile(root, context.env);
   const settings = readSettings(root);
   const program = main === undefined ? findMain(root, settings, context) : resolve(context.cwd, main);
   if (!existsSync(program) || !isTypeScript(program)) {

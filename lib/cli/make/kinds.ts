@@ -201,7 +201,7 @@ interface Resource {
   readonly owner: string;
 }
 
-/** \`policy.can(user).update(resource)\` throws where the answer is no. */
+/** \`policy.can(user).update(resource)\` throws where the method returns false. */
 export class ${pascal}Policy extends Policy<User, Resource> {
   update(user: User, { owner }: Resource) {
     return user.id === owner;

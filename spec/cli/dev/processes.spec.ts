@@ -65,6 +65,18 @@ describe("stagecraft dev, as a process", function () {
     });
   }
 
+  it("gives the application the variables of .env", async () => {
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(folder, ".env"), "GREETING=hello\n");
+    const check = 'if (process.env["GREETING"] !== "hello") process.exit(3);';
+    writeFileSync(join(folder, "src/main.ts"), server("2", check));
+    start();
+
+    await serves("2");
+
+    expect(errors).to.not.include("did not start");
+  });
+
   it("ends with its processes at a signal while the first one starts", async () => {
     writeFileSync(
       join(folder, "src/main.ts"),
