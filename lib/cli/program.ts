@@ -126,7 +126,9 @@ function createProgram(given: CommandProcess, run: RunRow): Command {
 }
 
 function addRow(program: Command, row: CommandRow, given: CommandProcess, run: RunRow): void {
-  const added = program.command(row.name).description(row.summary).summary(row.summary);
+  const [last = "", group] = row.name.split(" ").toReversed();
+  const parent = group === undefined ? program : findGroup(program, group);
+  const added = parent.command(last).description(row.summary).summary(row.summary);
   const names = Object.entries(row.parameters).flatMap(([name, parameter]) => addParameter(added, name, parameter));
   if (row.hasJson) added.option("--json", "print the result as one JSON value");
   added.action(async () => {
@@ -134,6 +136,13 @@ function addRow(program: Command, row: CommandRow, given: CommandProcess, run: R
     const positional = Object.fromEntries(names.map((name, at): [string, unknown] => [name, added.processedArgs[at]]));
     await run(row, { ...options, ...positional }, createContext(given, options));
   });
+}
+
+/** `jobs list` and its siblings are commands of `jobs`, which alone shows its help. */
+function findGroup(program: Command, group: string): Command {
+  const names = COMMANDS.map(({ name }) => name.split(" ")).flatMap(([first, name]) => (first === group ? [name] : []));
+  const summary = `${names.join(", ")}: stagecraft ${group} --help`;
+  return program.commands.find((each) => each.name() === group) ?? program.command(group).summary(summary);
 }
 
 interface GlobalOptions extends Record<string, unknown> {
