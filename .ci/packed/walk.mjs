@@ -38,8 +38,11 @@ const run = (line) => {
   }
 };
 
+/** A program without a name is the application, or runs it. */
+const getDefaultName = (code) => (code.includes(".run()") ? "main.ts" : "app.ts");
+
 const takeStep = {
-  ts: (code) => save(`src/${/^\/\/ ([\w.-]+\.ts)\n/.exec(code)?.[1] ?? "main.ts"}`, code),
+  ts: (code) => save(`src/${/^\/\/ ([\w.-]+\.ts)\n/.exec(code)?.[1] ?? getDefaultName(code)}`, code),
   json: (code) => save("tsconfig.json", code),
   sh: (code) => {
     // The transcript after the block serves the program.

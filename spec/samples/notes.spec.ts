@@ -26,7 +26,7 @@ describe("samples/notes", function () {
   });
 
   it("calls every method of the builder that switches a stage on", () => {
-    const code = textOf("samples/notes/main.ts") ?? "";
+    const code = textOf("samples/notes/app.ts") ?? "";
     const methods = STAGES.map(({ slot }) => (slot === "layers" ? "layer" : slot)).filter(
       (name) => name in ApplicationBuilder.prototype,
     );

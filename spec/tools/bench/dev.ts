@@ -23,13 +23,9 @@ async function runDev(): Promise<string> {
     mkdirSync(join(folder, "src"));
     writeFileSync(join(folder, "tsconfig.json"), SETTINGS);
     const main = join(folder, "src/main.ts");
-    const write = (change: number): void => {
-      const source = readFileSync(join(ROOT, "samples/hello/main.ts"), "utf8");
-      writeFileSync(
-        main,
-        source.replace("Hello, ", `Hello ${change}, `).replace('installLogging("info")', 'installLogging("off")'),
-      );
-    };
+    writeFileSync(main, readSample("main.ts").replace('installLogging("info")', 'installLogging("off")'));
+    const write = (change: number): void =>
+      writeFileSync(join(folder, "src/app.ts"), readSample("app.ts").replace("Hello, ", `Hello ${change}, `));
     write(0);
     const port = await freePort();
     const context = { cwd: folder, env: process.env, stderr: { write: () => undefined }, signal: stopped.signal };
@@ -48,6 +44,10 @@ async function runDev(): Promise<string> {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function readSample(name: string): string {
+  return readFileSync(join(ROOT, "samples/hello", name), "utf8");
 }
 
 function summary(times: readonly number[]): string {

@@ -1,13 +1,14 @@
 /** Programs in a folder without `tsconfig.json`: samples/hello, whose decorators are then of the standard kind, and one without decorators. */
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NODES } from "./cells.mjs";
+import { toProgram } from "./project.mjs";
 import { responds, served } from "./served.mjs";
 import { shownVersion } from "./table.mjs";
 import { binOf, nodeBin, platformBin } from "./tools.mjs";
 
-const HELLO = fileURLToPath(new URL("../../../samples/hello/main.ts", import.meta.url));
+const HELLO = fileURLToPath(new URL("../../../samples/hello/app.ts", import.meta.url));
 const PLAIN = fileURLToPath(new URL("without-decorators.ts", import.meta.url));
 
 const RUNNERS = [
@@ -22,7 +23,7 @@ export async function bareRows(parent, resultOf) {
   const folder = join(parent, "bare");
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
-  cpSync(HELLO, join(folder, "hello.ts"));
+  writeFileSync(join(folder, "hello.ts"), toProgram(readFileSync(HELLO, "utf8")));
   cpSync(PLAIN, join(folder, "plain.ts"));
   const rows = [];
   for (const { tool, package: name, version = shownVersion(name), command: toCommand } of RUNNERS) {

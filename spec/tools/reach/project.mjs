@@ -7,11 +7,11 @@ import { execute } from "./tools.mjs";
 
 const HERE = fileURLToPath(new URL(".", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const NOTES = readFileSync(join(ROOT, "samples/notes/main.ts"), "utf8");
+const NOTES = readFileSync(join(ROOT, "samples/notes/app.ts"), "utf8");
 
 const TEST = `
 import { testApp } from "@stagecraft/framework/testing";
-import { builder } from "./app.ts";
+import builder from "./app.ts";
 import { faultsOf } from "./asks.mjs";
 import { faultsOfInject } from "./inject-messages.ts";
 
@@ -43,14 +43,13 @@ export const STYLES = {
   standard: { head: "Standard decorators", app: NOTES, settings: {} },
 };
 
-/** The program as a test imports it: it exports the builder, and does not run. */
-function toTested(app) {
-  const tested = app
-    .replace("await web.Application", "export const builder = web.Application")
-    .replace(/\n {2}\.build\(\)\n {2}\.run\(\);\n$/, ";\n");
-  if (!/^export const builder/m.test(tested) || tested.includes(".run()"))
-    throw new Error("samples/notes does not run");
-  return tested;
+/** The application and the lines that run it as one file, because some of the tools take one. */
+export function toProgram(app) {
+  const running = app
+    .replace(/^export default (?=(web\.)?Application\.)/m, 'installLogging("info");\nawait ')
+    .replace(/;( \/\/.*)?\n$/, "$1\n  .build()\n  .run();\n");
+  if (!/^await .*Application/m.test(running)) throw new Error("the sample exports no application");
+  return `import { installLogging } from "@stagecraft/framework/observe";\n${running}`;
 }
 
 /** Packs the package. */
@@ -102,8 +101,9 @@ export function createProject(parent, name, style, { type = "module", module = "
   };
   writeJson(join(folder, "package.json"), { type });
   writeJson(join(folder, "tsconfig.json"), { compilerOptions, include: ["*.ts"], exclude: ["*.test.ts"] });
-  writeFileSync(join(folder, "main.ts"), type === "commonjs" ? app.replace(/^await /m, "void ") : app);
-  writeFileSync(join(folder, "app.ts"), toTested(app));
+  const program = toProgram(app);
+  writeFileSync(join(folder, "main.ts"), type === "commonjs" ? program.replace(/^await /m, "void ") : program);
+  writeFileSync(join(folder, "app.ts"), app);
   writeFileSync(join(folder, "app.test.ts"), TEST);
   cpSync(join(HERE, "asks.mjs"), join(folder, "asks.mjs"));
   cpSync(join(HERE, "entries/inject-messages.ts"), join(folder, "inject-messages.ts"));
