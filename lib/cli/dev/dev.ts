@@ -22,6 +22,7 @@ export interface DevValues {
 
 interface DevSettings {
   readonly main?: string;
+  readonly allowedHosts?: readonly string[];
   readonly frontEnd?: Pick<ViteFrontEnd, "serverEntry" | "stylesheet">;
 }
 
@@ -37,14 +38,21 @@ export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context
     });
   }
   const frontEnd = hasFrontEnd(root) ? { root, ...settings.frontEnd } : undefined;
-  await develop({ main: program, port: findPort(port, context.env), host, frontEnd }, context);
+  const { allowedHosts } = settings;
+  await develop({ main: program, port: findPort(port, context.env), host, allowedHosts, frontEnd }, context);
 }
 
 function readSettings(root: string): DevSettings {
   const file = join(root, "package.json");
   const manifest: unknown = existsSync(file) ? readManifest(file) : {};
   // Their form is that of the guide.
-  return Object(Object(manifest).stagecraft) as DevSettings;
+  const settings = Object(Object(manifest).stagecraft) as DevSettings;
+  const { allowedHosts = [] } = settings;
+  if (Array.isArray(allowedHosts) && allowedHosts.every((name) => typeof name === "string")) return settings;
+  throw new CommandError("stagecraft.allowedHosts is no list of names", {
+    where: file,
+    fix: 'write names without a port, for example ["shop.test", ".preview.example"]',
+  });
 }
 
 function findMain(root: string, { main }: DevSettings, context: CommandContext): string {

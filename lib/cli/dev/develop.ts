@@ -12,6 +12,7 @@ import { SourceCompiler } from "../application/compiler.js";
 import { SourceProject } from "../application/source-project.js";
 import { findOutput } from "../application/typescript-config.js";
 import { CommandError, type CommandProcess } from "../command.js";
+import { AllowedHosts } from "./allowed-hosts.js";
 import { ApplicationProcess } from "./application-process.js";
 import { Development } from "./development.js";
 import { DevelopmentState } from "./development-state.js";
@@ -26,6 +27,8 @@ export interface DevelopmentOptions {
   /** 0 is any free port. */
   readonly port: number;
   readonly host: string;
+  /** Further names of this machine, beside `host`, localhost and the name in `APP_URL`. */
+  readonly allowedHosts?: readonly string[] | undefined;
   readonly frontEnd: ViteFrontEnd | undefined;
 }
 
@@ -57,7 +60,9 @@ class DevelopmentServer {
       const isWindows = process.platform === "win32";
       this.endpoint = isWindows ? `\\\\.\\pipe\\stagecraft-${process.pid}` : join(folder, "vite.sock");
     }
-    this.front = new FrontPort(this.state, this.endpoint);
+    const { host, allowedHosts = [] } = options;
+    const hosts = new AllowedHosts([host, ...findHost(context.env["APP_URL"]), ...allowedHosts]);
+    this.front = new FrontPort(this.state, { vite: this.endpoint, hosts });
   }
 
   async run(): Promise<void> {
@@ -141,6 +146,10 @@ class DevelopmentServer {
       env,
     });
   }
+}
+
+function findHost(url = ""): readonly string[] {
+  return URL.canParse(url) ? [new URL(url).hostname] : [];
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -2,16 +2,17 @@
  * The port that the browser sees during development. Requests go to the process that is ready, and wait while there is none. The sockets of
  * the hot reload go to Vite itself: through the application they would end with each restart, and the browser would load its page anew.
  *
- * Not for production: it trusts every client, and bounds nothing.
+ * Not for production: it trusts every client that asks for an allowed host, and bounds nothing.
  *
  * @example
- * const front = new FrontPort(state, { vite: "/tmp/vite.sock" });
+ * const front = new FrontPort(state, { vite: "/tmp/vite.sock", hosts: new AllowedHosts([]) });
  * await front.listen(3000, "127.0.0.1");
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { connect, type NetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
+import { describeRefusal, type AllowedHosts } from "./allowed-hosts.js";
 import type { DevelopmentState } from "./development-state.js";
 import { CHANGES_PATH, FAILURE_HEADERS, renderFailure } from "./failure.js";
 import { connectTo, exchange, copyResponse, tunnel } from "./forwarding.js";
@@ -24,18 +25,30 @@ const AGAIN_MS = 50;
 
 const VITE_PROTOCOL = /\bvite-(?:hmr|ping)\b/u;
 
+export interface FrontPortOptions {
+  /** The socket or pipe of Vite; `undefined` for an application without a front end. */
+  readonly vite: string | undefined;
+  readonly hosts: AllowedHosts;
+  /** How long a request waits for a process that is ready; 5 seconds unless set. */
+  readonly holdMs?: number | undefined;
+}
+
 export class FrontPort {
   private readonly server: Server;
   private readonly sockets = new Set<Duplex>();
+  private readonly vite: string | undefined;
+  private readonly hosts: AllowedHosts;
+  private readonly holdMs: number;
   /** The requests that wait for a process. */
   waiting = 0;
 
-  /** @param vite the socket or pipe of Vite; `undefined` for an application without a front end */
   constructor(
     private readonly state: DevelopmentState,
-    private readonly vite: string | undefined,
-    private readonly holdMs = HOLD_MS,
+    { vite, hosts, holdMs = HOLD_MS }: FrontPortOptions,
   ) {
+    this.vite = vite;
+    this.hosts = hosts;
+    this.holdMs = holdMs;
     this.server = createServer((incoming, outgoing) => void this.respond(incoming, outgoing));
     // A development server has no limit for slow requests: a debugger may hold one.
     this.server.requestTimeout = 0;
@@ -59,9 +72,14 @@ export class FrontPort {
   }
 
   private async respond(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const { host, origin } = incoming.headers;
+    if (!this.hosts.hasHost(host)) return sendRefusal(outgoing, host);
     const closed = new AbortController();
     outgoing.once("close", () => closed.abort());
-    if (incoming.url?.startsWith(CHANGES_PATH) === true) return this.sendChanges(incoming, outgoing, closed.signal);
+    if (incoming.url?.startsWith(CHANGES_PATH) === true) {
+      if (!this.hosts.hasOrigin(origin)) return sendRefusal(outgoing, origin);
+      return this.sendChanges(incoming, outgoing, closed.signal);
+    }
     const deadline = performance.now() + this.holdMs;
     while (!closed.signal.aborted) {
       const { port, failure } = this.state;
@@ -110,7 +128,11 @@ export class FrontPort {
 
   private async upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on("error", () => socket.destroy());
-    const isForVite = VITE_PROTOCOL.test(incoming.headers["sec-websocket-protocol"] ?? "");
+    const { host, origin, "sec-websocket-protocol": protocol = "" } = incoming.headers;
+    const isForVite = VITE_PROTOCOL.test(protocol);
+    if (!this.hosts.hasHost(host)) return void socket.end(formatRefusal(host));
+    // Each page of a browser may open a socket to every site; the application checks its sockets itself.
+    if (isForVite && !this.hosts.hasOrigin(origin)) return void socket.end(formatRefusal(origin));
     const to = isForVite && this.vite !== undefined ? { path: this.vite } : await this.findApplication();
     if (to === undefined) socket.end("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\r\n");
     else tunnel({ incoming, socket, head }, connect(to), this.sockets);
@@ -149,6 +171,21 @@ function sendUnavailable(outgoing: ServerResponse): void {
   outgoing
     .writeHead(503, { "Content-Type": "text/plain", "Retry-After": "1" })
     .end("No process of the application is ready.\n");
+}
+
+function sendRefusal(outgoing: ServerResponse, host: string | undefined): void {
+  outgoing
+    .writeHead(403, {
+      "Content-Type": "text/plain; charset=utf-8",
+      "X-Content-Type-Options": "nosniff",
+      "Cache-Control": "no-store",
+      Connection: "close",
+    })
+    .end(describeRefusal(host));
+}
+
+function formatRefusal(host: string | undefined): string {
+  return `HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${describeRefusal(host)}`;
 }
 
 type ForwardResult = "responded" | "unreachable" | "failed" | "declined";

@@ -1,8 +1,12 @@
 /** The port of the browser: which requests wait, how long, and what they get where no process of the application is ready. */
 import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
+import { AllowedHosts } from "../../../lib/cli/dev/allowed-hosts.js";
 import { DevelopmentState } from "../../../lib/cli/dev/development-state.js";
 import { createFailure } from "../../../lib/cli/dev/failure.js";
 import { FrontPort } from "../../../lib/cli/dev/front-port.js";
@@ -26,8 +30,8 @@ describe("the port of the browser in development", () => {
   let asked: string[];
 
   /** @param holdMs how long a request waits; 5 seconds unless given */
-  async function open(holdMs?: number): Promise<void> {
-    front = new FrontPort(state, undefined, holdMs);
+  async function open(holdMs?: number, vite?: string): Promise<void> {
+    front = new FrontPort(state, { vite, hosts: new AllowedHosts(["shop.test", ".preview.example"]), holdMs });
     url = `http://127.0.0.1:${await front.listen(0, "127.0.0.1")}`;
   }
 
@@ -104,7 +108,7 @@ describe("the port of the browser in development", () => {
   it("tunnels an upgrade to the process, when it is ready", async () => {
     await open();
     const socket = connect(Number(new URL(url).port), "127.0.0.1").setEncoding("utf8");
-    socket.write("GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n");
+    socket.write("GET /chat HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n");
     await until(() => front.waiting === 1);
     state.change({ port: await listen(server), failure: undefined });
 
@@ -124,6 +128,91 @@ describe("the port of the browser in development", () => {
 
     await left;
     await until(() => front.waiting === 0);
+  });
+
+  /** The first bytes that come back for a request with these lines. */
+  async function send(lines: readonly string[]): Promise<string> {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").setEncoding("utf8");
+    socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+    const [text] = await once(socket, "data");
+    socket.destroy();
+    return String(text);
+  }
+  const getFrom = (host: string): Promise<string> => send(["GET / HTTP/1.1", `Host: ${host}`, "Connection: close"]);
+
+  it("responds for this machine and for allowed names, with any port", async () => {
+    await open();
+    state.change({ port: await listen(server), failure: undefined });
+
+    for (const host of [
+      "localhost",
+      "LOCALHOST:3000",
+      "shop.localhost",
+      "127.0.0.1:1",
+      "192.168.1.7:3000",
+      "[::1]:3000",
+      "[fe80::1]",
+      "shop.test:3000",
+      "a.preview.example",
+    ])
+      expect(await getFrom(host), host).to.match(/^HTTP\/1\.1 201 /);
+  });
+
+  it("refuses a name that another site may point at this machine, with the fix, and asks no process", async () => {
+    await open();
+    state.change({ port: await listen(server), failure: undefined });
+
+    for (const host of [
+      "evil.example",
+      "localhost.evil.example:3000",
+      "evillocalhost",
+      "preview.example",
+      "localhost@evil.example",
+      "127.0.0.1.evil.example",
+      "evil.example/localhost",
+      "",
+    ])
+      expect(await getFrom(host), host).to.match(/^HTTP\/1\.1 403 /);
+
+    expect(await getFrom("evil.example:3000")).to.contain('"allowedHosts": ["evil.example"]');
+    expect(await send(["GET / HTTP/1.0"])).to.match(/^HTTP\/1\.1 403 /);
+    expect(asked).to.deep.equal([]);
+  });
+
+  const upgrade = (host: string, protocol: string, origin?: string): Promise<string> =>
+    send([
+      "GET / HTTP/1.1",
+      `Host: ${host}`,
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      `Sec-WebSocket-Protocol: ${protocol}`,
+      ...(origin === undefined ? [] : [`Origin: ${origin}`]),
+    ]);
+
+  it("refuses an upgrade for a foreign name, and one to Vite of a foreign page", async () => {
+    const vite = createServer().on("upgrade", (_request, socket) => void socket.end("HTTP/1.1 101 By Vite\r\n\r\n"));
+    const folder = mkdtempSync(join(tmpdir(), "front-port-"));
+    const path = join(folder, "vite.sock");
+    await once(vite.listen(path), "listening");
+    await open(undefined, path);
+    state.change({ port: await listen(server), failure: undefined });
+    for (const origin of ["http://localhost:3000", "https://shop.test", undefined])
+      expect(await upgrade("localhost", "vite-hmr", origin)).to.contain("101 By Vite");
+    for (const origin of ["http://evil.example", "null", "http://localhost.evil.example:3000"])
+      expect(await upgrade("localhost", "vite-hmr", origin), origin).to.contain("403 Forbidden");
+    expect(await upgrade("evil.example", "vite-ping")).to.contain("403 Forbidden");
+    expect(await upgrade("evil.example", "chat")).to.contain("403 Forbidden");
+    expect(await upgrade("localhost", "chat", "https://phone.example")).to.contain("101 Switching Protocols");
+    vite.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("tells a foreign page no changes", async () => {
+    await open();
+
+    const foreign = await fetch(`${url}/@stagecraft/changes?seen=1`, { headers: { Origin: "http://evil.example" } });
+
+    expect(foreign.status).to.equal(403);
   });
 
   it("hides the secrets of the environment in a failure", () => {
