@@ -9,6 +9,9 @@ import { stopProcesses } from "./stop-process.js";
 /** Only for the message: a test has its own limit. A busy machine starts a process slowly. */
 const LIMIT_MS = 50_000;
 
+/** The port may belong to a program that accepts a connection and never responds. */
+const ASK_LIMIT_MS = 5_000;
+
 /** A request over HTTP costs both processes more than a read of the output. */
 const ASK_EVERY = 10;
 
@@ -23,6 +26,7 @@ export interface ChildOptions {
 export class Child implements AsyncDisposable {
   output = "";
   errors = "";
+  private isClosed = false;
   private readonly exited: Promise<readonly [number | null, NodeJS.Signals | null]>;
 
   private constructor(
@@ -31,6 +35,7 @@ export class Child implements AsyncDisposable {
   ) {
     process.stdout?.setEncoding("utf8").on("data", (text: string) => (this.output += text));
     process.stderr?.setEncoding("utf8").on("data", (text: string) => (this.errors += text));
+    process.once("close", () => (this.isClosed = true));
     // The event's arguments, by Node's documentation.
     this.exited = once(process, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   }
@@ -98,7 +103,7 @@ export class Child implements AsyncDisposable {
   }
 
   private isReady(): Promise<boolean> {
-    return fetch(`${this.url}/up/ready`).then(
+    return fetch(`${this.url}/up/ready`, { signal: AbortSignal.timeout(ASK_LIMIT_MS) }).then(
       ({ ok }) => ok,
       () => false,
     );
@@ -107,7 +112,8 @@ export class Child implements AsyncDisposable {
   private async until(holds: () => boolean | Promise<boolean>, failure: string): Promise<void> {
     const deadline = performance.now() + LIMIT_MS;
     while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error(`${failure}; output: ${this.output}; errors: ${this.errors}`);
+      const isOver = (this.isClosed && !(await holds())) || performance.now() > deadline;
+      if (isOver) throw new Error(`${failure}; output: ${this.output}; errors: ${this.errors}`);
       await new Promise((resolve) => {
         setTimeout(resolve, 5);
       });

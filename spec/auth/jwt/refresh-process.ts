@@ -11,10 +11,10 @@ import {
   Post,
   provide,
   routes,
+  SystemClock,
 } from "@stagecraft/framework";
 import { authDatabase } from "@stagecraft/framework/auth/db";
 import { RefreshTokens, refreshTokens, TokenSubjects } from "@stagecraft/framework/auth/jwt";
-import { FakeClock } from "@stagecraft/framework/testing";
 import { z } from "zod";
 import { openDriver } from "../../idempotency/db/order-database.js";
 import { AppDatabase } from "../auth-database.js";
@@ -22,6 +22,13 @@ import { issuingOf } from "./issuing-application.js";
 
 const { DATABASE: database = "", KEYS = "", NOW: now = "" } = process.env;
 const keys = KEYS.split(",");
+
+/** Always the same date, with the timers of the machine: a wait for a lock of the other process has to end. */
+class FixedClock extends SystemClock {
+  override now(): number {
+    return Number(now);
+  }
+}
 
 const table = routes("refresh", "/refresh", { send: Post("/", { body: z.object({ text: z.string() }) }) });
 
@@ -54,7 +61,7 @@ class RefreshModule {}
 
 await Application.create(RefreshModule)
   .provide(provide(AppDatabase).useValue(AppDatabase.on(openDriver(database))))
-  .provide(provide(Clock).useValue(new FakeClock(Number(now))))
+  .provide(provide(Clock).useValue(new FixedClock()))
   .config(AppConfig.fromEnv())
   .build()
   .run();
