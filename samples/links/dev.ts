@@ -3,6 +3,7 @@
  * and an issuer in the environment takes the place of the test provider.
  */
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { develop } from "../../lib/cli/dev/develop.js";
 import { SERVER_ENTRY, SOURCES, STYLESHEET } from "./front-end.js";
@@ -31,6 +32,7 @@ async function developSample(): Promise<void> {
   await develop(
     {
       main,
+      root: dirname(main),
       port: Number(process.env["PORT"] ?? process.env["APP_PORT"] ?? 3000),
       host: "127.0.0.1",
       frontEnd: sample === "links" ? frontEnd : undefined,

@@ -46,7 +46,7 @@ describe("In a browser, samples/links in development", function () {
     const configModule = join(ROOT, "dist/samples/links/build-front-end.js");
     const frontEnd = { root: directory, configModule, serverEntry: SERVER_ENTRY, stylesheet: STYLESHEET };
     developing = develop(
-      { main, port, host: "127.0.0.1", frontEnd },
+      { main, root: directory, port, host: "127.0.0.1", frontEnd },
       {
         cwd: ROOT,
         env: { ...process.env, SESSION_KEY: "5a".repeat(64), REQUESTS_PER_SECOND: "1000", RUST_LOG: "error" },

@@ -1,97 +1,78 @@
 /**
  * Brings the compiled files of a project up to date: those whose source is newer, by a compiler that takes a file in a fraction of a
- * millisecond. It does not check types, and writes no declarations. A release is compiled by `tsc`.
+ * millisecond. It does not check types, and writes no declarations. JSON that a source imports is copied, as `tsc` does. A release is compiled
+ * by `tsc`.
  *
  * @example
- * const compiler = new SourceCompiler(SourceProject.of("/shop/src/main.ts"));
- * const { faults } = compiler.update();
+ * const compiler = new SourceCompiler();
+ * const { faults } = compiler.update(SourceProject.of("/shop/src/main.ts"));
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
-import { basename, dirname, relative } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { CommandError } from "../command.js";
 import type { SourceProject } from "./source-project.js";
-import { findOutput, type TypeScriptConfig } from "./typescript-config.js";
-import { transform, type CompileFault, type Transformed } from "./transform.js";
+import type { TypeScriptConfig } from "./typescript-config.js";
+import { findModified, OutputFiles, type CompiledSource } from "./output-files.js";
+import { transform, type CompileFault } from "./transform.js";
 
 export interface Compilation {
-  /** The sources whose compiled files were written or removed. None where there is a fault. */
+  /** The sources whose compiled files were written or removed, and the copied files. None where there is a fault. */
   readonly changed: readonly string[];
   readonly faults: readonly CompileFault[];
 }
 
-interface CompiledSource extends Transformed {
-  readonly source: string;
-  readonly modifiedMs: number;
-}
-
-/** A file may change again without a new time of its change: the clock of a file system has steps of some milliseconds. */
-const CLOCK_STEP_MS = 50;
+const JSON_IMPORT = /\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"'\n]+\.json)["']/gu;
 
 export class SourceCompiler {
   private sources: readonly string[] = [];
-
-  constructor(private readonly project: SourceProject) {}
+  /** The imported files of JSON that are known. */
+  private readonly imported = new Set<string>();
 
   /**
-   * Compiles the changed sources. A fault leaves all compiled files as they were.
+   * Compiles the changed sources, and all of them after a change of `tsconfig.json`. A fault leaves all compiled files as they were.
    *
    * @throws CommandError where the folder cannot be written
    */
-  update(): Compilation {
-    const { project } = this;
-    const sources = project.listSources();
+  update(project: SourceProject): Compilation {
+    const { sources, data } = project.list();
+    const outputs = new OutputFiles(project);
     const removed = this.sources.filter((source) => !sources.includes(source));
     this.sources = [...sources, ...removed];
-    const stale = sources.filter((source) => isStale(source));
+    const stale = sources.filter((source) => outputs.isStale(source));
     if (stale.length > 0) expectSettings(project.config);
-    const outcomes = stale.flatMap((source) => this.compile(source));
+    const outcomes = stale.flatMap((source) => compile(source, project));
     const faults = outcomes.flatMap((outcome) => ("fault" in outcome ? [outcome.fault] : []));
     if (faults.length > 0) return { changed: [], faults };
     const compiled = outcomes.flatMap((outcome) => ("fault" in outcome ? [] : [outcome]));
-    for (const each of compiled) this.write(each);
-    for (const source of removed) this.remove(source);
+    for (const each of compiled) outputs.write(each);
+    for (const source of removed) outputs.remove(source);
     this.sources = sources;
-    return { changed: [...compiled.map(({ source }) => source), ...removed], faults };
+    for (const { source, code } of compiled) for (const path of findImports(source, code)) this.imported.add(path);
+    const copied = this.listImported(data, outputs).filter((path) => outputs.isStale(path));
+    for (const path of copied) outputs.copy(path);
+    return { changed: [...compiled.map(({ source }) => source), ...removed, ...copied], faults };
   }
 
-  /** Empty where the source was removed meanwhile. */
-  private compile(source: string): readonly (CompiledSource | { fault: CompileFault })[] {
-    // Read before the text: a later change makes the compiled file stale.
-    const modifiedMs = findModified(source);
-    if (modifiedMs === undefined) return [];
-    const text = readFileSync(source, "utf8");
-    const outcome = transform({ text, name: this.project.getName(source) }, this.project.config.options);
-    return ["fault" in outcome ? outcome : { ...outcome, source, modifiedMs }];
-  }
-
-  private write({ source, modifiedMs, code, map }: CompiledSource): void {
-    const file = findOutput(source);
-    const names = { file: basename(file), sources: [relative(dirname(file), source).replaceAll("\\", "/")] };
-    try {
-      mkdirSync(dirname(file), { recursive: true });
-      replaceFile(`${file}.map`, JSON.stringify({ ...map, ...names }));
-      replaceFile(file, `${code}//# sourceMappingURL=${basename(file)}.map\n`);
-      const isRecent = Date.now() - modifiedMs < CLOCK_STEP_MS;
-      const seconds = (isRecent ? modifiedMs - 1 : Math.ceil(modifiedMs)) / 1000;
-      utimesSync(file, seconds, seconds);
-    } catch (cause) {
-      throw new CommandError(`${this.project.getName(file)} cannot be written: ${toMessage(cause)}`, {
-        where: file,
-        fix: "make the folder of outDir writable, or compile with tsc beforehand",
-        cause,
-      });
-    }
-  }
-
-  private remove(source: string): void {
-    const file = findOutput(source);
-    for (const each of [file, `${file}.map`]) rmSync(each, { force: true });
+  /** JSON that has a copy is imported by a source that is compiled already. */
+  private listImported(data: readonly string[], outputs: OutputFiles): readonly string[] {
+    const known = [...this.imported].filter((path) => outputs.mayHave(path) && existsSync(path));
+    return [...new Set([...known, ...data.filter((path) => outputs.has(path))])];
   }
 }
 
-function isStale(source: string): boolean {
-  const compiled = findModified(findOutput(source));
-  return compiled === undefined || compiled < (findModified(source) ?? 0);
+/** Empty where the source was removed meanwhile. */
+function compile(source: string, project: SourceProject): readonly (CompiledSource | { fault: CompileFault })[] {
+  // Read before the text: a later change makes the compiled file stale.
+  const modifiedMs = findModified(source);
+  if (modifiedMs === undefined) return [];
+  const text = readFileSync(source, "utf8");
+  const outcome = transform({ text, name: project.getName(source) }, project.config.options);
+  return ["fault" in outcome ? outcome : { ...outcome, source, modifiedMs }];
+}
+
+/** The imports of JSON by a path. A text that looks like one names a file that exists, or none. */
+function findImports(source: string, code: string): readonly string[] {
+  return [...code.matchAll(JSON_IMPORT)].map(([, path = ""]) => join(dirname(source), path)).filter(existsSync);
 }
 
 /** One file at a time, a compiler cannot follow types to other files, and it knows one kind of decorators. */
@@ -103,24 +84,4 @@ function expectSettings({ file, options }: TypeScriptConfig): void {
     where: file,
     fix: `add "${missing}": true to its compilerOptions, or compile with tsc beforehand`,
   });
-}
-
-/** A process that imports the file meanwhile reads the old one or the new one. */
-function replaceFile(file: string, text: string): void {
-  const next = `${file}.${process.pid}`;
-  writeFileSync(next, text);
-  renameSync(next, file);
-}
-
-/** `undefined` where there is no such file, also where a part of its path is none. */
-function findModified(file: string): number | undefined {
-  try {
-    return statSync(file).mtimeMs;
-  } catch {
-    return undefined;
-  }
-}
-
-function toMessage(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

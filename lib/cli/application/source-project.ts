@@ -3,7 +3,7 @@
  *
  * @example
  * const project = SourceProject.of("/shop/src/app.ts");
- * project.listSources(); // ["/shop/src/app.ts", "/shop/src/main.ts"]
+ * project.list().sources; // ["/shop/src/app.ts", "/shop/src/main.ts"]
  */
 import { type Dirent, existsSync, readdirSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
@@ -11,6 +11,17 @@ import { CommandError } from "../command.js";
 import { getOutputFolders, readTypeScriptConfig, type TypeScriptConfig } from "./typescript-config.js";
 
 const SOURCE = /(?<!\.d)\.(?:tsx?|mts|cts)$/u;
+
+export interface ProjectFiles {
+  readonly sources: readonly string[];
+  /** The files of JSON beside the sources, imported or not. */
+  readonly data: readonly string[];
+}
+
+/** Whether a file may be a source, or JSON that a source imports. */
+function isProjectFile(path: string): boolean {
+  return SOURCE.test(path) || path.endsWith(".json");
+}
 
 export class SourceProject {
   /** The folders with sources. */
@@ -46,17 +57,32 @@ export class SourceProject {
     return !this.excluded.some((pattern) => pattern.test(path)) && !/[\\/](?:node_modules|\.[^\\/]*)$/u.test(path);
   }
 
-  /** All sources, as they are now. */
-  listSources(): readonly string[] {
-    return [...new Set(this.folders.flatMap((folder) => [...this.sourcesBelow(folder)]))];
+  /** Whether a change of a file may change what the compiler writes. */
+  hasInput(path: string): boolean {
+    if (this.config.settingFiles.includes(path)) return true;
+    return this.isInside(path) && isProjectFile(path) && this.isWatched(path);
   }
 
-  private *sourcesBelow(folder: string): Generator<string> {
+  /** Whether a path is below a folder with sources. */
+  isInside(path: string): boolean {
+    return this.folders.some((folder) => path.startsWith(folder + sep));
+  }
+
+  /** The files as they are now. */
+  list(): ProjectFiles {
+    const files = [...new Set(this.folders.flatMap((folder) => [...this.filesBelow(folder)]))];
+    return {
+      sources: files.filter((path) => SOURCE.test(path) && this.included.some((pattern) => pattern.test(path))),
+      data: files.filter((path) => path.endsWith(".json")),
+    };
+  }
+
+  private *filesBelow(folder: string): Generator<string> {
     for (const entry of readFolder(folder)) {
       const path = join(folder, entry.name);
       if (!this.isWatched(path)) continue;
-      if (entry.isDirectory()) yield* this.sourcesBelow(path);
-      else if (SOURCE.test(entry.name) && this.included.some((pattern) => pattern.test(path))) yield path;
+      if (entry.isDirectory()) yield* this.filesBelow(path);
+      else if (isProjectFile(path)) yield path;
     }
   }
 }

@@ -10,6 +10,8 @@ import { findUpwards } from "./find-upwards.js";
 
 export interface TypeScriptConfig {
   readonly file: string;
+  /** The file, and before it those that it extends. */
+  readonly settingFiles: readonly string[];
   /** The `compilerOptions`, those of `extends` included. Paths are absolute. */
   readonly options: Readonly<Record<string, unknown>>;
   /** The sources, as absolute paths and patterns. */
@@ -22,9 +24,13 @@ export function isTypeScript(file: string): boolean {
   return /\.[cm]?tsx?$/.test(file);
 }
 
-/** The JavaScript of a source, in `outDir`. */
+/** The JavaScript of a source, in `outDir` of the nearest tsconfig.json. */
 export function findOutput(source: string): string {
-  const { file = dirname(source), options = {} } = readTypeScriptConfig(source) ?? {};
+  return toOutput(source, readTypeScriptConfig(source) ?? { file: dirname(source), options: {} });
+}
+
+/** @throws CommandError for a source outside `rootDir` */
+export function toOutput(source: string, { file, options }: Pick<TypeScriptConfig, "file" | "options">): string {
   const { rootDir, outDir } = getOutputFolders(file, options);
   const path = relative(rootDir, source);
   if (path.startsWith("..") || isAbsolute(path))
@@ -68,7 +74,8 @@ function readConfig(file: string): TypeScriptConfig {
     given[name].map((path: unknown) => resolve(dirname(file), String(path))),
   ]);
   const options = Object.assign({}, ...inherited.map((each) => each.options), settings);
-  return Object.assign({}, ...inherited, Object.fromEntries(lists), { file, options });
+  const settingFiles = [...inherited.flatMap((each) => each.settingFiles), file];
+  return Object.assign({}, ...inherited, Object.fromEntries(lists), { file, settingFiles, options });
 }
 
 function resolveBase(base: string, file: string): string {

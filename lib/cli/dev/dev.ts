@@ -28,7 +28,13 @@ interface DevSettings {
 
 export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context: CommandContext): Promise<void> {
   const root = findUpwards("package.json", context.cwd) ?? context.cwd;
-  loadEnvironmentFile(root, context.env);
+  const given = { ...context.env };
+  const readEnvironment = (): NodeJS.ProcessEnv => {
+    const env = { ...given };
+    loadEnvironmentFile(root, env);
+    return env;
+  };
+  Object.assign(context.env, readEnvironment());
   const settings = readSettings(root);
   const program = main === undefined ? findMain(root, settings, context) : resolve(context.cwd, main);
   if (!existsSync(program) || !isTypeScript(program)) {
@@ -39,7 +45,8 @@ export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context
   }
   const frontEnd = hasFrontEnd(root) ? { root, ...settings.frontEnd } : undefined;
   const { allowedHosts } = settings;
-  await develop({ main: program, port: findPort(port, context.env), host, allowedHosts, frontEnd }, context);
+  const places = { port: findPort(port, context.env), host, allowedHosts };
+  await develop({ main: program, root, readEnvironment, frontEnd, ...places }, context);
 }
 
 function readSettings(root: string): DevSettings {

@@ -10,15 +10,16 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { SourceCompiler } from "../application/compiler.js";
 import { SourceProject } from "../application/source-project.js";
-import { findOutput } from "../application/typescript-config.js";
+import { toOutput } from "../application/typescript-config.js";
 import { CommandError, type CommandProcess } from "../command.js";
 import { AllowedHosts } from "./allowed-hosts.js";
 import { ApplicationProcess } from "./application-process.js";
 import { Development } from "./development.js";
 import { DevelopmentState } from "./development-state.js";
-import { FrontEndProcess, type ViteFrontEnd } from "./front-end.js";
+import { FrontEndProcess, listFrontEndFolders, type ViteFrontEnd } from "./front-end.js";
 import { FrontPort } from "./front-port.js";
 import { SourceWatch } from "./source-watch.js";
+import { StartFiles } from "./start-files.js";
 import { TypeCheck } from "./type-check.js";
 
 export interface DevelopmentOptions {
@@ -30,7 +31,14 @@ export interface DevelopmentOptions {
   /** Further names of this machine, beside `host`, localhost and the name in `APP_URL`. */
   readonly allowedHosts?: readonly string[] | undefined;
   readonly frontEnd: ViteFrontEnd | undefined;
+  /** The folder of package.json; that of the context unless set. */
+  readonly root?: string | undefined;
+  /** The environment of each process, which may change; that of the context unless set. */
+  readonly readEnvironment?: (() => NodeJS.ProcessEnv) | undefined;
 }
+
+/** Folders that programs write, unless they have sources. */
+const WRITTEN = /[\\/](?:coverage|data|dist|logs?|public|storage|te?mp|uploads)$/u;
 
 type DevelopmentContext = Pick<CommandProcess, "cwd" | "env" | "stderr" | "signal">;
 
@@ -49,9 +57,11 @@ class DevelopmentServer {
   private readonly state = new DevelopmentState();
   private readonly front: FrontPort;
   private readonly endpoint: string | undefined;
+  private readonly files: StartFiles;
+  private readonly compiler = new SourceCompiler();
 
   constructor(
-    private readonly project: SourceProject,
+    private project: SourceProject,
     private readonly folder: string,
     private readonly options: DevelopmentOptions,
     private readonly context: DevelopmentContext,
@@ -60,46 +70,66 @@ class DevelopmentServer {
       const isWindows = process.platform === "win32";
       this.endpoint = isWindows ? `\\\\.\\pipe\\stagecraft-${process.pid}` : join(folder, "vite.sock");
     }
-    const { host, allowedHosts = [] } = options;
+    const { host, allowedHosts = [], root = context.cwd } = options;
     const hosts = new AllowedHosts([host, ...findHost(context.env["APP_URL"]), ...allowedHosts]);
     this.front = new FrontPort(this.state, { vite: this.endpoint, hosts });
+    this.files = new StartFiles(root);
   }
 
   async run(): Promise<void> {
-    const { project, options, context } = this;
+    const { options, context } = this;
     const port = await this.listen();
     const url = `http://localhost:${port}`;
     this.print(`${relative(context.cwd, options.main)} at ${url}\n`);
     const types = new TypeCheck({
-      file: project.config.file,
+      file: this.project.config.file,
       memory: join(this.folder, "types.tsbuildinfo"),
       print: this.print,
     });
     const frontEnd = this.startFrontEnd();
     const development = this.createDevelopment(url);
-    const update = (): void => {
-      development.update();
-      types.start();
-    };
     const kill = (): void => {
       development.kill();
       types.stop();
       void frontEnd?.stop();
     };
     process.once("exit", kill);
-    const watch = new SourceWatch({
-      folders: project.folders,
-      isWatched: (path) => project.isWatched(path),
-      onChange: update,
+    const watch = this.createWatch((paths) => {
+      if (development.update(paths.filter((path) => this.files.hasChanged(path)).length)) types.start();
     });
     await Promise.race([frontEnd?.settled, aborted(context.signal)]);
-    if (!context.signal.aborted) update();
+    if (!context.signal.aborted && development.update()) types.start();
     await aborted(context.signal);
     watch.stop();
     types.stop();
     await Promise.all([development.stop(), frontEnd?.stop()]);
     this.front.close();
     process.off("exit", kill);
+  }
+
+  /** The folders of the sources come first: there may be too many for all. */
+  private createWatch(onChange: (paths: readonly string[]) => void): SourceWatch {
+    const { root = this.context.cwd, frontEnd } = this.options;
+    const ignored = frontEnd === undefined ? [] : listFrontEndFolders(frontEnd);
+    const watch = new SourceWatch({
+      isWatched: (folder) => {
+        const { project } = this;
+        return (
+          project.isWatched(folder) && (project.isInside(folder) || !(ignored.includes(folder) || WRITTEN.test(folder)))
+        );
+      },
+      counts: (file) => this.project.hasInput(file) || this.files.has(file),
+      onChange: (paths) => {
+        onChange(paths);
+        watch.add(this.project.folders);
+      },
+      onLimit: (folder) =>
+        this.print(
+          `There are too many folders to watch: changes in ${relative(root, folder)} and others are not seen.\n`,
+        ),
+    });
+    watch.add([...this.project.folders, root]);
+    return watch;
   }
 
   private readonly print = (text: string): void => {
@@ -129,21 +159,24 @@ class DevelopmentServer {
   }
 
   private createDevelopment(url: string): Development {
-    const { project, context, state, print } = this;
-    const env = {
-      // Node keeps the compiled code of the packages here, where it can.
-      NODE_COMPILE_CACHE: join(context.cwd, "node_modules/.cache/stagecraft"),
-      APP_URL: url,
-      ...context.env,
-      ...(this.endpoint !== undefined && { FRAMEWORK_VITE_IPC: this.endpoint }),
-    };
-    const program = { file: findOutput(this.options.main), cwd: context.cwd, env, print };
+    const { context, state, print, options } = this;
+    const { readEnvironment = () => context.env } = options;
     return new Development({
-      compiler: new SourceCompiler(project),
+      compile: () => {
+        this.project = SourceProject.of(options.main);
+        return this.compiler.update(this.project);
+      },
       state,
-      start: () => new ApplicationProcess(program),
+      readEnvironment: () => ({
+        // Node keeps the compiled code of the packages here, where it can.
+        NODE_COMPILE_CACHE: join(context.cwd, "node_modules/.cache/stagecraft"),
+        APP_URL: url,
+        ...readEnvironment(),
+        ...(this.endpoint !== undefined && { FRAMEWORK_VITE_IPC: this.endpoint }),
+      }),
+      start: (env) =>
+        new ApplicationProcess({ file: toOutput(options.main, this.project.config), cwd: context.cwd, env, print }),
       print,
-      env,
     });
   }
 }

@@ -3,24 +3,27 @@
  * it is ready. A fault of the compiler and a start that fails leave the old one.
  *
  * @example
- * const development = new Development({ compiler, state, start: () => new ApplicationProcess(program), print });
+ * const development = new Development({ compile, state, start: () => new ApplicationProcess(program), print, readEnvironment });
  * development.update();
  * await development.stop();
  */
-import type { SourceCompiler } from "../application/compiler.js";
+import type { Compilation } from "../application/compiler.js";
 import { formatFault } from "../application/transform.js";
 import { CommandError } from "../command.js";
 import type { ApplicationProcess } from "./application-process.js";
 import type { DevelopmentState } from "./development-state.js";
 import { createFailure, type DevelopmentFailure } from "./failure.js";
 
+export type ProcessEnvironment = Readonly<Record<string, string | undefined>>;
+
 export interface DevelopmentProcesses {
-  readonly compiler: Pick<SourceCompiler, "update">;
+  /** Compiles the changed sources. */
+  readonly compile: () => Compilation;
   readonly state: DevelopmentState;
-  readonly start: () => ApplicationProcess;
+  readonly start: (env: ProcessEnvironment) => ApplicationProcess;
   readonly print: (text: string) => void;
-  /** Its secrets are in no report. */
-  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The environment of the next process. Its secrets are in no report. */
+  readonly readEnvironment: () => ProcessEnvironment;
 }
 
 export class Development {
@@ -30,17 +33,26 @@ export class Development {
   private newest: ApplicationProcess | undefined;
   /** Why the newest sources are not compiled. */
   private fault: DevelopmentFailure | undefined;
+  private env: ProcessEnvironment = {};
   private isStopped = false;
 
   constructor(private readonly parts: DevelopmentProcesses) {}
 
-  /** Compiles the changed sources, and starts a process where some were changed. */
-  update(): void {
-    if (this.isStopped) return;
+  /**
+   * Compiles the changed sources, and starts a process where some were changed. Returns whether there was a change or a fault.
+   *
+   * @param changedFiles the number of other files that have changed and that a process reads while it starts
+   */
+  update(changedFiles = 0): boolean {
+    if (this.isStopped) return false;
     const { fault } = this;
-    const changes = this.compile();
+    const changes = this.compile() + changedFiles;
     if (this.fault !== undefined) this.publish(this.fault);
-    else if (changes > 0 || fault !== undefined || this.newest === undefined) this.startNext();
+    else if (changes > 0 || fault !== undefined || this.newest === undefined) {
+      if (this.newest !== undefined) this.parts.print(`changed: ${changes}; the next process starts\n`);
+      this.startNext();
+    } else return false;
+    return true;
   }
 
   /** Resolves when all processes have ended. */
@@ -56,12 +68,11 @@ export class Development {
 
   /** Returns the number of changed files. */
   private compile(): number {
-    const { compiler, print, env } = this.parts;
+    const { compile, print } = this.parts;
     let text: string;
     try {
-      const { changed, faults } = compiler.update();
-      if (changed.length > 0 && this.newest !== undefined)
-        print(`changed: ${changed.length}; the next process starts\n`);
+      this.env = this.parts.readEnvironment();
+      const { changed, faults } = compile();
       text = faults.map(formatFault).join("\n\n");
       this.fault = undefined;
       if (faults.length === 0) return changed.length;
@@ -69,13 +80,13 @@ export class Development {
       text = describe(error);
     }
     print(`${text}\n`);
-    this.fault = createFailure("The application does not compile", text, env);
+    this.fault = createFailure("The application does not compile", text, this.env);
     return 0;
   }
 
   private startNext(): void {
     if (this.newest !== this.serving) void this.newest?.stop();
-    const next = this.parts.start();
+    const next = this.parts.start(this.env);
     this.newest = next;
     this.running.add(next);
     void next.ready.then((isReady) => isReady && this.takeOver(next));
@@ -91,7 +102,7 @@ export class Development {
   }
 
   private ended(process: ApplicationProcess, how: string): void {
-    const { print, state, env } = this.parts;
+    const { print, state } = this.parts;
     this.running.delete(process);
     const wasServing = this.serving === process;
     if (wasServing) this.serving = undefined;
@@ -100,7 +111,7 @@ export class Development {
       this.newest = undefined;
       const what = `The application ${process.isReady ? "ended" : "did not start"}: its process ended with ${how}`;
       print(`${what}. A change starts it again.\n`);
-      this.publish(this.fault ?? createFailure(what, process.errors, env));
+      this.publish(this.fault ?? createFailure(what, process.errors, this.env));
     } else {
       if (process.isReady && how !== "code 0") print(`The older process ended with ${how}.\n`);
       if (wasServing) this.publish(state.failure);

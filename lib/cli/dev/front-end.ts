@@ -9,7 +9,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { killGroup } from "./process-group.js";
 
@@ -30,6 +30,12 @@ const CONFIG_FILES = ["js", "mjs", "ts", "mts", "cjs", "cts"].map((ending) => `v
 /** Whether a folder has a configuration of Vite. */
 export function hasFrontEnd(folder: string): boolean {
   return CONFIG_FILES.some((name) => existsSync(join(folder, name)));
+}
+
+/** The folders with the sources of the front end, whose changes Vite sees. */
+export function listFrontEndFolders({ root, serverEntry, stylesheet }: ViteFrontEnd): readonly string[] {
+  const files = [serverEntry, stylesheet].filter((file) => file !== undefined);
+  return [join(root, "pages"), ...files.map((file) => dirname(join(root, file)))];
 }
 
 interface FrontEndPlace {

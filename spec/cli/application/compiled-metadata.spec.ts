@@ -38,7 +38,7 @@ function withoutChecks(value: string): string {
 
 describe("the metadata of the fast compiler", () => {
   const project = SourceProject.of(join(ROOT, "samples/links/main.ts"));
-  const samples = project.listSources().filter((source) => source.startsWith(join(ROOT, "samples")));
+  const samples = project.list().sources.filter((source) => source.startsWith(join(ROOT, "samples")));
 
   it("is that of tsc", () => {
     let count = 0;

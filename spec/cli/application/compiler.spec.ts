@@ -40,7 +40,10 @@ describe("the compiler of the command", () => {
     const seconds = Date.now() / 1000 - secondsAgo;
     utimesSync(path(name), seconds, seconds);
   };
-  const compilerOf = (): SourceCompiler => new SourceCompiler(SourceProject.of(path("src/app.ts")));
+  const compilerOf = () => {
+    const compiler = new SourceCompiler();
+    return { update: () => compiler.update(SourceProject.of(path("src/app.ts"))) };
+  };
   const names = (files: readonly string[]): readonly string[] => files.map((file) => file.slice(folder.length + 1));
 
   beforeEach(() => {
@@ -154,6 +157,46 @@ new App(new Store()).use();
 
     expect(names(compilerOf().update().changed)).to.deep.equal(["src/app.ts"]);
     expect(existsSync(path("out/app.js"))).to.equal(true);
+  });
+
+  it("compiles all sources again after a change of the settings, also of those that are extended", () => {
+    write("settings/base.json", SETTINGS.replaceAll('"src"', '"../src"').replace('"dist"', '"../dist"'));
+    write("tsconfig.json", '{ "extends": "./settings/base.json" }');
+    write("src/app.ts", "export class App { name?: string }\n");
+    write("src/users/user.ts", "export const user = 1;\n");
+    const compiler = compilerOf();
+    compiler.update();
+    write("settings/base.json", readFileSync(path("settings/base.json"), "utf8").replace("es2022", "es2020"), 5);
+
+    expect(compiler.update().changed).to.have.length(2);
+    expect(readFileSync(path("dist/app.js"), "utf8")).to.not.contain("name");
+    expect(compiler.update().changed).to.deep.equal([]);
+    write("tsconfig.json", '{ "extends": "./settings/base.json", "compilerOptions": { "sourceMap": true } }', 4);
+    expect(compilerOf().update().changed).to.have.length(2);
+  });
+
+  it("copies the JSON that a source imports, and no other, again after its change", () => {
+    write("src/app.ts", 'import data from "./data/rates.json" with { type: "json" };\nexport { data };\n');
+    write("src/data/rates.json", '{ "eur": 1 }');
+    write("src/data/written.json", "{}");
+    const compiler = compilerOf();
+    compiler.update();
+    expect(readFileSync(path("dist/data/rates.json"), "utf8")).to.equal('{ "eur": 1 }');
+    write("src/data/rates.json", '{ "eur": 2 }', 5);
+    write("src/data/written.json", "[]", 5);
+
+    expect(names(compiler.update().changed)).to.deep.equal(["src/data/rates.json"]);
+    expect(compiler.update().changed).to.deep.equal([]);
+    expect(readFileSync(path("dist/data/rates.json"), "utf8")).to.equal('{ "eur": 2 }');
+    expect(existsSync(path("dist/data/written.json"))).to.equal(false);
+    write("src/data/rates.json", '{ "eur": 3 }', 4);
+    expect(names(compilerOf().update().changed)).to.deep.equal(["src/data/rates.json"]);
+  });
+
+  it("copies no JSON from outside rootDir", () => {
+    write("src/app.ts", 'import data from "../package.json" with { type: "json" };\nexport { data };\n');
+
+    expect(names(compilerOf().update().changed)).to.deep.equal(["src/app.ts"]);
   });
 
   for (const [title, settings, message] of [

@@ -8,7 +8,8 @@
  * await until(async () => (await developed.ask()) === "2");
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { loadEnvironmentFile } from "../../../lib/cli/application/environment-file.js";
 import { develop } from "../../../lib/cli/dev/develop.js";
 import { freePort } from "../../support/free-port.js";
 import { ROOT } from "../../support/sources.js";
@@ -83,7 +84,17 @@ export class DevelopedApplication implements AsyncDisposable {
   static async start(program: string, environment: NodeJS.ProcessEnv = {}): Promise<DevelopedApplication> {
     const developed = new DevelopedApplication(createFolder(program), await freePort());
     developed.running = develop(
-      { main: join(developed.folder, "src/main.ts"), port: developed.port, host: "127.0.0.1", frontEnd: undefined },
+      {
+        main: join(developed.folder, "src/main.ts"),
+        port: developed.port,
+        host: "127.0.0.1",
+        frontEnd: undefined,
+        readEnvironment: () => {
+          const env = { ...process.env, ...environment };
+          loadEnvironmentFile(developed.folder, env);
+          return env;
+        },
+      },
       {
         cwd: developed.folder,
         env: { ...process.env, ...environment },
@@ -99,9 +110,14 @@ export class DevelopedApplication implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Replaces a file, as most editors do. */
+  /** Replaces a file below `src`, as most editors do. */
   write(text: string, name = "main.ts"): void {
-    const file = join(this.folder, "src", name);
+    this.replace(join("src", name), text);
+  }
+
+  replace(path: string, text: string): void {
+    const file = join(this.folder, path);
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(`${file}.next`, text);
     renameSync(`${file}.next`, file);
   }

@@ -1,11 +1,16 @@
 /** The development server: which process serves after a change, after a fault, and after an end. */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../../support/until.js";
-import { DevelopedApplication, listProcesses, server } from "./developed-application.js";
+import { DevelopedApplication, listProcesses, server, SETTINGS } from "./developed-application.js";
 
 const DOCUMENT = { Accept: "text/html,*/*" };
+
+/** A program that responds with a value of its start. */
+function reading(value: string, imports = ""): string {
+  return imports + server("").replace('const version: string = ""', `const version: string = ${value}`);
+}
 
 describe("the development server", function () {
   this.timeout(120_000);
@@ -113,6 +118,78 @@ describe("the development server", function () {
     developed.write("export {};", "extra.ts");
 
     await until(async () => (await fetch(developed.url, { headers: DOCUMENT })).status === 200);
+  });
+
+  it("starts again after a change of .env, package.json, a catalog, a template, and JSON that is imported", async () => {
+    developed.replace("package.json", '{ "type": "module" }');
+    developed.replace("src/rates.json", '{ "eur": 1 }');
+    developed.write(
+      reading(
+        '[read("locales/en/texts.ftl"), read("views/home.html"), read("package.json").length, rates.eur, process.env["GREETING"]].join()',
+        `import { existsSync, readFileSync } from "node:fs";
+import rates from "./rates.json" with { type: "json" };
+const read = (file: string) => existsSync(file) ? readFileSync(file, "utf8") : "";
+`,
+      ),
+    );
+    await developed.serves(",,20,1,");
+
+    for (const [file, text, response] of [
+      ["locales/en/texts.ftl", "hello = Hello", "hello = Hello,,20,1,"],
+      ["locales/en/texts.ftl", "hello = Hi", "hello = Hi,,20,1,"],
+      ["views/home.html", "<p>", "hello = Hi,<p>,20,1,"],
+      ["package.json", '{ "type":"module" }', "hello = Hi,<p>,19,1,"],
+      ["src/rates.json", '{ "eur": 2 }', "hello = Hi,<p>,19,2,"],
+      [".env", "GREETING=a", "hello = Hi,<p>,19,2,a"],
+      [".env", "GREETING=b", "hello = Hi,<p>,19,2,b"],
+    ] as const) {
+      developed.replace(file, text);
+      await developed.serves(response);
+    }
+    rmSync(join(developed.folder, ".env"));
+    await developed.serves("hello = Hi,<p>,19,2,");
+    renameSync(join(developed.folder, "locales"), join(developed.folder, "texts"));
+    await developed.serves(",<p>,19,2,");
+  });
+
+  it("compiles all sources again with changed settings, and shows a fault of theirs", async () => {
+    await developed.serves("1");
+    developed.replace("tsconfig.json", "{ compilerOptions");
+    await developed.says("tsconfig.json cannot be read");
+    expect(await developed.ask("/", DOCUMENT)).to.contain("tsconfig.json cannot be read");
+    developed.replace("more/version.ts", 'export const version: string = "2";');
+    developed.write(reading("more", 'import { version as more } from "../more/version.js";\n'));
+    developed.replace(
+      "tsconfig.json",
+      SETTINGS.replace('"rootDir":"src"', '"rootDir":"."').replace('["src"]', '["src", "more"]'),
+    );
+
+    await developed.serves("2");
+    developed.replace("more/version.ts", 'export const version: string = "3";');
+    await developed.serves("3");
+  });
+
+  it("takes no notice of files that programs write, and of a file with the same content", async () => {
+    await developed.serves("1");
+    developed.replace("views/home.html", "<p>");
+    await developed.says("changed: ");
+    await until(() => listProcesses(developed.folder).length === 1);
+    for (const path of [
+      "app.log",
+      "data/a.html",
+      "node_modules/a/a.html",
+      "out/a.html",
+      ".cache/a.ftl",
+      "src/store.json",
+    ])
+      developed.replace(path, "a");
+    developed.replace("views/home.html", "<p>");
+    developed.write(server("2"));
+
+    await developed.serves("2");
+
+    expect(developed.output.match(/changed: .*/gu)).to.have.length(2);
+    expect(developed.output).to.match(/changed: 1; the next process starts\n$/u);
   });
 
   it("checks the types beside", async () => {

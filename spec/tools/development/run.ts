@@ -47,16 +47,22 @@ function once(): void {
 /** A change that compiles ends the run of the older code. */
 function watched(): void {
   const project = SourceProject.of(join(ROOT, "lib/entries/main.ts"));
-  const compiler = new SourceCompiler(project);
+  const compiler = new SourceCompiler();
   let mocha = startMocha();
   const onChange = (): void => {
-    const { changed, faults } = compiler.update();
+    const { changed, faults } = compiler.update(project);
     if (faults.length > 0) console.error(faults.map(formatFault).join("\n"));
     if (changed.length === 0) return;
     mocha.kill("SIGINT");
     mocha = startMocha();
   };
-  const watch = new SourceWatch({ folders: project.folders, isWatched: (path) => project.isWatched(path), onChange });
+  const watch = new SourceWatch({
+    isWatched: (folder) => project.isWatched(folder),
+    counts: (file) => project.hasInput(file),
+    onChange,
+    onLimit: (folder) => console.error(`changes below ${folder} are not seen`),
+  });
+  watch.add(project.folders);
   process.once("exit", () => watch.stop());
 }
 
