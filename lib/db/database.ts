@@ -42,6 +42,7 @@ import type { MigrationSource } from "./migrations/migration-list.js";
 import { Migrator } from "./migrations/migrator.js";
 import { createPreparedQuery, type PreparedQuery } from "./prepared-query.js";
 import { checkTables, type RequiredTable } from "./required-tables.js";
+import { type Seed, Seeds } from "./seeds.js";
 import { Statements } from "./statements.js";
 import { createStandaloneHost } from "./standalone-host.js";
 import type { TransactionRun } from "./transactions/transaction-level.js";
@@ -59,6 +60,8 @@ export interface DatabaseOptions {
   readonly migrations?: readonly (MigrationSource | readonly Migration[])[];
   /** True: the start applies the pending migrations. Otherwise the start fails and names them. */
   readonly migrate?: boolean;
+  /** The seeds in their order, which `stagecraft db:seed` and `db.seeds.run()` run. */
+  readonly seeds?: readonly Seed[];
 }
 
 const OPTIONS: OptionNames<DatabaseOptions> = {
@@ -67,6 +70,7 @@ const OPTIONS: OptionNames<DatabaseOptions> = {
   slowQueryMs: true,
   migrations: true,
   migrate: true,
+  seeds: true,
 };
 
 export abstract class Database<Tables> extends Subsystem {
@@ -79,6 +83,9 @@ export abstract class Database<Tables> extends Subsystem {
 
   /** Applies migrations, rolls them back, and lists the pending ones. */
   readonly migrations: Migrator;
+
+  /** Runs the seeds. No start runs them. */
+  readonly seeds: Seeds;
 
   private statements: Statements | undefined = undefined;
   private readonly requiredTables = new Map<string, RequiredTable>();
@@ -99,6 +106,7 @@ export abstract class Database<Tables> extends Subsystem {
       options.migrations ?? [],
       () => this.transactions.refuseSecondConnection(),
     );
+    this.seeds = new Seeds(this, options.seeds ?? []);
     this.query = createQueryBuilder(driver.dialect, this.createSink(), options.plugins ?? []);
   }
 

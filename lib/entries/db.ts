@@ -38,6 +38,7 @@ export type { MigrationSource } from "../db/migrations/migration-list.js";
 export type { AcceptedEdit } from "../db/migrations/migration-records.js";
 export type { MigrationDetails, MigrationStatus } from "../db/migrations/migration-status.js";
 export type { MigrateOptions, Migrator, RollbackOptions } from "../db/migrations/migrator.js";
+export type { Seed, SeededDatabase, Seeds } from "../db/seeds.js";
 export { json, JsonBind } from "../db/json.js";
 export { sql } from "../db/kysely.js";
 export { factory, type Factory } from "../db/factory.js";

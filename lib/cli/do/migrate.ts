@@ -59,6 +59,6 @@ export async function accept(
   context.stdout.write(`accepted the edit of ${name}\n`);
 }
 
-function print({ stdout, isJson }: CommandContext, value: unknown, sentence: string): void {
+export function print({ stdout, isJson }: CommandContext, value: unknown, sentence: string): void {
   stdout.write(`${isJson ? JSON.stringify(value) : sentence}\n`);
 }

@@ -3,6 +3,8 @@ import { argument, command, flag, optionalArgument, text, type CommandRow } from
 
 const database = text("NAME", "the database, where the application has several");
 
+const inRelease = flag("needed too where NODE_ENV is production");
+
 export const DO_COMMANDS: readonly CommandRow[] = [
   command("migrate", {
     summary: "apply the pending migrations",
@@ -41,6 +43,23 @@ export const DO_COMMANDS: readonly CommandRow[] = [
     summary: "write a migration, as make:migration does",
     parameters: { name: argument("NAME", "words in lower case, such as add-colour") },
     load: async () => (await import("../make/make.js")).make("migration"),
+  }),
+  command("db:seed", {
+    summary: "run the seeds of the database, each in one transaction",
+    parameters: { database, inRelease },
+    json: true,
+    load: async () => (await import("./seed.js")).seed,
+  }),
+  command("db:fresh", {
+    summary: "drop everything in the database, and apply all migrations",
+    parameters: {
+      database,
+      seed: flag("run the seeds too"),
+      force: flag("needed, because all data is deleted"),
+      inRelease,
+    },
+    json: true,
+    load: async () => (await import("./seed.js")).refresh,
   }),
   command("key:generate", {
     summary: "a new key: 64 random bytes as 128 hexadecimal characters",

@@ -3,6 +3,7 @@ import type { Kysely } from "kysely";
 import { isLost, UnknownOutcomeError } from "../database-error.js";
 import type { DatabaseDialect } from "../dialect.js";
 import type { DriverConnection, DriverResult } from "../driver.js";
+import { dropAll } from "./drop-all.js";
 import { ExecutedStatements } from "./executed-statements.js";
 import { type BuiltStatement, createQueryBuilder, type StatementSink } from "../kysely.js";
 import type { MigrationRecordTables, MigrationWork } from "./migration-records.js";
@@ -71,6 +72,10 @@ export class MigrationSession {
     }
     await this.commit();
     return result;
+  }
+
+  dropAll(): Promise<number> {
+    return this.step(() => dropAll(this.connection, this.statements.driver.dialect.family));
   }
 
   close(): void {
