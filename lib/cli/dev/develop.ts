@@ -44,12 +44,18 @@ type DevelopmentContext = Pick<CommandProcess, "cwd" | "env" | "stderr" | "signa
 
 /** @throws CommandError where the port is taken, or the project lacks a setting */
 export async function develop(options: DevelopmentOptions, context: DevelopmentContext): Promise<void> {
+  // The process handles signals from here, before there is anything to end.
+  const { signal } = context;
   const project = SourceProject.of(options.main);
   const folder = mkdtempSync(join(tmpdir(), "stagecraft-"));
+  // A check of types that was killed may write for a moment.
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.once("exit", remove);
   try {
-    await new DevelopmentServer(project, folder, options, context).run();
+    if (!signal.aborted) await new DevelopmentServer(project, folder, options, context).run();
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    process.off("exit", remove);
+    remove();
   }
 }
 
@@ -100,6 +106,7 @@ class DevelopmentServer {
     await Promise.race([frontEnd?.settled, aborted(context.signal)]);
     if (!context.signal.aborted && development.update()) types.start();
     await aborted(context.signal);
+    this.print("stopping; a second Ctrl-C ends at once\n");
     watch.stop();
     types.stop();
     await Promise.all([development.stop(), frontEnd?.stop()]);

@@ -2,6 +2,7 @@
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
+import * as fc from "fast-check";
 import { until } from "../../support/until.js";
 import { DevelopedApplication, listProcesses, server, SETTINGS } from "./developed-application.js";
 
@@ -10,6 +11,19 @@ const DOCUMENT = { Accept: "text/html,*/*" };
 /** A program that responds with a value of its start. */
 function reading(value: string, imports = ""): string {
   return imports + server("").replace('const version: string = ""', `const version: string = ${value}`);
+}
+
+/** A program with a version, by what becomes of it. */
+const CHANGES = {
+  good: (version: string) => server(version),
+  fault: (version: string) => `${server(version)}\nconst = 1;`,
+  crash: (version: string) => server(version, "process.exit(1);"),
+  hang: (version: string) => server(version, "await new Promise(() => setInterval(() => {}, 1e6));"),
+};
+type ChangeKind = keyof typeof CHANGES;
+
+async function turnLoop(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
 }
 
 describe("the development server", function () {
@@ -49,6 +63,33 @@ describe("the development server", function () {
     await developed.serves("7");
     await until(() => listProcesses(developed.folder).length === 1);
     expect(listProcesses(developed.folder)).to.deep.equal([Number(await developed.ask("/pid"))]);
+  });
+
+  it("ends with one process of the newest code after any changes, faults, and starts that fail or hang", async () => {
+    let version = 1;
+    const change = ({ kind, turns }: { readonly kind: ChangeKind; readonly turns: number }) => {
+      version += 1;
+      developed.write(CHANGES[kind](String(version)));
+      return turnLoop(turns);
+    };
+    const changes = fc.array(
+      fc.record({ kind: fc.constantFrom<ChangeKind>("good", "fault", "crash", "hang"), turns: fc.nat(3000) }),
+      { maxLength: 6 },
+    );
+    await fc.assert(
+      fc.asyncProperty(changes, async (list) => {
+        for (const each of list) await change(each);
+        await change({ kind: "good", turns: 0 });
+
+        await developed.serves(String(version));
+        await until(
+          () => listProcesses(developed.folder).length === 1,
+          () => developed.output,
+        );
+        expect(listProcesses(developed.folder)).to.deep.equal([Number(await developed.ask("/pid"))]);
+      }),
+      { numRuns: 8, endOnFailure: true },
+    );
   });
 
   it("lets the old process finish its requests", async () => {
