@@ -47,6 +47,12 @@ export class ApplicationRun<L extends Listener | undefined = Listener> {
     return this.parts.log.run(() => this.stopOnFailure(() => this.boot()));
   }
 
+  /** Starts the subsystems alone: nothing is served, and no job or schedule runs. False if a stop came before the end of the start. */
+  startSubsystems(): Promise<boolean> {
+    const { lifecycle, log: logs, startup } = this.parts;
+    return logs.run(() => this.stopOnFailure(async () => (await startup.start()) && lifecycle.markReady()));
+  }
+
   /** Serves at once, without starting the subsystems. */
   open(attachments: readonly ServerAttachment[]): Promise<void> {
     this.followListener();

@@ -16,11 +16,12 @@ import type { Subsystem } from "../lifecycle/subsystem.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationParts } from "./build.js";
 import { ApplicationBuilder } from "./builder.js";
+import type { ApplicationCommand } from "../commands/command.js";
 import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import type { ApplicationGraph } from "./graph/graph.js";
-import { runProcess, workProcess } from "./run.js";
+import { runProcess, workOnce, workProcess } from "./run.js";
 import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { nodeEnv } from "../runtime/profile.js";
@@ -124,6 +125,17 @@ export class Application {
   /** For the command. @internal */
   get subsystems(): readonly Subsystem[] {
     return this.parts.subsystems.members.map(({ subsystem }) => subsystem);
+  }
+
+  /** For the command. @internal */
+  get commands(): readonly ApplicationCommand[] {
+    return this.parts.commands;
+  }
+
+  /** For the command: see `workOnce`. @internal */
+  async workOnce(work: () => unknown, signal: AbortSignal): Promise<number> {
+    this.markUsed("a command");
+    return workOnce(this.parts, work, signal);
   }
 
   /** The layers of a slot, for the test kit. @internal */

@@ -10,6 +10,7 @@ import { BootingLayer } from "../stages/maintenance.js";
 import { UagEndpointLayer } from "../stages/uag-endpoint.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
 import { type BuiltStage, createComposer, fillPipeline, buildStages } from "./chain.js";
+import { type ApplicationCommand, checkCommands, listCommands } from "../commands/command.js";
 import type { Container } from "../di/container.js";
 import type { ProblemTranslator, UploadReader } from "../http/request/exchange.js";
 import { DEFAULT_READ_LIMIT } from "../http/body/body-reader.js";
@@ -56,6 +57,7 @@ export interface ApplicationParts {
   readonly subsystems: SubsystemRegistry;
   readonly startup: Startup;
   readonly events: Events;
+  readonly commands: readonly ApplicationCommand[];
   /** Shut down after the last subsystem. */
   readonly shutdownLast: readonly ShutdownLast[];
   /** Describes the application at the first call. */
@@ -79,7 +81,6 @@ export function buildParts(plan: Plan): ApplicationParts {
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
   const unreadable = uploadReader === undefined ? checked.routeCollection.checkUploads() : [];
   throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS), ...unreadable]);
-
   plan.apiDocs?.nameAfter(config.name);
   const clock = container.get(Clock);
   const events = prepareEvents(container, checked);
@@ -105,6 +106,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     readiness: container.get(Readiness),
     subsystems,
     events,
+    commands: readCommands(container),
     startup: new Startup(subsystems.members, clock, times.stopTimeoutMs),
     shutdownLast: listShutdownLast(container),
   };
@@ -201,6 +203,12 @@ function prepareEvents(container: Container, { inspected }: CheckedPlan): Events
     if (typeof instance === "object" && instance !== null) markListed(instance.constructor);
   events.collect(instances);
   return events;
+}
+
+function readCommands(container: Container): readonly ApplicationCommand[] {
+  const commands = listCommands(container.instances());
+  throwIfAny(checkCommands(commands));
+  return commands;
 }
 
 function entersWorkScope({ members }: SubsystemRegistry, events: Events): boolean {

@@ -7,7 +7,8 @@ import { printIfUncaught } from "../errors/setup-error.js";
 import type { UnhandledErrorReporter } from "../http/request/exchange.js";
 import { Listener } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
-import { MAX_TIMER_MS } from "../runtime/clock.js";
+import { MAX_TIMER_MS, OVERDUE, within } from "../runtime/clock.js";
+import { markHandled } from "../runtime/mark-handled.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import { profile } from "../runtime/profile.js";
@@ -38,6 +39,39 @@ export async function workProcess(parts: ApplicationParts): Promise<void> {
   } catch (error) {
     if (error instanceof FrameworkError) printIfUncaught(error);
     throw error;
+  }
+}
+
+/**
+ * Calls `work` between the start of the subsystems and their stop. Nothing listens, and no job or schedule runs. After the signal `work`
+ * has the time of a drain, and a start that still runs is interrupted.
+ *
+ * @returns the number of subsystems and hooks that failed to stop
+ * @throws StartupError if a subsystem does not start; the error of `work`; the reason of a signal that aborts during the start
+ */
+export async function workOnce(parts: ApplicationParts, work: () => unknown, signal: AbortSignal): Promise<number> {
+  const { clock, lifecycle, log: logs, times } = parts;
+  const run = new ApplicationRun(parts, undefined, reportUnlogged);
+  const interruptStart = (): void => {
+    // The promise of the start has its failure.
+    if (lifecycle.state === "booting") void markHandled(run.stop(times));
+  };
+  signal.addEventListener("abort", interruptStart, { once: true });
+  // The timers of a subsystem may not keep the process alive.
+  const alive = setInterval(() => {}, MAX_TIMER_MS);
+  try {
+    const running = logs.run(async () => {
+      signal.throwIfAborted();
+      await run.startSubsystems();
+      signal.throwIfAborted();
+      await work();
+    });
+    const outcome = await within(clock, times.drainDeadlineMs, running, signal);
+    if (outcome === OVERDUE) throw new Error(`it did not end within ${times.drainDeadlineMs} ms after the signal`);
+    return (await run.stop(times)).failed;
+  } finally {
+    signal.removeEventListener("abort", interruptStart);
+    await run.stop(times).finally(() => clearInterval(alive));
   }
 }
 

@@ -39,10 +39,12 @@ export type CommandHandler<V> = (values: V, context: CommandContext) => Promise<
 
 /** An option, or an argument by position. `T` is the type of its value. */
 export interface Parameter<T> {
-  readonly kind: "flag" | "text" | "argument" | "optional argument" | "arguments";
+  readonly kind: "flag" | "text" | "texts" | "argument" | "optional argument" | "arguments";
   /** The name of the value in the help. */
   readonly placeholder: string;
   readonly summary: string;
+  /** All values that it takes, where these are few. */
+  readonly values?: readonly string[];
   /** Names the type of the value; no value has this member. */
   readonly type?: T;
 }
@@ -71,18 +73,27 @@ export function restArguments(placeholder: string, summary: string): Parameter<r
   return { kind: "arguments", placeholder, summary };
 }
 
+/** `dryRun` is `--dry-run`. */
+export function toOption(name: string): string {
+  return `--${name.replaceAll(/(?<=[a-z\d])[A-Z]/g, "-$&").toLowerCase()}`;
+}
+
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
 export type ParameterValues<P extends Parameters> = {
   readonly [Name in keyof P]: P[Name] extends Parameter<infer T> ? T : never;
 };
 
-/** A row of the table of commands. */
-export interface CommandRow {
+/** A command in the help and in the completion. */
+export interface DescribedCommand {
   readonly name: string;
   /** One line for the help, without a full stop. */
   readonly summary: string;
   readonly parameters: Parameters;
+}
+
+/** A row of the table of commands. */
+export interface CommandRow extends DescribedCommand {
   readonly hasJson: boolean;
   readonly run: CommandHandler<Readonly<Record<string, unknown>>>;
 }

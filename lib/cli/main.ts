@@ -10,6 +10,7 @@ import type { CommandProcess } from "./command.js";
 // The cache works only for modules that are imported later. Node has it since 22.8.
 (nodeModule as { readonly enableCompileCache?: () => void }).enableCompileCache?.();
 const { formatError, runCommand } = await import("./program.js");
+const { Signals } = await import("../server/signals.js");
 
 /** The result goes to standard output; what the application prints while it loads does not. */
 const writeResult = process.stdout.write.bind(process.stdout);
@@ -41,8 +42,7 @@ let aborter: AbortController | undefined;
 /** The second signal ends the process at once. */
 function abortOnSignals(): AbortController {
   const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const)
-    process.on(signal, () => (controller.signal.aborted ? process.exit(130) : controller.abort()));
+  new Signals({ monotonic: () => performance.now() }).listen(() => controller.abort());
   return controller;
 }
 

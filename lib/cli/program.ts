@@ -10,6 +10,7 @@ import {
   CommandError,
   flag,
   text,
+  toOption,
   UsageError,
   type CommandContext,
   type CommandProcess,
@@ -95,10 +96,15 @@ export const COMMANDS: readonly CommandRow[] = [
 /** Runs one command. Never throws: an error of the command is printed, and becomes the exit code. */
 export async function runCommand(argv: readonly string[], given: CommandProcess): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = createProgram(given, async (row, values, context) => {
-    code = (await runRow(row, values, context)) ?? 0;
-  });
+  const program = createProgram(given);
   try {
+    const called = findApplicationCommand(program, argv);
+    if (called !== undefined)
+      return await runOfApplication(called, createContext(given, program.opts<GlobalOptions>()));
+    for (const row of COMMANDS)
+      addRow(program, row, given, async (values, context) => {
+        code = (await runRow(() => row.run(values, context), context)) ?? 0;
+      });
     await program.parseAsync(argv[0] === "--version" ? ["version"] : argv, { from: "user" });
     return code;
   } catch (error) {
@@ -108,10 +114,29 @@ export async function runCommand(argv: readonly string[], given: CommandProcess)
   }
 }
 
-type RunRow = (row: CommandRow, values: Readonly<Record<string, unknown>>, context: CommandContext) => Promise<void>;
+/** A command of the application as it is called, without the options of every command. */
+interface ApplicationCall {
+  readonly name: string;
+  readonly words: readonly string[];
+}
 
-function createProgram(given: CommandProcess, run: RunRow): Command {
-  const program = new Command("stagecraft")
+/** The names of the application have a group that no command of the table has, so that no application is loaded for another word. */
+function findApplicationCommand(program: Command, argv: readonly string[]): ApplicationCall | undefined {
+  const { operands, unknown } = program.parseOptions([...argv]);
+  const [name = "", ...others] = operands;
+  const isOfTable = COMMANDS.some((row) => row.name.split(":")[0] === name.split(":")[0]);
+  return isOfTable || !name.includes(":") ? undefined : { name, words: [...others, ...unknown] };
+}
+
+async function runOfApplication({ name, words }: ApplicationCall, context: CommandContext): Promise<ExitCode> {
+  const run = async () => (await import("./run/run.js")).runApplicationCommand(name, words, context);
+  return (await runRow(run, context)) ?? 0;
+}
+
+type RunRow = (values: Readonly<Record<string, unknown>>, context: CommandContext) => Promise<void>;
+
+function createProgram(given: CommandProcess): Command {
+  return new Command("stagecraft")
     .description("The command of @stagecraft/framework.")
     .exitOverride()
     .configureOutput({ writeOut: (part) => given.stdout.write(part), writeErr: (part) => given.stderr.write(part) })
@@ -121,8 +146,6 @@ function createProgram(given: CommandProcess, run: RunRow): Command {
       "the module whose default export is the application; by default stagecraft.app of package.json",
     )
     .option("--verbose", "show the stack of an error");
-  for (const row of COMMANDS) addRow(program, row, given, run);
-  return program;
 }
 
 function addRow(program: Command, row: CommandRow, given: CommandProcess, run: RunRow): void {
@@ -134,7 +157,7 @@ function addRow(program: Command, row: CommandRow, given: CommandProcess, run: R
   added.action(async () => {
     const options = added.optsWithGlobals<GlobalOptions>();
     const positional = Object.fromEntries(names.map((name, at): [string, unknown] => [name, added.processedArgs[at]]));
-    await run(row, { ...options, ...positional }, createContext(given, options));
+    await run({ ...options, ...positional }, createContext(given, options));
   });
 }
 
@@ -153,9 +176,10 @@ interface GlobalOptions extends Record<string, unknown> {
 
 /** Returns the name of an argument, whose value has a position. */
 function addParameter(added: Command, name: string, { kind, placeholder, summary }: Parameter<unknown>): string[] {
-  const option = `--${name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  const option = toOption(name);
   if (kind === "flag") added.option(option, summary);
   else if (kind === "text") added.option(`${option} <${placeholder}>`, summary);
+  else if (kind === "texts") added.option(`${option} <${placeholder}...>`, summary);
   else {
     const inBrackets = {
       argument: `<${placeholder}>`,
@@ -186,13 +210,9 @@ function createContext(given: CommandProcess, { app, json, verbose }: GlobalOpti
   };
 }
 
-async function runRow(
-  row: CommandRow,
-  values: Readonly<Record<string, unknown>>,
-  context: CommandContext,
-): Promise<void | ExitCode> {
+async function runRow(run: () => Promise<void | ExitCode>, context: CommandContext): Promise<void | ExitCode> {
   try {
-    return await row.run(values, context);
+    return await run();
   } catch (error) {
     context.stderr.write(`${formatError(error, context.isVerbose)}\n`);
     return error instanceof UsageError ? 2 : 1;

@@ -9,6 +9,7 @@ export interface JsonSchema {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
   readonly type?: string | readonly string[];
+  readonly description?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, JsonSchema>>;

@@ -180,24 +180,24 @@ class InputReading {
     converted: unknown,
     faults: readonly SchemaIssue[],
   ): void {
-    if (result.issues !== undefined || faults.length > 0) this.addErrors(place, converted, faults, result.issues);
+    if (result.issues !== undefined || faults.length > 0)
+      addInputErrors((this.errors ??= createFieldErrors()), converted, faults, result.issues, place);
     else if (capture === undefined) this.input[place] = result.value;
     else (this.params ??= { ...this.ctx.params })[capture] = result.value;
   }
+}
 
-  private addErrors(
-    place: string,
-    converted: unknown,
-    faults: readonly SchemaIssue[],
-    issues: readonly SchemaIssue[] = [],
-  ): void {
-    this.errors ??= createFieldErrors();
-    addFieldErrors(this.errors, faults, converted, place);
-    // The schema may refuse again a text that could not be converted.
-    const faulty = new Set(faults.map(getPathText));
-    const others = issues.filter((issue) => !faulty.has(getPathText(issue)));
-    addFieldErrors(this.errors, others, converted, place);
-  }
+/** Adds the faults of the conversion, and those that the schema has elsewhere: it may refuse again a text that could not be converted. */
+export function addInputErrors(
+  errors: FieldErrors,
+  converted: unknown,
+  faults: readonly SchemaIssue[],
+  issues: readonly SchemaIssue[] = [],
+  place?: string,
+): FieldErrors {
+  const faulty = new Set(faults.map(getPathText));
+  const others = issues.filter((issue) => !faulty.has(getPathText(issue)));
+  return addFieldErrors(errors, [...faults, ...others], converted, place);
 }
 
 function getPathText(issue: SchemaIssue): string {

@@ -212,7 +212,7 @@ function convertByOne(members: readonly WireMember[], value: unknown, path: Wire
 }
 
 /** The texts of a schema that takes its constants alone; `undefined` where it takes others, and where a constant has members. */
-function listConstantTexts(forms: TextForms): ReadonlySet<string> | undefined {
+export function listConstantTexts(forms: TextForms): ReadonlySet<string> | undefined {
   const values = [...forms.values()];
   if (values.includes("any") || forms.has("array") || forms.has("object")) return undefined;
   return new Set(values.flat().map(String));

@@ -1,6 +1,6 @@
 /**
  * The classes whose decorators have an effect only where a module lists the class: those with `@Controller`, `@On`, `@Handles`,
- * `@Every` and `@Guards`. `run()` warns of each class that no module lists.
+ * `@Every`, `@Command` and `@Guards`. `run()` warns of each class that no module lists.
  */
 import type { Warning } from "../errors/diagnostic.js";
 import { isClass } from "../runtime/class.js";
@@ -38,6 +38,7 @@ const EFFECTS: readonly (readonly [decorator: string, effect: string])[] = [
   ["@On", "its listeners are never called"],
   ["@Handles", "its jobs are not handled by this program"],
   ["@Every", "its schedules never run"],
+  ["@Command", "its commands are unknown"],
   ["@Guards", "its guards protect no route"],
 ];
 

@@ -80,6 +80,14 @@ export { event, type EventType, type PayloadOf } from "../events/event.js";
 export { Events } from "../events/events.js";
 export { On, type ListenerDecorator, type ListenerOptions } from "../events/on.js";
 
+export {
+  Command,
+  type CommandDecorator,
+  type CommandMethodContext as CommandContext,
+  type FitsCommand,
+  type NoValues as NoCommandValues,
+} from "../commands/command.js";
+
 export { Controller } from "../routing/controller.js";
 export {
   Any,

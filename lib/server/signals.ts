@@ -33,7 +33,7 @@ export class Signals {
   private first: { readonly signal: Signal; readonly at: number } | undefined;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly clock: Pick<Clock, "monotonic">,
     private readonly source: SignalSource = process,
   ) {}
 

@@ -29,6 +29,7 @@ const ROW = [
   "contracts",
   "routing",
   "events",
+  "commands",
   "stages",
   "openapi",
   "app",
@@ -51,6 +52,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   routing: ["runtime", "errors", "endpoints", "http", "di", "contracts"],
   // Of http only the interface of schemas, of endpoints only the class chain of a decorated method.
   events: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle"],
+  commands: ["runtime", "errors", "endpoints", "di"],
   // Of the features only the port of the cache, for quotas that several processes share.
   stages: ["runtime", "errors", "endpoints", "tracing", "http", "di", "lifecycle", "observe", "routing", "cache"],
   // Of stages only the escaping of texts in a document.

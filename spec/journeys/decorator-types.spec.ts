@@ -9,7 +9,7 @@ import { filesBelow, ROOT } from "../support/sources.js";
 import { type Cell, DECORATORS, type Kind, listCells, PREAMBLE } from "./decorator-places/cells.js";
 
 const WRONG = `
-import { type Context, Controller, Get, guard, Guards, On, event, resource, routes } from "@stagecraft/framework";
+import { Command, type Context, Controller, Get, guard, Guards, On, event, resource, routes } from "@stagecraft/framework";
 import { Every, Handles, job, schedule } from "@stagecraft/framework/jobs";
 
 const shown = event<{ id: string }>("shown");
@@ -25,6 +25,8 @@ export class Wrong {
   @Guards(signedIn) check(_ctx: Context) { return { name: "ada" }; }
   @On(shown) hear({ name }: { name: string }) { return name; }
   @Handles(send) run({ name }: { name: string }) { return name; }
+  @Command("links:send") send({ name }: { name: string }) { return name; }
+  @Command("links:count") count() { return 1; }
   @Every(schedule("tick", "0 3 * * *")) tick({ name }: { name: string }) { return name; }
 }
 
@@ -42,6 +44,8 @@ const SENTENCES = [
   '"the method does not return the values that this guard adds to the context"',
   '"listener asks for a payload that the event does not have": { id: string; }',
   '"handler does not take the payload of this job": { to: string; }',
+  '"method does not take the values of this command": Readonly<Record<string, never>>',
+  '"a command returns nothing: it writes its result to stdout": number',
   '"handler does not take the payload of this job": ScheduledTick',
   '"handler asks for values that the path and the guards of its action do not give": { show: "/photos/{id}"; }',
   '"a prefix captures nothing: give routes(name, prefix, …), or write the capture into the endpoints"',

@@ -87,6 +87,7 @@ const METHOD_DECORATORS: Readonly<Record<string, (from: SecondCopy) => AnyDecora
   "@Options": ({ Options: decorator }) => decorator("/"),
   "@Any": ({ Any: decorator }) => decorator("/"),
   "@Middleware": ({ Middleware: decorator }) => decorator(Guard),
+  "@Command": ({ Command: decorator }) => decorator("links:show"),
   "@On": ({ On: decorator, event: create }) => decorator(create("shown")),
   "@Guards": ({ Guards: decorator, guard }) => decorator(guard("plain")),
   "@Handles": ({ Handles: decorator, job }) => decorator(job("show")),

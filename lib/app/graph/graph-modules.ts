@@ -3,6 +3,7 @@
  * module lists are one more module, with the name `""`.
  */
 import { Policy } from "../../contracts/policy.js";
+import { listCommands } from "../../commands/command.js";
 import type { Container, Resolver } from "../../di/container.js";
 import type { ModuleDescription } from "../../di/inspection.js";
 import type { Binding } from "../../di/provide.js";
@@ -29,6 +30,8 @@ export interface GraphModule {
   readonly jobs: readonly string[];
   /** `Sweeper.sweep on links.sweep`, for each method of a provider or controller that a schedule calls. */
   readonly schedules: readonly string[];
+  /** `Reports.send on reports:send`, for each command of a provider or controller. */
+  readonly commands: readonly string[];
 }
 
 /** A module, with the instances of its providers and controllers. */
@@ -73,6 +76,7 @@ export function describeModule(
   const objects = [...new Set(instances.values())].filter((each) => typeof each === "object" && each !== null);
   const work = objects.flatMap((each) => subsystems.flatMap((subsystem) => subsystem.describeProvider?.(each) ?? []));
   return {
+    commands: listCommands(objects).map((each) => `${each.place} on ${each.name}`),
     controllers: controllers.map(describeToken),
     exports: exports.map(describeToken),
     imports: imports.map(describeToken),

@@ -8,7 +8,7 @@ import { formatFault } from "./transform.js";
 
 /** @throws CommandError if a source has a fault, or there is nothing to import */
 export async function bringUpToDate({ name, source, output }: ApplicationFile): Promise<void> {
-  if (source === output) return;
+  if (source === output || !existsSync(source)) return;
   const { faults } = new SourceCompiler().update(SourceProject.of(source));
   if (faults.length > 0) throw new CommandError(`the sources do not compile\n${faults.map(formatFault).join("\n")}`);
   if (existsSync(output)) return;

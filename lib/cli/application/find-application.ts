@@ -29,7 +29,8 @@ export function findApplication({ cwd, app }: Pick<CommandContext, "cwd" | "app"
     });
   const name = app ?? readApplicationName(root);
   const source = resolve(app === undefined ? root : cwd, name);
-  if (!isFile(source))
+  // A release may have the compiled files alone.
+  if (!isFile(source) && !(isTypeScript(source) && isFile(findOutput(source))))
     throw new CommandError(`${name} does not exist`, {
       where: app === undefined ? `"stagecraft" in ${relativeTo(cwd, join(root, "package.json"))}` : "--app",
       fix: "name the module whose default export is the builder of the application",

@@ -41,6 +41,7 @@ const MEMBERS = [
   "listeners",
   "jobs",
   "schedules",
+  "commands",
   "pages",
 ] as const;
 

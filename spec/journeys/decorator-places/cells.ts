@@ -34,6 +34,7 @@ export const DECORATORS: readonly Decorator[] = [
   toDecorator("On(shown)", "On(event)", "On(event)", "method"),
   toDecorator("Handles(send)", "Handles(job)", "Handles(job)", "method"),
   toDecorator("Every(nightly)", "Every(schedule)", "Every(schedule)", "method"),
+  toDecorator('Command("links:send")', "Command(name)", 'Command("group:name")', "method"),
   toDecorator("Guards(plain)", "Guards(plain)", "Guards(guard)", "method"),
   toDecorator("Inject(Store)", "Inject", "Inject(token)", "parameter"),
 ];
@@ -151,7 +152,7 @@ function neededOf({ belongs }: Decorator): string {
 
 /** What the source of a cell uses. */
 export const PREAMBLE = `
-import { Application, Controller, Guards, Inject, Injectable, Middleware, Module, On, event, guard, ${METHODS.join(", ")} } from "@stagecraft/framework";
+import { Application, Command, Controller, Guards, Inject, Injectable, Middleware, Module, On, event, guard, ${METHODS.join(", ")} } from "@stagecraft/framework";
 import { Every, Handles, job, schedule } from "@stagecraft/framework/jobs";
 const shown = event("shown");
 const send = job("send");
