@@ -165,6 +165,9 @@ export abstract class DatabaseDriver {
   /** Called once before `start`: name, clock and metrics of the database. Opens no connection. */
   abstract prepare(host: SubsystemHost): void;
 
+  /** True if the database is a file that does not exist, which `start` would create. Absent for an engine with a server. */
+  isAbsent?(): Promise<boolean>;
+
   /** Connects, within a bounded time. */
   abstract start(): Promise<void>;
 

@@ -17,7 +17,7 @@ export async function migrate(values: Chosen & { readonly to: string | undefined
 }
 
 export async function showStatus({ database }: Chosen, context: CommandContext): Promise<void> {
-  const rows = await withDatabase(context, database, ({ migrations }) => migrations.status());
+  const rows = await withDatabase(context, database, ({ migrations }) => migrations.status(), "read");
   const table = formatTable(
     ["MIGRATION", "STATE"],
     rows.map(({ name, state }) => [name, state]),
@@ -42,7 +42,12 @@ export async function undo(
 }
 
 export async function show(values: Chosen & { readonly name: string }, context: CommandContext): Promise<void> {
-  const details = await withDatabase(context, values.database, ({ migrations }) => migrations.show(values.name));
+  const details = await withDatabase(
+    context,
+    values.database,
+    ({ migrations }) => migrations.show(values.name),
+    "read",
+  );
   print(context, details, JSON.stringify(details, undefined, 2));
 }
 

@@ -5,16 +5,18 @@ import { CommandError, UsageError, type CommandContext } from "../command.js";
 
 /**
  * @param name of the database; it may be left out where the application has one
+ * @param only `read`: `use` reads migrations alone, so a file of SQLite that does not exist is not created
  * @throws CommandError if the application has no database, or the database is away; UsageError if no database has the name
  */
 export async function withDatabase<T>(
   context: CommandContext,
   name: string | undefined,
   use: (database: Database<unknown>) => Promise<T>,
+  only?: "read",
 ): Promise<T> {
   const database = await findDatabase(context, name);
   try {
-    await database.driver.start();
+    if (!(only === "read" && (await database.driver.isAbsent?.()))) await database.driver.start();
   } catch (error) {
     throw new CommandError(`the database ${database.name} cannot be reached`, {
       fix: "start it, and check the variable with its address; stagecraft doctor says more",

@@ -52,7 +52,7 @@ export class Migrator {
     return this.sources.length === 0;
   }
 
-  /** All migrations of the application in their order. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
+  /** All migrations of the application in their order. A file of SQLite that does not exist is not created. @throws FrameworkError `E_DB_MIGRATION_NESTED` */
   async status(): Promise<readonly MigrationStatus[]> {
     const { migrations, records } = await this.loadWithRecords();
     return getStatus(migrations, records);
@@ -177,7 +177,8 @@ export class Migrator {
   private async loadWithRecords() {
     this.checkCall();
     const migrations = await this.load();
-    const records = await this.withSession(({ database }) => loadRecords(database));
+    const isAbsent = await this.statements().driver.isAbsent?.();
+    const records = isAbsent ? [] : await this.withSession(({ database }) => loadRecords(database));
     return { migrations, records };
   }
 

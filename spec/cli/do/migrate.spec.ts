@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { readdirSync } from "node:fs";
 import { ApplicationFolder } from "../../support/application-folder.js";
 
 const APPLICATION = `
@@ -56,6 +57,17 @@ describe("migrate", () => {
     expect(refused.stderr).to.include("stagecraft migrate:undo 1 --force");
     expect(undone).to.include({ code: 0, stdout: "undid articles\n" });
     expect(after.stdout).to.match(/articles +pending\norders +pending\n$/);
+  });
+
+  it("creates no file of SQLite to show what is pending", async () => {
+    using folder = createFolder();
+
+    const status = await folder.run("migrate:status");
+    const shown = await folder.run("migrate:show", "orders", "--json");
+
+    expect(status.stdout).to.match(/articles +pending\norders +pending\n$/);
+    expect(JSON.parse(shown.stdout)).to.include({ name: "orders", state: "pending" });
+    expect(readdirSync(folder.path).filter((name) => name.startsWith("shop.db"))).to.deep.equal([]);
   });
 
   it("refuses an edited migration, shows what was executed, and accepts the edit for a reason", async () => {

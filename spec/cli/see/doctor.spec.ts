@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import type { Finding } from "../../../lib/cli/see/doctor/finding.js";
 import { ApplicationFolder, SMALL_APPLICATION, type Files } from "../../support/application-folder.js";
 import { listening } from "../../support/listening.js";
@@ -96,6 +98,7 @@ describe("stagecraft doctor", () => {
 
     expect(first.stdout).to.match(/^warn {2}database +Shop: pending: 001-links\n +fix: /m);
     expect(second.stdout).to.equal(first.stdout);
+    expect(existsSync(join(folder.path, "shop.db"))).to.equal(false);
   });
 
   it("fails for a database that cannot be reached", async () => {

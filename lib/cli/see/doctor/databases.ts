@@ -2,6 +2,7 @@
 import { causeText } from "../../../errors/thrown-value.js";
 import type { Subsystem } from "../../../lifecycle/subsystem.js";
 import type { Database } from "../../../db/database.js";
+import { checkServer } from "./database-server.js";
 import type { Finding } from "./finding.js";
 
 const check = "database";
@@ -15,32 +16,38 @@ export async function checkDatabases(subsystems: readonly Subsystem[]): Promise<
   const { Database } = await import("../../../db/database.js");
   const databases = candidates.filter((each): each is Database<unknown> => each instanceof Database);
   const findings: Finding[] = [];
-  for (const database of databases) findings.push(await checkDatabase(database));
+  for (const database of databases) findings.push(...(await checkDatabase(database)));
   return findings;
 }
 
-async function checkDatabase(database: Database<unknown>): Promise<Finding> {
+async function checkDatabase(database: Database<unknown>): Promise<readonly Finding[]> {
   const { name, driver, migrations } = database;
   try {
+    if (await driver.isAbsent?.()) return [await checkAbsent(database)];
     await driver.start();
   } catch (error) {
     const fix = "start the server, and check its address and user";
-    return { level: "fail", check, what: `${name} cannot be reached: ${causeText(error)}`, fix };
+    return [{ level: "fail", check, what: `${name} cannot be reached: ${causeText(error)}`, fix }];
   }
   try {
-    // SQLite opens its file only now.
     await database.probe(AbortSignal.timeout(PROBE_TIMEOUT_MS));
-    return migrations.isEmpty ? { level: "ok", check, what: `${name} is reached` } : await checkMigrations(database);
+    const finding: Finding = migrations.isEmpty
+      ? { level: "ok", check, what: `${name} is reached` }
+      : await checkMigrations(database);
+    return [finding, ...(await checkServer(database))];
   } catch (error) {
-    return {
-      level: "fail",
-      check,
-      what: `${name}: ${causeText(error)}`,
-      fix: "correct its address, or its migrations",
-    };
+    const fix = "correct its address, or its migrations";
+    return [{ level: "fail", check, what: `${name}: ${causeText(error)}`, fix }];
   } finally {
     await driver.stop();
   }
+}
+
+/** The check does not create the file. */
+async function checkAbsent(database: Database<unknown>): Promise<Finding> {
+  const { name, driver, migrations } = database;
+  if (!migrations.isEmpty) return checkMigrations(database);
+  return { level: "ok", check, what: `${name}: the first start creates ${driver.address}` };
 }
 
 async function checkMigrations({ name, migrations }: Database<unknown>): Promise<Finding> {

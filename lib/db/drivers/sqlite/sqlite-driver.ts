@@ -11,7 +11,7 @@
  * provide(ShopDatabase).useFactory(() => new ShopDatabase(sqlite("data/shop.db")));
  * new ShopDatabase(sqlite(":memory:")); // for tests
  */
-import { mkdir } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { sqliteDialect } from "../../dialect.js";
 import type { MaybePromise } from "../../maybe-promise.js";
@@ -106,6 +106,15 @@ class SqliteDriver extends DatabaseDriver {
   override prepare(host: SubsystemHost): void {
     this.clock = host.clock;
     this.report = new PoolReport(host, () => this.figures());
+  }
+
+  /** Any other failure than a missing file is one of `start`. */
+  override async isAbsent(): Promise<boolean> {
+    if (this.address === IN_MEMORY) return false;
+    return stat(this.address).then(
+      () => false,
+      (error: unknown) => Object(error).code === "ENOENT",
+    );
   }
 
   override async start(): Promise<void> {
