@@ -1,17 +1,22 @@
 /**
  * `stagecraft build`: the files of a release. `tsc` compiles the sources into a new folder, which takes the place of `outDir` when there is
- * no error; so nothing of an older build is left, and a build that fails changes nothing. An application with a `vite.config` gets the
- * build of its front end as well, whose types `pages/tsconfig.json` checks.
+ * no error; so nothing of an older build is left, and a build that fails changes nothing. Specs are no part of a release, unless a source
+ * imports them. An application with a `vite.config` gets the build of its front end as well, whose types `pages/tsconfig.json` checks, and
+ * with `stagecraft.frontEnd.serverEntry` of package.json the bundle that renders its pages on the server.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, renameSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { findApplication } from "./application/find-application.js";
-import { getOutputFolders, readTypeScriptConfig } from "./application/typescript-config.js";
+import { readSettings } from "./application/package-settings.js";
+import { getOutputFolders, readTypeScriptConfig, type TypeScriptConfig } from "./application/typescript-config.js";
 import { CommandError, type CommandContext } from "./command.js";
 import { hasFrontEnd } from "./dev/front-end.js";
+
+/** As `exclude` of tsconfig.json. */
+const SPECS = ["**/*.spec.*", "**/*.test.*", "**/spec", "**/test", "**/tests", "**/__tests__"];
 
 export async function build(_values: unknown, context: CommandContext): Promise<void> {
   const { root, source } = findApplication(context);
@@ -19,9 +24,11 @@ export async function build(_values: unknown, context: CommandContext): Promise<
   if (config === undefined) throw new CommandError("there is no tsconfig.json", { where: root });
   const { outDir } = getOutputFolders(config.file, config.options);
   const next = `${outDir}.next`;
-  const lean = ["--outDir", next, "--declaration", "false", "--incremental", "false", "--noEmitOnError"];
   try {
-    await runTool(root, "typescript/bin/tsc", ["-p", config.file, ...lean], context);
+    rmSync(next, { recursive: true, force: true });
+    // Vite empties a folder that it writes, so it comes before the compiler.
+    if (hasFrontEnd(root)) await buildServerEntry(root, next, context);
+    await compile(root, { ...config, outDir, next }, context);
     const pages = join(root, "pages/tsconfig.json");
     if (existsSync(pages)) await runTool(root, "typescript/bin/tsc", ["-p", pages, "--noEmit"], context);
     if (hasFrontEnd(root)) await runTool(root, "vite/bin/vite.js", ["build"], context);
@@ -29,6 +36,42 @@ export async function build(_values: unknown, context: CommandContext): Promise<
     renameSync(next, outDir);
   } finally {
     rmSync(next, { recursive: true, force: true });
+  }
+}
+
+/** The bundle for `WorkerPageRenderer`: `pages/server.tsx` becomes `pages/server.js` in the folder of the release. */
+async function buildServerEntry(root: string, next: string, context: CommandContext): Promise<void> {
+  const { frontEnd: { serverEntry } = {} } = readSettings(root);
+  if (serverEntry === undefined) return;
+  const folder = join(next, dirname(serverEntry));
+  await runTool(
+    root,
+    "vite/bin/vite.js",
+    ["build", "--ssr", serverEntry, "--outDir", folder, "--emptyOutDir"],
+    context,
+  );
+  // A manifest is for the tags of browsers.
+  rmSync(join(folder, ".vite"), { recursive: true, force: true });
+}
+
+interface ReleaseConfig extends Pick<TypeScriptConfig, "file" | "exclude"> {
+  readonly outDir: string;
+  readonly next: string;
+}
+
+/** The options of the command line cannot exclude, so the compiler gets a file of settings for the time of the build. */
+async function compile(
+  root: string,
+  { file, exclude = ["node_modules"], outDir, next }: ReleaseConfig,
+  context: CommandContext,
+): Promise<void> {
+  const settings = join(dirname(file), `tsconfig.release-${process.pid}.json`);
+  const lean = ["--outDir", next, "--declaration", "false", "--incremental", "false", "--noEmitOnError"];
+  try {
+    writeFileSync(settings, JSON.stringify({ extends: file, exclude: [...exclude, outDir, next, ...SPECS] }));
+    await runTool(root, "typescript/bin/tsc", ["-p", settings, ...lean], context);
+  } finally {
+    rmSync(settings, { force: true });
   }
 }
 

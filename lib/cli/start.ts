@@ -4,16 +4,19 @@
  */
 import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { loadEnvironmentFile } from "./application/environment-file.js";
 import { findApplication } from "./application/find-application.js";
+import { readSettings } from "./application/package-settings.js";
 import { findOutput, isTypeScript } from "./application/typescript-config.js";
 import { CommandError, type CommandContext, type ExitCode } from "./command.js";
 
 export async function start(_values: unknown, context: CommandContext): Promise<ExitCode> {
   const { root, source } = findApplication(context);
-  const main = join(dirname(source), isTypeScript(source) ? "main.ts" : "main.js");
+  const { main: named } = readSettings(root);
+  const beside = join(dirname(source), isTypeScript(source) ? "main.ts" : "main.js");
+  const main = named === undefined ? beside : resolve(root, named);
   const program = isTypeScript(main) ? findOutput(main) : main;
   if (!existsSync(program)) {
     throw new CommandError(`${relative(context.cwd, program)} does not exist`, { fix: "run stagecraft build" });

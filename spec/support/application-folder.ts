@@ -7,7 +7,7 @@
  * const { code, stdout, stderr } = await folder.run("routes", "--json");
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -44,6 +44,10 @@ export class ApplicationFolder implements Disposable {
     const file = join(this.path, path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.path, path), "utf8");
   }
 
   /** Installs a package of the repository. */

@@ -49,7 +49,8 @@ function toManifest(options: ProjectOptions): string {
       dev: "stagecraft dev",
       build: "stagecraft build",
       start: "stagecraft start",
-      pretest: options.pages === "none" ? "tsc" : "stagecraft build",
+      // A release has no specs.
+      pretest: options.pages === "none" ? "tsc" : "stagecraft build && tsc",
       test: "mocha",
       format: "prettier --write .",
       "format:check": "prettier --check .",

@@ -7,23 +7,18 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { DEFAULT_PORT, parsePort } from "../../app/config.js";
 import { loadEnvironmentFile } from "../application/environment-file.js";
-import { findApplication, readManifest } from "../application/find-application.js";
+import { findApplication } from "../application/find-application.js";
 import { findUpwards } from "../application/find-upwards.js";
+import { readSettings, type PackageSettings } from "../application/package-settings.js";
 import { isTypeScript } from "../application/typescript-config.js";
 import { CommandError, UsageError, type CommandContext } from "../command.js";
 import { develop } from "./develop.js";
-import { hasFrontEnd, type ViteFrontEnd } from "./front-end.js";
+import { hasFrontEnd } from "./front-end.js";
 
 export interface DevValues {
   readonly main: string | undefined;
   readonly port: string | undefined;
   readonly host: string | undefined;
-}
-
-interface DevSettings {
-  readonly main?: string;
-  readonly allowedHosts?: readonly string[];
-  readonly frontEnd?: Pick<ViteFrontEnd, "serverEntry" | "stylesheet">;
 }
 
 export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context: CommandContext): Promise<void> {
@@ -49,20 +44,7 @@ export async function dev({ main, port, host = "127.0.0.1" }: DevValues, context
   await develop({ main: program, root, readEnvironment, frontEnd, ...places }, context);
 }
 
-function readSettings(root: string): DevSettings {
-  const file = join(root, "package.json");
-  const manifest: unknown = existsSync(file) ? readManifest(file) : {};
-  // Their form is that of the guide.
-  const settings = Object(Object(manifest).stagecraft) as DevSettings;
-  const { allowedHosts = [] } = settings;
-  if (Array.isArray(allowedHosts) && allowedHosts.every((name) => typeof name === "string")) return settings;
-  throw new CommandError("stagecraft.allowedHosts is no list of names", {
-    where: file,
-    fix: 'write names without a port, for example ["shop.test", ".preview.example"]',
-  });
-}
-
-function findMain(root: string, { main }: DevSettings, context: CommandContext): string {
+function findMain(root: string, { main }: PackageSettings, context: CommandContext): string {
   return main === undefined ? join(dirname(findApplication(context).source), "main.ts") : resolve(root, main);
 }
 

@@ -11,17 +11,14 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { FrontEndSettings } from "../application/package-settings.js";
 import { killGroup } from "./process-group.js";
 
-export interface ViteFrontEnd {
+export interface ViteFrontEnd extends FrontEndSettings {
   /** The folder of the sources of the front end. */
   readonly root: string;
   /** A module of JavaScript whose `viteConfig(root)` returns the configuration; the `vite.config` that Vite finds unless set. */
   readonly configModule?: string | undefined;
-  /** The module that exports `render`, from the root of Vite. */
-  readonly serverEntry?: string | undefined;
-  /** The stylesheet of every page, from the root of Vite: a page that the server renders has its styles before the scripts run. */
-  readonly stylesheet?: string | undefined;
 }
 
 const PROGRAM = fileURLToPath(new URL("front-end-program.js", import.meta.url));
