@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { runCommand } from "../../lib/cli/program.js";
-import { ended, type Ended } from "./program.js";
+import { type Child, ended, type Ended } from "./program.js";
 import { manifest, ROOT } from "./sources.js";
 
 const BIN = join(ROOT, "dist/lib/cli/main.js");
@@ -60,6 +60,11 @@ export class ApplicationFolder implements Disposable {
     return runBin(args, { cwd: this.path });
   }
 
+  /** Starts the command, for a test that sends signals to it. The caller reads its output. */
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Child {
+    return startBin(args, { cwd: this.path, env });
+  }
+
   /** Runs the command in the process of the spec, which is faster. Each folder has modules of its own. */
   async call(...args: readonly string[]): Promise<Omit<Ended, "signal">> {
     const written = { stdout: "", stderr: "" };
@@ -91,13 +96,17 @@ interface RunOptions {
 }
 
 /** Runs the bin to its end, without a terminal. */
-export async function runBin(args: readonly string[], { cwd, env = {} }: RunOptions): Promise<Ended> {
+export async function runBin(args: readonly string[], options: RunOptions): Promise<Ended> {
+  const child = startBin(args, options);
+  const [stdout, stderr, how] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)]);
+  return { ...how, stdout, stderr };
+}
+
+function startBin(args: readonly string[], { cwd, env = {} }: RunOptions): Child {
   const { RUST_LOG: _, NODE_ENV: __, ...inherited } = process.env;
-  const child = spawn(process.execPath, [BIN, ...args], {
+  return spawn(process.execPath, [BIN, ...args], {
     cwd,
     env: { ...inherited, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const [stdout, stderr, how] = await Promise.all([text(child.stdout), text(child.stderr), ended(child)]);
-  return { ...how, stdout, stderr };
 }

@@ -1,4 +1,6 @@
 /** `migrate` and its siblings: the migrations of a database of the application. */
+import type { DatabaseDriver } from "../../db/driver.js";
+import type { MigrateOptions } from "../../db/migrations/migrator.js";
 import { UsageError, type CommandContext } from "../command.js";
 import { formatTable } from "../text-table.js";
 import { withDatabase } from "./with-database.js";
@@ -10,10 +12,26 @@ interface Chosen {
 /** Applies the pending migrations. */
 export async function migrate(values: Chosen & { readonly to: string | undefined }, context: CommandContext) {
   const { database, to } = values;
-  const names = await withDatabase(context, database, ({ migrations }) =>
-    migrations.run(to === undefined ? {} : { to }),
+  const names = await withDatabase(context, database, ({ driver, migrations }) =>
+    migrations.run({ ...(to === undefined ? {} : { to }), ...stopAtSignal(driver, context) }),
   );
   print(context, names, names.length === 0 ? "no migration is pending" : `applied ${names.join(", ")}`);
+}
+
+/**
+ * A statement of SQLite blocks the process, so that no listener could run. There the signal ends the process, whose file is then as
+ * before the migration. A server would go on with the statement of a process that has ended.
+ */
+function stopAtSignal({ dialect }: DatabaseDriver, context: CommandContext): MigrateOptions {
+  // Only a read of the signal installs its handlers.
+  if (dialect.family === "sqlite") return {};
+  const { signal } = context;
+  signal.addEventListener("abort", () =>
+    context.stderr.write(
+      "stopping; a migration without a transaction runs to its end, unless a second signal ends the command\n",
+    ),
+  );
+  return { signal };
 }
 
 export async function showStatus({ database }: Chosen, context: CommandContext): Promise<void> {

@@ -27,6 +27,15 @@ export function notAppliedError(name: string): FrameworkError {
   });
 }
 
+export function stoppedError(applied: readonly string[], cause: unknown): FrameworkError {
+  const done =
+    applied.length === 0 ? "none was applied" : `${applied.join(", ")} ${applied.length === 1 ? "is" : "are"} applied`;
+  return new FrameworkError(`the migrations were stopped: ${done}, and the next run applies those that are pending`, {
+    code: "E_DB_MIGRATION_STOPPED",
+    cause,
+  });
+}
+
 export function reasonError(): FrameworkError {
   return new FrameworkError(
     "the reason of an accepted edit is a text of 1 to 500 characters: db.migrations.accept(name, reason)",

@@ -22,6 +22,8 @@ export class MigrationSession {
   /** The number of statements that changed the database, or may have changed it. */
   changes = 0;
   private lost: unknown = undefined;
+  /** Cancels the statements of the open transaction. Its commit has no signal: the outcome would be unknown. */
+  private signal: AbortSignal | undefined = undefined;
   private readonly executed = new ExecutedStatements();
 
   private constructor(
@@ -59,17 +61,21 @@ export class MigrationSession {
     return transaction && this.statements.driver.hasTransactionalSchema;
   }
 
-  /** Commits if `work` returns, and rolls back if it throws. */
-  async inTransaction<T>(work: (db: MigrationDatabase) => Promise<T>): Promise<T> {
+  /** Commits if `work` returns, and rolls back if it throws or the signal aborts; then it rejects with the reason. */
+  async inTransaction<T>(work: (db: MigrationDatabase) => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.step(() => this.connection.begin({ readOnly: false }));
+    this.signal = signal;
     let result: T;
     try {
       result = await work(this.database);
+      signal?.throwIfAborted();
     } catch (error) {
+      this.signal = undefined;
       // The caller gets the first error.
       await this.step(() => this.connection.rollback()).catch(() => {});
-      throw error;
+      throw signal?.aborted === true ? signal.reason : error;
     }
+    this.signal = undefined;
     await this.commit();
     return result;
   }
@@ -102,8 +108,12 @@ export class MigrationSession {
   }
 
   private execute({ sql, parameters, operation, isRead }: BuiltStatement): Promise<DriverResult> {
+    const { signal } = this;
     return this.statements.report(operation, sql, () =>
-      this.step(async () => this.connection.query({ sql, parameters, isRead }), sql),
+      this.step(async () => {
+        signal?.throwIfAborted();
+        return this.connection.query({ sql, parameters, isRead, signal });
+      }, sql),
     );
   }
 
@@ -111,7 +121,7 @@ export class MigrationSession {
     try {
       return await work();
     } catch (error) {
-      const known = this.statements.translateError(error, undefined, sql);
+      const known = this.statements.translateError(error, this.signal, sql);
       if (isLost(known)) this.lost = known;
       throw known;
     }

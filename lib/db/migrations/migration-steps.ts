@@ -19,13 +19,19 @@ import type { MigrationSession } from "./migration-session.js";
 
 const log = tracing.target("framework::db::migrations");
 
-export async function applyMigration(session: MigrationSession, migration: Migration, clock: Clock): Promise<void> {
+/** @param signal rolls back a migration in a transaction; then the promise rejects with its reason */
+export async function applyMigration(
+  session: MigrationSession,
+  migration: Migration,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
   const work = session.startWork();
   if (session.isTransactional(migration))
     await session.inTransaction(async ({ tables, records }) => {
       await migration.up(tables);
       await insertRecord(records, migration, clock, work());
-    });
+    }, signal);
   else await applyInSteps(session, migration, clock, work);
   log.info("migration applied", { migration: migration.name, duration_ms: Math.trunc(work().durationMs) });
 }

@@ -4,9 +4,11 @@
  */
 import { checkOptionNames } from "../../errors/option-names.js";
 import { describeThrown } from "../../errors/thrown-value.js";
+import { untilAborted } from "../../runtime/abortable.js";
 import { tracing } from "../../tracing/tracing.js";
+import type { MigrationLock } from "../driver.js";
 import type { Migration } from "./migration.js";
-import { notAppliedError, pendingError, countError, reasonError } from "./migration-errors.js";
+import { notAppliedError, pendingError, countError, reasonError, stoppedError } from "./migration-errors.js";
 import { loadMigrations, getMigration, type MigrationSource } from "./migration-list.js";
 import { acceptEdit, completeRecords, createRecords, type MigrationRecord, readRecords } from "./migration-records.js";
 import { applyMigration, undoMigration } from "./migration-steps.js";
@@ -33,6 +35,11 @@ type MigrationSources = readonly (MigrationSource | readonly Migration[])[];
 export interface MigrateOptions {
   /** The last migration of the list to apply. All unless set. */
   readonly to?: string;
+  /**
+   * Stops the run. A migration in a transaction is cancelled and rolled back; one without is applied to its end, because a half of it
+   * would remain. The wait for the lock ends at once.
+   */
+  readonly signal?: AbortSignal;
 }
 
 export interface RollbackOptions {
@@ -80,25 +87,31 @@ export class Migrator {
    * Applies the pending migrations, and returns their names.
    *
    * @throws FrameworkError `E_DB_MIGRATION_EDITED`, `E_DB_MIGRATION_HALF`, `E_DB_MIGRATION_FILE`; `E_DB_MIGRATION_NAME` if `to` is none;
-   * `E_DB_MIGRATION_NESTED` inside a migration of the same database; the error of a migration
+   * `E_DB_MIGRATION_NESTED` inside a migration of the same database; `E_DB_MIGRATION_STOPPED` if the signal aborts before the last
+   * migration is applied; the error of a migration
    */
   async run(options: MigrateOptions = {}): Promise<readonly string[]> {
     this.checkCall();
-    checkOptionNames<MigrateOptions>(options, { to: true }, "db.migrations.run");
+    checkOptionNames<MigrateOptions>(options, { to: true, signal: true }, "db.migrations.run");
     const all = await this.load();
     const wanted = options.to === undefined ? all : all.slice(0, all.indexOf(getMigration(all, options.to)) + 1);
     if (await this.withSession(({ database }) => isUpToDate(database, wanted, all))) return [];
-    return this.withLock(async (session) => {
-      const records = await this.check(session, all);
-      const applied: string[] = [];
-      for (const migration of wanted) {
-        if (findRecord(migration, records) !== undefined) continue;
-        warnIfLate(migration, all, records);
-        await applyMigration(session, migration, this.statements().host.clock);
-        applied.push(migration.name);
-      }
-      return applied;
-    });
+    const applied: string[] = [];
+    try {
+      await this.withLock(async (session) => {
+        const records = await this.check(session, all);
+        for (const migration of wanted) {
+          if (findRecord(migration, records) !== undefined) continue;
+          options.signal?.throwIfAborted();
+          warnIfLate(migration, all, records);
+          await applyMigration(session, migration, this.statements().host.clock, options.signal);
+          applied.push(migration.name);
+        }
+      }, options.signal);
+    } catch (error) {
+      throw options.signal?.aborted === true && error === options.signal.reason ? stoppedError(applied, error) : error;
+    }
+    return applied;
   }
 
   /**
@@ -194,10 +207,10 @@ export class Migrator {
     return records;
   }
 
-  private async withLock<T>(work: (session: MigrationSession) => Promise<T>): Promise<T> {
+  private async withLock<T>(work: (session: MigrationSession) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const statements = this.statements();
-    const lock = await statements.driver.lockMigrations(LOCK_WAIT_MS).catch((error: unknown) => {
-      throw statements.translateError(error);
+    const lock = await this.takeLock(signal).catch((error: unknown) => {
+      throw statements.translateError(error, signal);
     });
     try {
       return await inMigrations(statements, () => this.withSession(work));
@@ -206,6 +219,20 @@ export class Migrator {
       await lock.release().catch((error: unknown) => {
         log.warn("lock of the migrations was lost", describeThrown(statements.translateError(error)));
       });
+    }
+  }
+
+  /** The signal ends the wait. A lock that is taken later is released at once. */
+  private async takeLock(signal: AbortSignal | undefined): Promise<MigrationLock> {
+    signal?.throwIfAborted();
+    const taking = this.statements().driver.lockMigrations(LOCK_WAIT_MS);
+    if (signal === undefined) return taking;
+    try {
+      return await untilAborted(taking, signal);
+    } catch (error) {
+      // The caller gets the first error.
+      if (signal.aborted) taking.then((lock) => lock.release()).catch(() => {});
+      throw error;
     }
   }
 
