@@ -6,10 +6,10 @@ import type { KoaApplication, SharedContextValues } from "../http/koa/koa-applic
 import type { Layer } from "../http/middleware.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
-import { BootingLayer } from "../stages/maintenance.js";
+import { BootingLayer } from "../stages/maintenance/maintenance.js";
 import { UagEndpointLayer } from "../stages/uag-endpoint.js";
 import { DevFallbackLayer } from "../stages/dev-proxy/dev-proxy.js";
-import { type BuiltStage, createComposer, fillPipeline, buildStages } from "./chain.js";
+import { type BuiltStages, createComposer, fillPipeline, buildStages } from "./chain.js";
 import { type ApplicationCommand, checkCommands, listCommands } from "../commands/command.js";
 import type { Container } from "../di/container.js";
 import type { ProblemTranslator, UploadReader } from "../http/request/exchange.js";
@@ -76,12 +76,12 @@ export function buildParts(plan: Plan): ApplicationParts {
   const checked = checkPlan(plan, lifecycle);
   const container = checked.inspected.build();
   throwIfAny(checked.routeCollection.resolveWith(container, toContractRules(plan)));
-  const subsystems = collectSubsystems(container, checked);
+  const built = buildAllStages(checked, container);
+  const subsystems = collectSubsystems(container, checked, built);
   const config = container.get(AppConfig);
   const [uploadReader, ...more] = subsystems.members.map(({ subsystem }) => subsystem).filter(readsUploads);
   const unreadable = uploadReader === undefined ? checked.routeCollection.checkUploads() : [];
   throwIfAny([...subsystems.check(), ...config.check(), ...more.map(() => TWO_READERS), ...unreadable]);
-  plan.apiDocs?.nameAfter(config.name);
   const clock = container.get(Clock);
   const events = prepareEvents(container, checked);
   prepareSubsystems(subsystems, clock, container);
@@ -99,7 +99,7 @@ export function buildParts(plan: Plan): ApplicationParts {
     log,
     routes: checked.routeCollection.all,
     koa: plan.koa,
-    ...createPipelineParts(plan, { checked, container, config, log, subsystems, events }),
+    ...createPipelineParts(plan, { checked, built, container, config, log, subsystems, events }),
     attachments: plan.attachments,
     hasErrorPages: hasErrorPages(plan),
     lifecycle,
@@ -118,6 +118,7 @@ function toContractRules({ stripResponses, errorMapping }: Plan) {
 
 interface PipelineInput {
   readonly checked: CheckedPlan;
+  readonly built: BuiltStages;
   readonly container: Container;
   readonly config: AppConfig;
   readonly log: ApplicationLog;
@@ -129,11 +130,13 @@ function createPipelineParts(
   plan: Plan,
   input: PipelineInput,
 ): Pick<ApplicationParts, "pipeline" | "booting" | "graph" | "csrfExempt" | "warnings" | "processWarnings"> {
-  const { checked, container, config, log, subsystems, events } = input;
+  const { checked, built, container, config, log, subsystems, events } = input;
+  const { stages, diagnostics } = built;
+  throwIfAny(diagnostics);
+  plan.apiDocs?.nameAfter(config.name);
   const { routeCollection } = checked;
   const callsRead = plan.calls.length;
   const site = { routes: routeCollection.all, origin: new URL(config.url).origin };
-  const stages = buildAllStages(checked, container);
   const booting = new BootingLayer();
   const pipeline = fillPipeline(plan, { stages, container, routeCollection, site, booting });
   const graph = prepareGraph(plan, pipeline, input);
@@ -186,7 +189,7 @@ function prepareGraph(
 }
 
 /** The caches of rate limits, sessions and idempotency keys start with the other subsystems, also where no module provides them. */
-function collectSubsystems(container: Container, { limits, stages }: CheckedPlan): SubsystemRegistry {
+function collectSubsystems(container: Container, { limits }: CheckedPlan, { stages }: BuiltStages): SubsystemRegistry {
   const instances = container.instances();
   const provided = instances.filter((each) => each instanceof Subsystem);
   const ofKeys = findIdempotencyProviders(instances).flatMap(({ subsystems }) => subsystems);
@@ -261,10 +264,10 @@ function listShutdownLast(container: Container): readonly ShutdownLast[] {
   return container.instances().filter((each) => each instanceof ShutdownLast);
 }
 
-function buildAllStages({ stages, stagesWithDependencies }: CheckedPlan, container: Container): readonly BuiltStage[] {
+/** Its faults may follow from faults of the settings, so `build()` reports those first. */
+function buildAllStages({ stages, stagesWithDependencies }: CheckedPlan, container: Container): BuiltStages {
   const late = buildStages(stagesWithDependencies, (token) => container.get(token));
-  throwIfAny(late.diagnostics);
-  return [...stages, ...late.stages];
+  return { stages: [...stages, ...late.stages], diagnostics: late.diagnostics };
 }
 
 function throwIfAny(diagnostics: readonly Diagnostic[]): void {

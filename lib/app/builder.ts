@@ -10,7 +10,7 @@ import type { KoaApp } from "../http/koa/koa-types.js";
 import { BodyLimitLayer, type BodyLimitOptions } from "../stages/body-limit.js";
 import { CatchPanicLayer } from "../stages/catch-panic.js";
 import { ErrorMapping } from "../stages/error-mapping.js";
-import { MaintenanceLayer, Maintenance } from "../stages/maintenance.js";
+import { MaintenanceLayer, Maintenance } from "../stages/maintenance/maintenance.js";
 import { RateLimit } from "../stages/rate-limit/rate-limit.js";
 import type { CsrfConfig } from "../stages/csrf/csrf-config.js";
 import type { SessionConfig } from "../stages/session/session-config.js";

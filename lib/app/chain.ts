@@ -25,7 +25,7 @@ import { respondWithoutMapper, RedirectMapperLayer, type RedirectSite } from "..
 import { profile } from "../runtime/profile.js";
 import type { Routes } from "../routing/routes.js";
 import type { ApplicationLog } from "./application-log.js";
-import type { BootingLayer } from "../stages/maintenance.js";
+import type { BootingLayer } from "../stages/maintenance/maintenance.js";
 import type { Plan, StagePlan } from "./plan.js";
 import type { RouteCollection } from "./route-collection.js";
 import { toDiagnostic } from "./check-settings.js";

@@ -2,7 +2,7 @@
  * `checkPlan` finds every fault that shows before the first instance exists: in modules, routes, settings, and stages that need no
  * instance of the container. It throws all of them in one `StartupError`.
  */
-import { Maintenance } from "../stages/maintenance.js";
+import { Maintenance } from "../stages/maintenance/maintenance.js";
 import { provide, type Binding, type Resolve } from "../di/provide.js";
 import { Clock, SystemClock } from "../runtime/clock.js";
 import { Events } from "../events/events.js";

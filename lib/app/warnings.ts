@@ -12,7 +12,7 @@ import type { ShutdownLast } from "../lifecycle/subsystem.js";
 import type { Pipeline } from "../pipeline/pipeline.js";
 import type { Routes } from "../routing/routes.js";
 import { profile } from "../runtime/profile.js";
-import { MaintenanceLayer } from "../stages/maintenance.js";
+import { MaintenanceLayer } from "../stages/maintenance/maintenance.js";
 import { StaticFiles } from "../stages/static-files/static-files.js";
 import { TimeoutLayer } from "../stages/timeout.js";
 import { currentSubscriber } from "../tracing/flow.js";

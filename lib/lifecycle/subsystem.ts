@@ -18,7 +18,7 @@ import type { SubsystemHost } from "./operations.js";
 import type { TracingLayer } from "../tracing/registry.js";
 
 /** In start order; the stop order is the reverse. */
-export const SUBSYSTEM_KINDS = ["database", "jobs", "cache", "storage", "mail", "oauth"] as const;
+export const SUBSYSTEM_KINDS = ["database", "jobs", "cache", "storage", "mail", "oauth", "maintenance"] as const;
 
 export type SubsystemKind = (typeof SUBSYSTEM_KINDS)[number];
 

@@ -6,7 +6,7 @@ import { runProgram } from "../support/program.js";
 /** A program loads one file, because the whole library takes longer than the rest of the program. */
 const APPLICATION = `const { Application } = await load("app/application.js");\n`;
 const CONFIG = `const { AppConfig } = await load("app/config.js");\n`;
-const MAINTENANCE = `const { Maintenance } = await load("stages/maintenance.js");\n`;
+const MAINTENANCE = `const { Maintenance } = await load("stages/maintenance/maintenance.js");\n`;
 const RATE_LIMIT = `const { RateLimit } = await load("stages/rate-limit/rate-limit.js");\n`;
 const ROUTES = `const { Routes } = await load("routing/routes.js");\n`;
 

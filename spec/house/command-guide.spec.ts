@@ -13,9 +13,16 @@ const PACKAGE = JSON.stringify({ type: "module", stagecraft: { app: "app.js" } }
 async function runLine(line: string, folder: ApplicationFolder): Promise<string> {
   const [call = "", file] = line.replace(/^\$ npx stagecraft /, "").split(" > ");
   const { stdout, stderr } = await runBin(call.split(" "), { cwd: folder.path, env: { PORT: "0" } });
-  if (file === undefined) return stdout + stderr;
+  if (file === undefined) return withoutPlace(stdout + stderr);
   folder.write(file, stdout);
   return stderr;
+}
+
+/** The time and the user of a change of the maintenance are those of the guide. */
+function withoutPlace(text: string): string {
+  return text
+    .replaceAll(/since \S+Z, by \S+/g, "since 2026-11-27T09:00:00.000Z, by deploy@web-1")
+    .replaceAll(/"since":"[^"]*","by":"[^"]*"/g, '"since":"2026-11-27T09:00:00.000Z","by":"deploy@web-1"');
 }
 
 async function replayBlock(block: string, folder: ApplicationFolder): Promise<string> {

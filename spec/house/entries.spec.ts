@@ -46,6 +46,8 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./idempotency/db": { loads: ["kysely"] },
   // It works on a cache that the application has created, and loads no driver.
   "./idempotency/redis": NOTHING,
+  // Its stores work on a database or a cache that the application has created.
+  "./maintenance": NOTHING,
   // The first argon2id on a Node without it loads @node-rs/argon2.
   "./auth": { loads: ["koa", "@koa/router"] },
   "./auth/guards": NOTHING,

@@ -11,7 +11,7 @@ class Ledger extends Recorded {}
 
 describe("SubsystemRegistry", () => {
   it("has the kinds in start order", () => {
-    expect(SUBSYSTEM_KINDS).to.deep.equal(["database", "jobs", "cache", "storage", "mail", "oauth"]);
+    expect(SUBSYSTEM_KINDS).to.deep.equal(["database", "jobs", "cache", "storage", "mail", "oauth", "maintenance"]);
   });
 
   it("sorts any registration by kind, and keeps the order within a kind", () => {

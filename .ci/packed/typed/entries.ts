@@ -14,6 +14,7 @@ export * as session from "@stagecraft/framework/session";
 export * as sessionRedis from "@stagecraft/framework/session/redis";
 export * as idempotency from "@stagecraft/framework/idempotency";
 export * as idempotencyRedis from "@stagecraft/framework/idempotency/redis";
+export * as maintenance from "@stagecraft/framework/maintenance";
 export * as storage from "@stagecraft/framework/storage";
 export * as storageFs from "@stagecraft/framework/storage/fs";
 export * as tracing from "@stagecraft/framework/observe/tracing";

@@ -61,6 +61,19 @@ export const DO_COMMANDS: readonly CommandRow[] = [
     json: true,
     load: async () => (await import("./seed.js")).refresh,
   }),
+  command("down", {
+    summary: "put all processes of the application into maintenance",
+    parameters: {
+      retryAfter: text("SECONDS", "the value of Retry-After; that of the application unless given"),
+    },
+    json: true,
+    load: async () => (await import("./maintenance.js")).down,
+  }),
+  command("up", {
+    summary: "end the maintenance of all processes",
+    json: true,
+    load: async () => (await import("./maintenance.js")).up,
+  }),
   command("key:generate", {
     summary: "a new key: 64 random bytes as 128 hexadecimal characters",
     load: async () => (await import("./generate-key.js")).generateKey,

@@ -15,18 +15,24 @@ export async function withDatabase<T>(
   only?: "read",
 ): Promise<T> {
   const database = await findDatabase(context, name);
-  try {
-    if (!(only === "read" && (await database.driver.isAbsent?.()))) await database.driver.start();
-  } catch (error) {
-    throw new CommandError(`the database ${database.name} cannot be reached`, {
-      fix: "start it, and check the variable with its address; stagecraft doctor says more",
-      cause: error,
-    });
-  }
+  const isUnread = only === "read" && (await database.driver.isAbsent?.());
+  if (isUnread !== true) await connect(`database ${database.name}`, database.driver);
   try {
     return await use(database);
   } finally {
     await database.driver.stop();
+  }
+}
+
+/** @param name such as `database ShopDatabase`. @throws CommandError if the store is away */
+export async function connect(name: string, store: { start(): unknown }): Promise<void> {
+  try {
+    await store.start();
+  } catch (error) {
+    throw new CommandError(`the ${name} cannot be reached`, {
+      fix: "start it, and check the variable with its address; stagecraft doctor says more",
+      cause: error,
+    });
   }
 }
 

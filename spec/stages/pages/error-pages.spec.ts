@@ -6,7 +6,7 @@ import { Reply } from "../../../lib/http/response/reply.js";
 import { provide } from "../../../lib/di/provide.js";
 import { Clock } from "../../../lib/runtime/clock.js";
 import { ErrorMapping } from "../../../lib/stages/error-mapping.js";
-import { Maintenance } from "../../../lib/stages/maintenance.js";
+import { Maintenance } from "../../../lib/stages/maintenance/maintenance.js";
 import { Page } from "../../../lib/stages/pages/page.js";
 import { Pages } from "../../../lib/stages/pages/pages.js";
 import { FakeClock } from "../../../lib/testing/fake-clock.js";

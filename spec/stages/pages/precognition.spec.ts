@@ -9,7 +9,7 @@ import type { Context } from "../../../lib/http/request/context.js";
 import type { Next } from "../../../lib/http/middleware.js";
 import { Route } from "../../../lib/routing/route.js";
 import { Routes } from "../../../lib/routing/routes.js";
-import { Maintenance } from "../../../lib/stages/maintenance.js";
+import { Maintenance } from "../../../lib/stages/maintenance/maintenance.js";
 import { Pages } from "../../../lib/stages/pages/pages.js";
 import { precognitive } from "../../../lib/stages/pages/protocol/precognition.js";
 import { testApp } from "../../../lib/testing/test-app.js";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { MaintenanceLayer, Maintenance } from "../../lib/stages/maintenance.js";
-import { FrameworkError } from "../../lib/errors/framework-error.js";
-import { obeysLayerContract } from "../../lib/testing/contracts/obeys-layer-contract.js";
-import { errorOf } from "../support/error-of.js";
-import { Stack } from "../support/stack.js";
+import { MaintenanceLayer, Maintenance } from "../../../lib/stages/maintenance/maintenance.js";
+import { FrameworkError } from "../../../lib/errors/framework-error.js";
+import { obeysLayerContract } from "../../../lib/testing/contracts/obeys-layer-contract.js";
+import { errorOf } from "../../support/error-of.js";
+import { Stack } from "../../support/stack.js";
 
 describe("Maintenance", () => {
   it("starts disengaged, and can be switched any number of times", () => {

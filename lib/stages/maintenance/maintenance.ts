@@ -3,23 +3,26 @@
  * problem body, except those to an allowed path. The health endpoints are outside of this stage and still work. The switch is read when a
  * request arrives; requests in progress finish.
  *
- * The switch is a value: only code with a reference to the `Maintenance` can engage it. It applies to this process only; several processes
- * need one call each.
+ * The switch is a value: only code with a reference to the `Maintenance` can engage it. It applies to this process only, unless it has a
+ * store: all processes with the same store follow within a second, and so does the command `stagecraft down`.
  *
  * @example
  * const maintenance = new Maintenance().allow("/status").retryAfter(120);
  * builder.maintenance(maintenance);
  * maintenance.engage();
  */
-import { valueText } from "../errors/value-text.js";
-import type { FrameworkError } from "../errors/framework-error.js";
-import { refuse } from "../http/failures/refuse.js";
-import type { Context } from "../http/request/context.js";
-import { StageLayer, type Run } from "../http/middleware.js";
-import { Problem } from "../errors/problem.js";
-import { tracing } from "../tracing/tracing.js";
-import { createSetupError } from "../errors/setup-error.js";
-import { checkWholeNumber } from "../errors/whole-number.js";
+import { valueText } from "../../errors/value-text.js";
+import type { FrameworkError } from "../../errors/framework-error.js";
+import { refuse } from "../../http/failures/refuse.js";
+import type { Context } from "../../http/request/context.js";
+import { StageLayer, type Run } from "../../http/middleware.js";
+import { Problem } from "../../errors/problem.js";
+import { tracing } from "../../tracing/tracing.js";
+import { createSetupError } from "../../errors/setup-error.js";
+import { checkWholeNumber } from "../../errors/whole-number.js";
+import type { Subsystem } from "../../lifecycle/subsystem.js";
+import { type MaintenanceChange, MaintenancePoll } from "./maintenance-poll.js";
+import { type MaintenanceState, MaintenanceStore } from "./maintenance-store.js";
 
 const log = tracing.target("framework::http::maintenance");
 
@@ -33,22 +36,24 @@ export class Maintenance {
   private allowsAllPaths = false;
   private readonly allowed: string[] = [];
   private retryAfterSeconds = DEFAULT_RETRY_AFTER;
+  private storedRetryAfter: number | undefined = undefined;
+  private sharedStore: MaintenanceStore | undefined = undefined;
+  /** One for each application that runs with the switch. */
+  private readonly changes = new Set<MaintenanceChange>();
 
-  /** A switch that is engaged from the start, for a process that starts in maintenance mode. */
+  /** A switch that is engaged from the start, for a process that starts in maintenance mode. The state of a store overrides it. */
   static engaged(): Maintenance {
     return new Maintenance().engage();
   }
 
   /** Refuses requests from now on. A second call has no effect. */
   engage(): this {
-    this.isOn = true;
-    return this;
+    return this.change(true);
   }
 
   /** Lets requests in again. A second call has no effect. */
   disengage(): this {
-    this.isOn = false;
-    return this;
+    return this.change(false);
   }
 
   get isEngaged(): boolean {
@@ -86,9 +91,46 @@ export class Maintenance {
     return this;
   }
 
+  /**
+   * Shares the state with all processes that have the same store. While the application runs, it reads the store each second, and
+   * `engage()` and `disengage()` write it: at once in this process, within a second in the others. While the store is away, the last known
+   * state stays, and a change is written when the store is back. Call it before `build()`.
+   *
+   * `run()` and `testApp` read the store. `serve` and `callback`, which start no subsystem, do not.
+   *
+   * @throws FrameworkError `E_MAINTENANCE_STORE` unless `store` is a MaintenanceStore
+   */
+  store(store: MaintenanceStore): this {
+    // JavaScript callers may pass any value.
+    if (!(store instanceof MaintenanceStore))
+      throw createSetupError(
+        "E_MAINTENANCE_STORE",
+        `${valueText(store)} is no store of a maintenance: .store(new FileMaintenanceStore("/srv/shop/maintenance.json"))`,
+      );
+    this.sharedStore = store;
+    return this;
+  }
+
+  /** The store that `store()` was given, for the command. @internal */
+  get givenStore(): MaintenanceStore | undefined {
+    return this.sharedStore;
+  }
+
   /** The value of `Retry-After`. @internal */
   get retryAfterHeader(): string {
-    return String(this.retryAfterSeconds);
+    return String(this.storedRetryAfter ?? this.retryAfterSeconds);
+  }
+
+  /** @internal */
+  follow(state: Pick<MaintenanceState, "isEngaged" | "retryAfter"> | undefined): void {
+    this.isOn = state?.isEngaged === true;
+    this.storedRetryAfter = state?.retryAfter;
+  }
+
+  /** @internal */
+  onChange(change: MaintenanceChange): () => void {
+    this.changes.add(change);
+    return () => void this.changes.delete(change);
   }
 
   /** The allowed paths that resemble templates. They are compared as text, so they hardly ever match. @internal */
@@ -103,12 +145,23 @@ export class Maintenance {
       (each) => path.startsWith(each) && (path.length === each.length || path[each.length] === "/"),
     );
   }
+
+  private change(isEngaged: boolean): this {
+    if (isEngaged !== this.isOn) this.follow({ isEngaged });
+    for (const change of this.changes) change(isEngaged);
+    return this;
+  }
 }
 
 export class MaintenanceLayer extends StageLayer {
+  /** The store of the switch is read while the application runs. @internal */
+  readonly subsystems: readonly Subsystem[];
+
   constructor(readonly maintenance: Maintenance) {
     super();
     if (!(maintenance instanceof Maintenance)) throw new TypeError(`${valueText(maintenance)} is not a Maintenance`);
+    const store = maintenance.givenStore;
+    this.subsystems = store === undefined ? [] : [...store.subsystems, new MaintenancePoll(maintenance, store)];
   }
 
   override wrap(inner: Run): Run {
