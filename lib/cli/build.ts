@@ -34,6 +34,7 @@ export async function build(_values: unknown, context: CommandContext): Promise<
     if (hasFrontEnd(root)) await runTool(root, "vite/bin/vite.js", ["build"], context);
     rmSync(outDir, { recursive: true, force: true });
     renameSync(next, outDir);
+    await listCommands(root, context);
   } finally {
     rmSync(next, { recursive: true, force: true });
   }
@@ -73,6 +74,12 @@ async function compile(
   } finally {
     rmSync(settings, { force: true });
   }
+}
+
+/** For the help. An application that does not load where it is built, as without its variables, has no list. */
+async function listCommands(cwd: string, { env }: CommandContext): Promise<void> {
+  const command = [join(import.meta.dirname, "main.js"), "routes"];
+  await once(spawn(process.execPath, command, { cwd, env, stdio: "ignore" }), "close");
 }
 
 /** What the tool prints goes to standard error. */

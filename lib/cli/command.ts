@@ -40,11 +40,9 @@ export type CommandHandler<V> = (values: V, context: CommandContext) => Promise<
 /** An option, or an argument by position. `T` is the type of its value. */
 export interface Parameter<T> {
   readonly kind: "flag" | "text" | "texts" | "argument" | "optional argument" | "arguments";
-  /** The name of the value in the help. */
+  /** The name of the value in the help; of a value from a fixed set all of them, as `low|high`. */
   readonly placeholder: string;
   readonly summary: string;
-  /** All values that it takes, where these are few. */
-  readonly values?: readonly string[];
   /** Names the type of the value; no value has this member. */
   readonly type?: T;
 }

@@ -15,12 +15,14 @@ import {
   type CommandContext,
   type CommandProcess,
   type CommandRow,
+  type DescribedCommand,
   type ExitCode,
   type Parameter,
 } from "./command.js";
 import { NEW_COMMAND } from "./create/row.js";
 import { DO_COMMANDS } from "./do/rows.js";
 import { MAKE_COMMANDS } from "./make/rows.js";
+import { readCommandList } from "./run/command-list.js";
 
 export const COMMANDS: readonly CommandRow[] = [
   NEW_COMMAND,
@@ -86,6 +88,14 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   ...DO_COMMANDS,
   ...MAKE_COMMANDS,
+  command("completion", {
+    summary: "print the script that completes the words of this command in a shell",
+    parameters: {
+      shell: argument("bash|zsh|fish", "the shell"),
+      line: text("TEXT", "print the words that may end this line, as the script asks"),
+    },
+    load: async () => (await import("./completion/completion.js")).complete(COMMANDS),
+  }),
   command("version", {
     summary: "the versions of the framework and of Node",
     json: true,
@@ -99,12 +109,15 @@ export async function runCommand(argv: readonly string[], given: CommandProcess)
   const program = createProgram(given);
   try {
     const called = findApplicationCommand(program, argv);
-    if (called !== undefined)
-      return await runOfApplication(called, createContext(given, program.opts<GlobalOptions>()));
+    const globals = createContext(given, program.opts<GlobalOptions>());
+    if (called !== undefined && !called.wantsHelp) return await runOfApplication(called, globals);
+    const listed = await listApplicationCommands(called, globals);
+    if (typeof listed === "number") return listed;
     for (const row of COMMANDS)
       addRow(program, row, given, async (values, context) => {
         code = (await runRow(() => row.run(values, context), context)) ?? 0;
       });
+    for (const each of listed) addDescribed(program, each).helpGroup("Commands of the application:");
     await program.parseAsync(argv[0] === "--version" ? ["version"] : argv, { from: "user" });
     return code;
   } catch (error) {
@@ -118,6 +131,7 @@ export async function runCommand(argv: readonly string[], given: CommandProcess)
 interface ApplicationCall {
   readonly name: string;
   readonly words: readonly string[];
+  readonly wantsHelp: boolean;
 }
 
 /** The names of the application have a group that no command of the table has, so that no application is loaded for another word. */
@@ -125,12 +139,27 @@ function findApplicationCommand(program: Command, argv: readonly string[]): Appl
   const { operands, unknown } = program.parseOptions([...argv]);
   const [name = "", ...others] = operands;
   const isOfTable = COMMANDS.some((row) => row.name.split(":")[0] === name.split(":")[0]);
-  return isOfTable || !name.includes(":") ? undefined : { name, words: [...others, ...unknown] };
+  if (isOfTable || !name.includes(":")) return undefined;
+  const words = [...others, ...unknown];
+  return { name, words, wantsHelp: words.some((word) => word === "--help" || word === "-h") };
 }
 
 async function runOfApplication({ name, words }: ApplicationCall, context: CommandContext): Promise<ExitCode> {
   const run = async () => (await import("./run/run.js")).runApplicationCommand(name, words, context);
   return (await runRow(run, context)) ?? 0;
+}
+
+/** The application is loaded only for the help of a command that the list does not have. After an error, which is printed, its exit code. */
+async function listApplicationCommands(
+  called: ApplicationCall | undefined,
+  context: CommandContext,
+): Promise<readonly DescribedCommand[] | ExitCode> {
+  let listed = readCommandList(context.cwd);
+  if (called === undefined || listed.some(({ name }) => name === called.name)) return listed;
+  const describe = async (): Promise<void> => {
+    listed = await (await import("./run/run.js")).describeCommands(called.name, context);
+  };
+  return (await runRow(describe, context)) ?? listed;
 }
 
 type RunRow = (values: Readonly<Record<string, unknown>>, context: CommandContext) => Promise<void>;
@@ -151,14 +180,20 @@ function createProgram(given: CommandProcess): Command {
 function addRow(program: Command, row: CommandRow, given: CommandProcess, run: RunRow): void {
   const [last = "", group] = row.name.split(" ").toReversed();
   const parent = group === undefined ? program : findGroup(program, group);
-  const added = parent.command(last).description(row.summary).summary(row.summary);
-  const names = Object.entries(row.parameters).flatMap(([name, parameter]) => addParameter(added, name, parameter));
+  const added = addDescribed(parent, { ...row, name: last });
+  const names = Object.keys(row.parameters).filter((name) => row.parameters[name]?.kind.includes("argument"));
   if (row.hasJson) added.option("--json", "print the result as one JSON value");
   added.action(async () => {
     const options = added.optsWithGlobals<GlobalOptions>();
     const positional = Object.fromEntries(names.map((name, at): [string, unknown] => [name, added.processedArgs[at]]));
     await run({ ...options, ...positional }, createContext(given, options));
   });
+}
+
+function addDescribed(program: Command, { name, summary, parameters }: DescribedCommand): Command {
+  const added = program.command(name).description(summary).summary(summary);
+  for (const [parameter, each] of Object.entries(parameters)) addParameter(added, parameter, each);
+  return added;
 }
 
 /** `jobs list` and its siblings are commands of `jobs`, which alone shows its help. */
@@ -174,8 +209,7 @@ interface GlobalOptions extends Record<string, unknown> {
   readonly verbose?: true;
 }
 
-/** Returns the name of an argument, whose value has a position. */
-function addParameter(added: Command, name: string, { kind, placeholder, summary }: Parameter<unknown>): string[] {
+function addParameter(added: Command, name: string, { kind, placeholder, summary }: Parameter<unknown>): void {
   const option = toOption(name);
   if (kind === "flag") added.option(option, summary);
   else if (kind === "text") added.option(`${option} <${placeholder}>`, summary);
@@ -187,9 +221,7 @@ function addParameter(added: Command, name: string, { kind, placeholder, summary
       arguments: `[${placeholder}...]`,
     };
     added.argument(inBrackets[kind], summary);
-    return [name];
   }
-  return [];
 }
 
 /** The signal is not read here: the process handles signals only for a command that reads it. */

@@ -3,10 +3,12 @@ import { expect } from "chai";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApplicationFolder, runBin } from "../support/application-folder.js";
-import { firstBlock, ROOT, textOf } from "../support/sources.js";
+import { transform } from "../../lib/cli/application/transform.js";
+import { ROOT, textOf } from "../support/sources.js";
 
 const PAGE = "docs/guide/command.md";
 const BLOCK = /^```console\n([\s\S]*?)^```/gm;
+const PROGRAM = /^```ts\n(\/\/ ([\w-]+)\.ts\n[\s\S]*?)^```/gm;
 const PACKAGE = JSON.stringify({ type: "module", stagecraft: { app: "app.js" } });
 
 /** `npx stagecraft routes > FILE` */
@@ -32,6 +34,17 @@ async function replayBlock(block: string, folder: ApplicationFolder): Promise<st
   return `\`\`\`console\n${text}\`\`\``;
 }
 
+/** The programs of the page: those with decorators compiled, the others as they are, so that places are those of the page. */
+function programs(page: string): Readonly<Record<string, string>> {
+  const found = [...page.matchAll(PROGRAM)].map(([, text = "", name = ""]): readonly [string, string] => {
+    if (!text.includes("@Command")) return [`${name}.js`, text];
+    const compiled = transform({ text, name: `${name}.ts` }, { experimentalDecorators: true });
+    if ("fault" in compiled) throw new Error(compiled.fault.message);
+    return [`${name}.js`, compiled.code];
+  });
+  return Object.fromEntries(found);
+}
+
 /** Without what differs between machines: the row of Node, the count of the warnings, and variables of the spec. */
 function lasting(page: string): string {
   return page
@@ -43,7 +56,8 @@ describe("the guide of the command", () => {
   it("has transcripts that show the output of each command", async function () {
     this.timeout(120_000);
     const page = textOf(PAGE) ?? "";
-    using folder = new ApplicationFolder({ "app.js": firstBlock(PAGE, "ts"), "package.json": PACKAGE });
+    using folder = new ApplicationFolder({ ...programs(page), "package.json": PACKAGE });
+    folder.install("zod");
 
     let again = page;
     for (const [whole, block = ""] of page.matchAll(BLOCK))

@@ -10,6 +10,8 @@ import { findPlace, listFrames } from "../../errors/setup-error.js";
 import { StartupError } from "../../errors/diagnostic.js";
 import { causeText } from "../../errors/thrown-value.js";
 import { CommandError, type CommandContext } from "../command.js";
+import { storeCommandList } from "../run/command-list.js";
+import { CommandOptions } from "../run/options.js";
 import { bringUpToDate } from "./bring-up-to-date.js";
 import { loadEnvironmentFile } from "./environment-file.js";
 import { findApplication, type ApplicationFile } from "./find-application.js";
@@ -35,7 +37,13 @@ export interface LoadedApplication extends LoadedBuilder {
  */
 export async function loadApplication(context: CommandContext): Promise<LoadedApplication> {
   const loaded = await loadBuilder(context);
-  return { ...loaded, application: loaded.builder.build() };
+  const application = loaded.builder.build();
+  if (context.app === undefined)
+    storeCommandList(
+      loaded.file.root,
+      application.commands.map((each) => new CommandOptions(each).described),
+    );
+  return { ...loaded, application };
 }
 
 /** Without `build()`, for a command that changes the builder first. */

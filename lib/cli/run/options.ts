@@ -11,6 +11,7 @@ import { runSchema } from "../../http/body/run-schema.js";
 import { createFieldErrors, type FieldErrors } from "../../http/body/validate.js";
 import type { SchemaIssue } from "../../runtime/standard-schema.js";
 import { CommandError, toOption, UsageError, type DescribedCommand, type Parameter } from "../command.js";
+import { isMemberName } from "./command-list.js";
 import { escapeControls } from "../text-table.js";
 
 /** In characters. */
@@ -19,15 +20,14 @@ const MAX_SUMMARY = 200;
 /** The options that every command has. */
 const GLOBAL_OPTIONS = ["--app", "--verbose", "--help"];
 
-const MEMBER = /^[a-z][\w-]*$/i;
-
 /** An option as the user has written it: `true` without a value. */
 type OptionTexts = Record<string, string | boolean | readonly string[]>;
 
-export class CommandOptions implements DescribedCommand {
-  readonly name: string;
-  readonly summary: string;
-  readonly parameters: Readonly<Record<string, Parameter<unknown>>>;
+export class CommandOptions {
+  /** For the help and the completion, as data. */
+  readonly described: DescribedCommand;
+  private readonly name: string;
+  private readonly parameters: Readonly<Record<string, Parameter<unknown>>>;
   private readonly jsonSchema: JsonSchema | NoJsonSchema | undefined;
   /** Whether the schema may take members that it does not name. It then refuses others itself. */
   private readonly isOpen: boolean;
@@ -39,11 +39,11 @@ export class CommandOptions implements DescribedCommand {
     const known = this.jsonSchema instanceof NoJsonSchema ? undefined : (this.jsonSchema ?? {});
     const { description, properties = {}, required = [] } = known === undefined ? {} : resolve(known, known);
     this.name = name;
-    this.summary = toSummary(description ?? place);
     const forms = new TextFormReader(known ?? {});
     this.parameters = Object.fromEntries(
       Object.entries(properties).map(([member, each]) => [member, toParameter(each, known ?? {}, forms)]),
     );
+    this.described = { name, summary: toSummary(description ?? place), parameters: this.parameters };
     this.isOpen = schema !== undefined && (known === undefined || takesOthers(resolve(known, known)));
     this.required = required;
   }
@@ -103,7 +103,7 @@ export class CommandOptions implements DescribedCommand {
     const options = Object.keys(this.parameters).map(toOption);
     for (const [at, member] of Object.keys(this.parameters).entries()) {
       const option = options[at] ?? "";
-      if (MEMBER.test(member) && !GLOBAL_OPTIONS.includes(option) && options.indexOf(option) === at) continue;
+      if (isMemberName(member) && !GLOBAL_OPTIONS.includes(option) && options.indexOf(option) === at) continue;
       throw new CommandError(`the member ${JSON.stringify(member)} of the schema of ${this.name} cannot be an option`, {
         where: this.command.place,
         fix: `rename it: ${option} is another option already, or is none that a person can write`,
@@ -129,13 +129,12 @@ function toParameter(member: JsonSchema, root: JsonSchema, reader: TextFormReade
   const summary = toSummary(description);
   if ([...forms.keys()].every((type) => type === "boolean" || type === "null"))
     return { kind: "flag", placeholder: "", summary };
-  const values = [...(listConstantTexts(ofOne) ?? [])];
+  const values = [...(listConstantTexts(ofOne) ?? [])].filter((value) => /^[\w.-]+$/.test(value));
   const isNumber = !ofOne.has("string") && (ofOne.has("number") || ofOne.has("integer"));
   return {
     kind: isList ? "texts" : "text",
     placeholder: values.length > 0 ? values.join("|") : isNumber ? "NUMBER" : "TEXT",
     summary,
-    ...(values.length > 0 && { values }),
   };
 }
 

@@ -26,9 +26,12 @@ export async function runApplicationCommand(
   return failed > 0 ? 1 : 0;
 }
 
-/** The commands of the application for the help. */
-export function describeCommands({ application }: LoadedApplication): readonly DescribedCommand[] {
-  return application.commands.map((each) => new CommandOptions(each));
+/** The commands of the application for the help, where no list has them. @throws UsageError for an unknown command; the errors of the load */
+export async function describeCommands(name: string, context: CommandContext): Promise<readonly DescribedCommand[]> {
+  const loaded = await loadApplication(context);
+  const { application } = loaded;
+  if (!application.commands.some((each) => each.name === name)) throw describeUnknown(name, loaded);
+  return application.commands.map((each) => new CommandOptions(each).described);
 }
 
 function describeUnknown(name: string, { application, file }: LoadedApplication): UsageError {
