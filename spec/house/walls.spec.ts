@@ -137,6 +137,7 @@ const FEATURES: Readonly<Record<string, readonly string[]>> = {
   // Of the cache the one whose connection it uses.
   "stages/session/stores/redis": ["lifecycle", "stages", "cache"],
   "stages/session/stores/db": ["errors", "tracing", "lifecycle", "stages", "db"],
+  "stages/maintenance/db": ["lifecycle", "stages", "db"],
 };
 
 /** The test kit uses what it tests. The contracts of a mailer and of a queue make mails and jobs. */
@@ -157,6 +158,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "db/drivers/postgres": ["pg"],
   "db/drivers/sqlite": ["@photostructure/sqlite"],
   "stages/session/stores/db": ["kysely"],
+  "stages/maintenance/db": ["kysely"],
   "idempotency/db": ["kysely"],
   "auth/db": ["kysely"],
   "auth/passkeys": ["@simplewebauthn/server"],

@@ -15,8 +15,8 @@ export async function withDatabase<T>(
   only?: "read",
 ): Promise<T> {
   const database = await findDatabase(context, name);
-  const isUnread = only === "read" && (await database.driver.isAbsent?.());
-  if (isUnread !== true) await connect(`database ${database.name}`, database.driver);
+  const start = async () => (only === "read" && (await database.driver.isAbsent?.())) || database.driver.start();
+  await connect(`database ${database.name}`, { start });
   try {
     return await use(database);
   } finally {
