@@ -21,7 +21,7 @@ import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import type { ApplicationGraph } from "./graph/graph.js";
-import { runProcess, workOnce, workProcess } from "./run.js";
+import { runProcess, workOnce, workProcess, type WorkingHook } from "./run.js";
 import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { nodeEnv } from "../runtime/profile.js";
@@ -71,6 +71,12 @@ export class Application {
   async work(): Promise<void> {
     this.markUsed("work()");
     await workProcess(this.parts);
+  }
+
+  /** Like `work()`, for the command. @internal */
+  async workUntil(working: WorkingHook): Promise<void> {
+    this.markUsed("work()");
+    await workProcess(this.parts, working);
   }
 
   /**

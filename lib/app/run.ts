@@ -32,10 +32,13 @@ export async function runProcess(parts: ApplicationParts): Promise<void> {
   }
 }
 
+/** Called when the work has started. The process also stops when the returned promise resolves. */
+export type WorkingHook = () => Promise<void>;
+
 /** Like `runProcess`, but without a listener: the process only runs jobs and schedules. */
-export async function workProcess(parts: ApplicationParts): Promise<void> {
+export async function workProcess(parts: ApplicationParts, working: WorkingHook = forever): Promise<void> {
   try {
-    await parts.log.run(() => workUntilEnd(parts));
+    await parts.log.run(() => workUntilEnd(parts, working));
   } catch (error) {
     if (error instanceof FrameworkError) printIfUncaught(error);
     throw error;
@@ -75,7 +78,11 @@ export async function workOnce(parts: ApplicationParts, work: () => unknown, sig
   }
 }
 
-async function workUntilEnd(parts: ApplicationParts): Promise<void> {
+function forever(): Promise<void> {
+  return new Promise(() => {});
+}
+
+async function workUntilEnd(parts: ApplicationParts, working: WorkingHook): Promise<void> {
   const run = new ApplicationRun(parts, undefined, reportUnlogged);
   const end = new ProcessEnd(parts);
   // Signals do not keep a process alive, and the timers of a subsystem may not do so either.
@@ -87,7 +94,8 @@ async function workUntilEnd(parts: ApplicationParts): Promise<void> {
       end.stopRequested,
     ]);
     if (outcome === "ready") log.info("working", { name: parts.config.name });
-    const times = await end.stopRequested;
+    const done = outcome === "ready" ? working().then(() => parts.times) : end.stopRequested;
+    const times = await Promise.race([end.stopRequested, done]);
     started.catch(() => {});
     const { failed } = await run.stop(times);
     process.exitCode = failed > 0 || end.hasCrashed ? 1 : 0;

@@ -21,6 +21,7 @@ import {
 } from "./command.js";
 import { NEW_COMMAND } from "./create/row.js";
 import { DO_COMMANDS } from "./do/rows.js";
+import { JOB_COMMANDS } from "./jobs/rows.js";
 import { MAKE_COMMANDS } from "./make/rows.js";
 import { readCommandList } from "./run/command-list.js";
 
@@ -87,6 +88,7 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import("./see/doctor.js")).doctor,
   }),
   ...DO_COMMANDS,
+  ...JOB_COMMANDS,
   ...MAKE_COMMANDS,
   command("completion", {
     summary: "print the script that completes the words of this command in a shell",

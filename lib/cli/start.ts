@@ -33,7 +33,7 @@ export async function start(_values: unknown, context: CommandContext): Promise<
 }
 
 /** The command keeps its result apart from the output of an application, and ends at an uncaught error. Here the application decides. */
-function becomeProgram(): void {
+export function becomeProgram(): void {
   Reflect.deleteProperty(process.stdout, "write");
   process.removeAllListeners("uncaughtException");
 }

@@ -1,4 +1,7 @@
-/** Rows of texts in columns, for a terminal. Values of users are escaped: a control character could move the cursor or hide a line. */
+/**
+ * Rows of texts in columns, for a terminal. Values of users are escaped: a control character could move the cursor, hide a line, or turn
+ * the order of the letters.
+ */
 
 /** A line for the head and for each row, each with its end. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -15,5 +18,8 @@ export function formatColumns(rows: readonly (readonly string[])[], indent = "")
 }
 
 export function escapeControls(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu, (control) => {
+    const code = control.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code}` : `\\x${code.padStart(2, "0")}`;
+  });
 }

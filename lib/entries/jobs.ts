@@ -53,7 +53,9 @@ export type {
   JobState,
   ListedJob,
   PausedQueue,
+  QueueSummary,
   ShownJob,
+  WorkerSummary,
 } from "../jobs/job-admin.js";
 export type { ListOptions } from "../jobs/admin-options.js";
 export type { PurgeOptions } from "../jobs/dead-letters.js";

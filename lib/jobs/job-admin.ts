@@ -55,6 +55,25 @@ export interface PausedQueue {
   readonly by: string;
 }
 
+/** A queue that has jobs. Each number is at most 10 001, which means more than 10 000. */
+export interface QueueSummary {
+  readonly queue: string;
+  /** Delayed jobs and retries included. */
+  readonly waiting: number;
+  readonly running: number;
+  readonly dead: number;
+  /** When the waiting job that is due first may run, in milliseconds since the Unix epoch. Absent: no job waits. */
+  readonly oldestDueAt: number | undefined;
+}
+
+/** What a living worker process works on. */
+export interface WorkerSummary {
+  /** The names of the jobs that it has handlers for. Absent: the process has an older version, and does not list them. */
+  readonly names: readonly string[] | undefined;
+  /** Absent: all queues. */
+  readonly queues: readonly string[] | undefined;
+}
+
 export interface DeadLetterPurge {
   /** Removes dead letters that are older. Absent: the age removes no dead letter. */
   readonly olderThanMs: number | undefined;
@@ -67,6 +86,12 @@ export interface DeadLetterPurge {
 export interface JobAdmin {
   /** Running and waiting jobs are in the order of their claims. Of the dead letters the latest comes first. */
   list(request: JobList): Promise<readonly ListedJob[]>;
+
+  /** The queues with jobs, at most 100. The queue whose job has waited longest comes first. */
+  queues(): Promise<readonly QueueSummary[]>;
+
+  /** The living workers. `undefined` from a store that does not know the names that they handle. */
+  workers(): Promise<readonly WorkerSummary[] | undefined>;
 
   show(id: string): Promise<ShownJob | undefined>;
 

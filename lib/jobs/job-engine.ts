@@ -25,6 +25,8 @@ export interface JobWorker {
   wake(): void;
   /** Aborts the signal of a job that this process runs. */
   cancel(id: string): void;
+  /** Whether the worker has, or may have, a job whose outcome the store does not know yet. */
+  readonly isBusy: boolean;
 }
 
 /** A `JobStore` without the steps of a claim, which the loop does itself. */

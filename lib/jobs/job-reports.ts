@@ -17,6 +17,8 @@ const UNHANDLED_EVENT_MS = 60_000;
 const MAX_NAMES = 100;
 
 export class JobReports {
+  /** The number of jobs that this process has moved to the dead letters. */
+  dead = 0;
   private readonly metrics: SubsystemMetrics;
   private readonly subsystem: string;
   private readonly clock: Clock;
@@ -105,6 +107,7 @@ export class JobReports {
   }
 
   private count(job: string, outcome: string): void {
+    if (outcome === "dead") this.dead += 1;
     this.metrics.increment(JOBS_UNFINISHED, { subsystem: this.subsystem, job, outcome });
   }
 }

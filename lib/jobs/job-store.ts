@@ -153,9 +153,14 @@ export interface JobStore {
   /** True if `add` is part of the innermost transaction of the caller. Otherwise `Jobs` calls `add` after the commit. */
   readonly joinsTransactions: boolean;
 
+  /** The database in which jobs wait. The command starts it alone, without the rest of the application. */
+  readonly database?: object | undefined;
+
   /** Called once by `build()`. It opens no connection. */
   prepare?(host: SubsystemHost): void;
   start?(): unknown;
+  /** Like `start`, for an operator who works no jobs. Absent: `start` serves for both. */
+  connect?(): unknown;
   stop?(): unknown;
   probe?(signal: AbortSignal): unknown;
 

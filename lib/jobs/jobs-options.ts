@@ -3,6 +3,7 @@ import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { checkQueueLimits } from "./admin-options.js";
 import { checkPurge, type PurgeOptions } from "./dead-letters.js";
 import { checkQueue, checkJobOption } from "./job.js";
+import type { JobHandlers } from "./job-handlers.js";
 import type { JobEngine } from "./job-engine.js";
 import type { JobStore } from "./job-store.js";
 import type { WorkerSettings } from "./job-engine.js";
@@ -40,6 +41,17 @@ const NAMES: OptionNames<JobsOptions> = {
 /** The checked options that the parts of `Jobs` use. */
 export interface JobsSettings extends WorkerSettings {
   readonly deadLetters: PurgeOptions | undefined;
+}
+
+/** What the command sees of `Jobs`. */
+export interface OperatedJobs {
+  readonly store: JobStore | JobEngine;
+  readonly handlers: JobHandlers;
+  readonly settings: JobsSettings;
+  /** Whether this process has a job whose outcome the store does not know yet. */
+  readonly isBusy: boolean;
+  /** The number of jobs that this process has moved to the dead letters. */
+  readonly dead: number;
 }
 
 /** @throws FrameworkError `E_OPTION`, `E_JOB_OPTION`, `E_JOB_NAME` */

@@ -28,12 +28,12 @@ import { isJobDatabase, type JobDatabase } from "./stores/database/job-sql.js";
 import { describeJobMethods, JobHandlers } from "./job-handlers.js";
 import { JobReports } from "./job-reports.js";
 import { checkActor, checkLimit, checkList, type ListOptions } from "./admin-options.js";
-import type { Cancellation, ListedJob, PausedQueue, ShownJob } from "./job-admin.js";
+import type { Cancellation, ListedJob, PausedQueue, QueueSummary, ShownJob } from "./job-admin.js";
 import { checkPurge, DeadLetterRetention, purgeAll, type PurgeOptions } from "./dead-letters.js";
 import type { DeadJob, Dispatched, JobCounts, JobStore, NewJob } from "./job-store.js";
 import { queueListeners } from "./queued-listeners.js";
 import { ScheduleTicker } from "./schedules/schedule-ticker.js";
-import { readSettings, type JobsOptions } from "./jobs-options.js";
+import { readSettings, type JobsOptions, type JobsSettings, type OperatedJobs } from "./jobs-options.js";
 import { StoreWorker } from "./worker/store-worker.js";
 import type { JobTools } from "./worker/handled-job.js";
 
@@ -56,7 +56,7 @@ export class Jobs extends Subsystem {
   readonly kind = "jobs";
   override readonly name: string;
   override readonly followsRequests = true;
-  private readonly settings;
+  private settings: JobsSettings;
   private readonly newJobs = new NewJobs();
   private store: JobStore | JobEngine | undefined;
   private readonly inWebProcess: boolean;
@@ -187,6 +187,14 @@ export class Jobs extends Subsystem {
     return this.getStore().admin.list(checkList(options));
   }
 
+  /**
+   * The queues with jobs, at most 100, and their numbers of jobs, each of which is at most 10 001. The queue whose job has waited longest
+   * comes first.
+   */
+  queues(): Promise<readonly QueueSummary[]> {
+    return this.getStore().admin.queues();
+  }
+
   /** One job with its payload as JSON; `undefined` if it has ended. */
   show(id: string): Promise<ShownJob | undefined> {
     return this.getStore().admin.show(id);
@@ -228,6 +236,18 @@ export class Jobs extends Subsystem {
   /** Removes old dead letters. Returns their number. @throws FrameworkError `E_JOB_OPTION`, `E_OPTION` */
   purge(options: PurgeOptions): Promise<number> {
     return purgeAll(this.getStore().admin, checkPurge(options));
+  }
+
+  /** For the command, after `build()`. @internal */
+  get operated(): OperatedJobs {
+    const { tools, reports } = this.getParts();
+    const isBusy = this.worker?.isBusy ?? false;
+    return { store: this.getStore(), handlers: tools.handlers, settings: this.settings, isBusy, dead: reports.dead };
+  }
+
+  /** Overrides options of the constructor, before the start. @internal */
+  changeSettings(settings: Partial<Pick<JobsSettings, "queues" | "concurrency">>): void {
+    this.settings = { ...this.settings, ...settings };
   }
 
   private async dispatchOne(job: AnyJob, payload: unknown, options: DispatchOptions): Promise<Dispatched> {

@@ -15,7 +15,7 @@ import { runCommand } from "../../lib/cli/program.js";
 import { type Child, ended, type Ended } from "./program.js";
 import { manifest, ROOT } from "./sources.js";
 
-const BIN = join(ROOT, "dist/lib/cli/main.js");
+export const BIN = join(ROOT, "dist/lib/cli/main.js");
 
 /** An application with two routes and one stage. */
 export const SMALL_APPLICATION = `

@@ -69,7 +69,7 @@ function fill(template: string, path: string): string {
 }
 
 /** The number of characters to insert, remove or replace (Levenshtein). */
-function getDistance(left: string, right: string): number {
+export function getDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, at) => at);
   for (const [at, character] of Array.from(left).entries()) {
     const next = [at + 1];

@@ -15,10 +15,13 @@ import type {
   JobState,
   ListedJob,
   PausedQueue,
+  QueueSummary,
   ShownJob,
 } from "../job-admin.js";
 import { type BullData, countAttempts, readData } from "./bull-record.js";
 import { readTime } from "./bull-ticks.js";
+import { MAX_COUNTED } from "../job-store.js";
+import { sortQueues } from "../stores/database/queue-summaries.js";
 
 /** The maximum number of jobs of a queue in each state that a list by name reads. */
 const MAX_SEARCHED = 10_000;
@@ -50,6 +53,25 @@ export class BullAdmin implements JobAdmin {
       found.push(...rows, ...(await this.listJobs({ queue, states: [state], name, limit }, state)));
     }
     return found.slice(0, limit);
+  }
+
+  async queues(): Promise<readonly QueueSummary[]> {
+    const found = new Map<string, QueueSummary>();
+    for (const queue of await this.tools.allQueues()) found.set(queue.name, await this.summarize(queue));
+    for (const row of (await this.tools.rows?.admin.queues()) ?? []) {
+      const moved = found.get(row.queue);
+      found.set(row.queue, moved === undefined ? toRowSummary(row) : addRows(moved, row));
+    }
+    const oldest = new Map<string, number>();
+    for (const { queue, oldestDueAt } of found.values()) if (oldestDueAt !== undefined) oldest.set(queue, oldestDueAt);
+    // BullMQ remembers queues without jobs.
+    const names = [...found.values()].filter(hasJobs).map(({ queue }) => queue);
+    return sortQueues(names, oldest).flatMap((name) => found.get(name) ?? []);
+  }
+
+  /** BullMQ knows which processes wait on a queue, and not which names they handle. */
+  async workers(): Promise<undefined> {
+    return undefined;
   }
 
   async show(id: string): Promise<ShownJob | undefined> {
@@ -108,6 +130,25 @@ export class BullAdmin implements JobAdmin {
     return removed;
   }
 
+  private async summarize(queue: Queue<BullData>): Promise<QueueSummary> {
+    const counts = await queue.getJobCounts("wait", "delayed", "prioritized", "active", "failed");
+    const count = (...types: readonly string[]): number =>
+      Math.min(
+        types.reduce((sum, type) => sum + (counts[type] ?? 0), 0),
+        MAX_COUNTED,
+      );
+    // The first job of each of the three lists.
+    const first = await queue.getJobs([...TYPES.waiting], 0, 0, true);
+    const listed = await Promise.all(first.map((job) => this.toListedJob(job, "waiting")));
+    return {
+      queue: queue.name,
+      waiting: count("wait", "delayed", "prioritized"),
+      running: count("active"),
+      dead: count("failed"),
+      oldestDueAt: listed.length === 0 ? undefined : Math.min(...listed.map(({ dueAt }) => dueAt ?? Infinity)),
+    };
+  }
+
   private async listRows(request: JobList): Promise<readonly ListedJob[]> {
     const [state = "waiting"] = request.states;
     const states: readonly JobState[] = state === "waiting" ? ["running", "waiting"] : request.states;
@@ -159,6 +200,25 @@ export class BullAdmin implements JobAdmin {
   private get pausedKey(): string {
     return `${this.tools.prefix}:jobs:paused`;
   }
+}
+
+function toRowSummary(row: QueueSummary): QueueSummary {
+  return { ...row, waiting: Math.min(row.waiting + row.running, MAX_COUNTED), running: 0 };
+}
+
+/** A row that a relay has claimed waits. */
+function addRows(moved: QueueSummary, row: QueueSummary): QueueSummary {
+  const oldest = Math.min(moved.oldestDueAt ?? Infinity, row.oldestDueAt ?? Infinity);
+  return {
+    ...moved,
+    waiting: Math.min(moved.waiting + row.waiting + row.running, MAX_COUNTED),
+    dead: Math.min(moved.dead + row.dead, MAX_COUNTED),
+    oldestDueAt: oldest === Infinity ? undefined : oldest,
+  };
+}
+
+function hasJobs({ waiting, running, dead }: QueueSummary): boolean {
+  return waiting + running + dead > 0;
 }
 
 async function readState(job: BullJob<BullData>): Promise<JobState | undefined> {

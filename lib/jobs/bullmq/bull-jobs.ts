@@ -61,6 +61,7 @@ const NAMES: OptionNames<BullJobsOptions> = { url: true, namespace: true, databa
 export class BullJobs implements JobEngine {
   // Not `private`: printing the object would show the password of the URL.
   readonly #options: BullJobsOptions;
+  readonly database: JobDatabase | undefined;
   readonly admin: JobAdmin;
   private readonly bullAdmin: BullAdmin;
   private readonly bullmq = loadBullmq();
@@ -80,6 +81,7 @@ export class BullJobs implements JobEngine {
     checkOptionNames(options, NAMES, "new BullJobs");
     if (!/^rediss?:\/\//.test(options.url)) throw invalidUrl();
     this.prefix = checkQueue(options.namespace ?? "framework");
+    this.database = options.database;
     this.rows = options.database === undefined ? undefined : new DatabaseJobs(options.database);
     this.bullAdmin = new BullAdmin({
       prefix: this.prefix,
@@ -107,6 +109,12 @@ export class BullJobs implements JobEngine {
   }
 
   async start(): Promise<void> {
+    await this.connect();
+    await this.relay?.start();
+  }
+
+  /** Like `start`, without the relay. */
+  async connect(): Promise<void> {
     this.#connection = new BullConnection(
       this.createClient({ ...this.#options.client, ...COMMAND_OPTIONS }),
       this.clock,
@@ -122,7 +130,6 @@ export class BullJobs implements JobEngine {
       rows: this.rows,
       wakeRelay: () => this.wakeRelay(),
     });
-    await this.relay?.start();
   }
 
   async stop(): Promise<void> {

@@ -88,6 +88,10 @@ export class BullWorker implements JobWorker {
     this.unhandled = new SeenUnhandledJobs(tools.clock, 2 * UNHANDLED_MS, report);
   }
 
+  get isBusy(): boolean {
+    return this.running.size > 0;
+  }
+
   /** Without a list of queues, the worker polls for new queues. */
   async start(): Promise<void> {
     this.pollCancelled();

@@ -46,10 +46,15 @@ const LATE_MS = 60_000;
 
 export class Schedule extends Job<ScheduledTick> {
   readonly missed: "once" | "skip";
+  readonly timeZone: string;
   private readonly times: CronTimes;
 
   /** @internal Use `schedule`. */
-  constructor(name: string, cron: string, { timeZone = "UTC", missed = "once", ...options }: ScheduleOptions = {}) {
+  constructor(
+    name: string,
+    readonly cron: string,
+    { timeZone = "UTC", missed = "once", ...options }: ScheduleOptions = {},
+  ) {
     super(name, undefined, options);
     if (missed !== "once" && missed !== "skip")
       throw createSetupError(
@@ -57,6 +62,7 @@ export class Schedule extends Job<ScheduledTick> {
         `missed of the schedule ${name} is "once" or "skip", not ${valueText(missed)}`,
       );
     this.missed = missed;
+    this.timeZone = timeZone;
     this.times = new CronTimes(cron, timeZone);
   }
 

@@ -76,6 +76,10 @@ export class StoreWorker {
     return { id: this.id, names: this.tools.handlers.names, queues: this.settings.queues };
   }
 
+  get isBusy(): boolean {
+    return this.isClaiming || this.claims.size > 0 || this.finished.pending > 0;
+  }
+
   async start(): Promise<void> {
     await this.heartbeats.start();
     this.scheduleUpkeep();

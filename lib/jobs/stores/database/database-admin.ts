@@ -7,10 +7,13 @@ import type {
   JobState,
   ListedJob,
   PausedQueue,
+  QueueSummary,
   ShownJob,
+  WorkerSummary,
 } from "../../job-admin.js";
 import { getDueTime } from "./concurrency-slots.js";
 import { type JobRow, type JobSql, literal } from "./job-sql.js";
+import { listWorkers, summarizeQueues } from "./queue-summaries.js";
 
 /** The maximum number of jobs of a queue that a list by name reads. */
 const MAX_SEARCHED = 100_000;
@@ -48,6 +51,14 @@ export class DatabaseAdmin implements JobAdmin {
 
   list(request: JobList): Promise<readonly ListedJob[]> {
     return listJobs(this.sql, request);
+  }
+
+  queues(): Promise<readonly QueueSummary[]> {
+    return summarizeQueues(this.sql);
+  }
+
+  workers(): Promise<readonly WorkerSummary[]> {
+    return listWorkers(this.sql);
   }
 
   show(id: string): Promise<ShownJob | undefined> {

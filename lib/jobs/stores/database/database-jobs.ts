@@ -63,7 +63,7 @@ export class DatabaseJobs implements JobStore {
   private announcements: Announcements | undefined;
 
   constructor(
-    private readonly database: JobDatabase,
+    readonly database: JobDatabase,
     options: DatabaseJobsOptions = {},
   ) {
     this.sql = new JobSql(database);

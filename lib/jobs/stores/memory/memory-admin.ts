@@ -8,9 +8,11 @@ import type {
   JobState,
   ListedJob,
   PausedQueue,
+  QueueSummary,
   ShownJob,
 } from "../../job-admin.js";
-import type { UnhandledJobs } from "../../job-store.js";
+import { MAX_COUNTED, type UnhandledJobs } from "../../job-store.js";
+import { sortQueues } from "../database/queue-summaries.js";
 import { comesBefore, type StoredJob, type WaitingJobs } from "./memory-waiting.js";
 
 export class MemoryAdmin implements JobAdmin {
@@ -30,6 +32,28 @@ export class MemoryAdmin implements JobAdmin {
       .flatMap((state) => orderJobs(ofQueue, state))
       .slice(0, limit)
       .map(toListedJob);
+  }
+
+  async queues(): Promise<readonly QueueSummary[]> {
+    const all = [...this.jobs.values()];
+    const oldest = new Map<string, number>();
+    for (const { queue, state, due } of all)
+      if (state === "waiting") oldest.set(queue, Math.min(oldest.get(queue) ?? Infinity, due));
+    const queues = sortQueues(
+      all.map(({ queue }) => queue),
+      oldest,
+    );
+    return queues.map((queue) => {
+      const count = (state: JobState): number =>
+        Math.min(all.filter((job) => job.queue === queue && job.state === state).length, MAX_COUNTED);
+      const [waiting, running, dead] = [count("waiting"), count("running"), count("dead")];
+      return { queue, waiting, running, dead, oldestDueAt: oldest.get(queue) };
+    });
+  }
+
+  /** Only the process of the jobs could work them. */
+  async workers(): Promise<undefined> {
+    return undefined;
   }
 
   async show(id: string): Promise<ShownJob | undefined> {
