@@ -100,11 +100,13 @@ class DevelopmentServer {
       void frontEnd?.stop();
     };
     process.once("exit", kill);
-    const watch = this.createWatch((paths) => {
-      if (development.update(paths.filter((path) => this.files.hasChanged(path)).length)) types.start();
-    });
+    const update = (paths: readonly string[]): void => {
+      const changed = paths.filter((path) => this.files.hasChanged(path));
+      if (development.update(changed.length)) void types.start(development.settled());
+    };
+    const watch = this.createWatch(update);
     await Promise.race([frontEnd?.settled, aborted(context.signal)]);
-    if (!context.signal.aborted && development.update()) types.start();
+    if (!context.signal.aborted) update([]);
     await aborted(context.signal);
     this.print("stopping; a second Ctrl-C ends at once\n");
     watch.stop();

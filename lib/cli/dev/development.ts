@@ -55,6 +55,12 @@ export class Development {
     return true;
   }
 
+  /** Resolves when the process of the newest code is ready, or has ended. */
+  async settled(): Promise<void> {
+    const { newest } = this;
+    if (newest !== undefined) await Promise.race([newest.ready, newest.ended]);
+  }
+
   /** Resolves when all processes have ended. */
   async stop(): Promise<void> {
     this.isStopped = true;

@@ -1,11 +1,12 @@
 /**
  * Checks the types of the application beside its development server, by the compiler that the application has installed. It holds nothing
- * back: it runs at a low priority, and a new check ends the one that runs.
+ * back: it waits for the start of the next process, runs at a low priority, and a new check ends the one that runs.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { createRequire } from "node:module";
 import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { killGroup } from "./process-group.js";
 
 export interface CheckedProject {
@@ -16,15 +17,33 @@ export interface CheckedProject {
   readonly print: (text: string) => void;
 }
 
+/** A process may hang while it starts. */
+const MAX_WAIT_MS = 2000;
+
 export class TypeCheck {
   private running: ChildProcess | undefined;
   private hadErrors = false;
+  /** Grows with each call, so that an older one that waits starts nothing. */
+  private calls = 0;
 
   constructor(private readonly project: CheckedProject) {}
 
-  /** Without TypeScript there is no check. */
-  start(): void {
+  /** Without TypeScript there is no check. @param moment the check waits for it, for two seconds at most */
+  async start(moment: Promise<unknown>): Promise<void> {
     this.stop();
+    const { calls } = this;
+    await Promise.race([moment, setTimeout(MAX_WAIT_MS, undefined, { ref: false })]);
+    if (calls === this.calls) this.run();
+  }
+
+  stop(): void {
+    const { running } = this;
+    this.calls += 1;
+    this.running = undefined;
+    if (running?.pid !== undefined && running.exitCode === null) killGroup(running.pid);
+  }
+
+  private run(): void {
     const compiler = findCompiler(this.project.file);
     if (compiler === undefined) return;
     const { file, memory } = this.project;
@@ -39,12 +58,6 @@ export class TypeCheck {
     child.once("close", () => {
       if (this.running === child) this.report(output);
     });
-  }
-
-  stop(): void {
-    const { running } = this;
-    this.running = undefined;
-    if (running?.pid !== undefined && running.exitCode === null) killGroup(running.pid);
   }
 
   private report(output: string): void {

@@ -14,7 +14,7 @@ const BIN = join(ROOT, "dist/lib/cli/main.js");
 /** A program that has started, does not get ready, and does not end by itself. */
 const STUBBORN = server(
   "1",
-  'for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});\nprocess.stdin.on("end", () => {});\nawait new Promise((resolve) => setTimeout(resolve, 1e9));',
+  'for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => {});\nprocess.stdin.on("end", () => {});\nwriteFileSync("stubborn", "");\nawait new Promise((resolve) => setTimeout(resolve, 1e9));',
 );
 /** Random moments; the time from 0 to the first response is about a second. */
 const MOMENTS = 6;
@@ -155,7 +155,7 @@ describe("Ctrl-C in stagecraft dev", function () {
       },
     ],
   ] as const) {
-    it(`ends everything ${title}, with exit code 0, and at the second time at once with 130`, async () => {
+    it(`ends everything ${title}, with exit code 0, and at the second signal at once`, async () => {
       await reach();
       command.kill("SIGINT");
       expect(await ended).to.deep.equal([0, null]);
@@ -167,9 +167,10 @@ describe("Ctrl-C in stagecraft dev", function () {
       await reach();
       command.kill("SIGINT");
       await Promise.race([says("stopping"), ended]);
-      command.kill("SIGINT");
+      // Of the same kind it would count as the echo of the first one, for a moment.
+      command.kill("SIGTERM");
       // Where nothing takes time, the first signal has ended the command.
-      expect((await ended)[0]).to.be.oneOf([0, 130]);
+      expect((await ended)[0]).to.be.oneOf([0, 143]);
       await leavesNothing();
     });
   }
@@ -177,12 +178,16 @@ describe("Ctrl-C in stagecraft dev", function () {
   it("ends at the second signal without a wait for a process that does not end", async () => {
     writeFileSync(path("src/main.ts"), STUBBORN);
     start();
-    await hasStarted(1);
+    // The process is there before it takes no notice of signals.
+    await until(
+      () => existsSync(path("stubborn")),
+      () => errors,
+    );
     command.kill("SIGINT");
     await says("stopping");
-    command.kill("SIGINT");
+    command.kill("SIGTERM");
 
-    expect(await ended).to.deep.equal([130, null]);
+    expect(await ended).to.deep.equal([143, null]);
     await leavesNothing();
   });
 
