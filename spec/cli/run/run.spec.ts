@@ -146,6 +146,17 @@ describe("a command of the application", () => {
     expect(stderr).to.include("stuck");
   });
 
+  it("runs in a release that has the compiled files alone", async () => {
+    const manifest = JSON.stringify({ name: "shop", type: "module", stagecraft: { app: "src/app.ts" } });
+    using release = new ApplicationFolder({ "package.json": manifest, "dist/app.js": APPLICATION });
+    release.install("zod");
+
+    const { code, stdout } = await release.run("reports:send", "--month=2026-11");
+
+    expect(code).to.equal(0);
+    expect(JSON.parse(stdout)).to.include({ month: "2026-11" });
+  });
+
   it("is unknown with exit code 2 where no class has it, and where no module lists its class", async () => {
     const unknown = await folder.run("reports:nope");
     const unlisted = await folder.run("unlisted:send");
