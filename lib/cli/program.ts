@@ -70,6 +70,14 @@ export const COMMANDS: readonly CommandRow[] = [
     json: true,
     load: async () => (await import("./see/openapi.js")).openapi,
   }),
+  command("typegen", {
+    summary: "the types of the endpoints for a front end in another repository",
+    parameters: {
+      check: flag("compare with the file of --out; exit code 1 if it differs"),
+      out: text("FILE", "write the file; otherwise it is printed"),
+    },
+    load: async () => (await import("./see/typegen.js")).typegen,
+  }),
   command("explain", {
     summary: "what the application does with a request; exit code 1 if no route handles it",
     parameters: { method: argument("METHOD", "such as GET"), path: argument("PATH", "such as /links/7") },
