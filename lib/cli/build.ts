@@ -21,7 +21,11 @@ const SPECS = ["**/*.spec.*", "**/*.test.*", "**/spec", "**/test", "**/tests", "
 export async function build(_values: unknown, context: CommandContext): Promise<void> {
   const { root, source } = findApplication(context);
   const config = readTypeScriptConfig(source);
-  if (config === undefined) throw new CommandError("there is no tsconfig.json", { where: root });
+  if (config === undefined)
+    throw new CommandError("there is no tsconfig.json", {
+      where: root,
+      fix: "write one: the first steps of the guide show it",
+    });
   const { outDir } = getOutputFolders(config.file, config.options);
   const next = `${outDir}.next`;
   try {

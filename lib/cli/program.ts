@@ -3,7 +3,7 @@
  * row imports its file when it runs.
  */
 import { inspect } from "node:util";
-import { Command, CommanderError } from "commander";
+import { Command, CommanderError, InvalidArgumentError } from "commander";
 import {
   argument,
   command,
@@ -116,13 +116,14 @@ export const COMMANDS: readonly CommandRow[] = [
 /** Runs one command. Never throws: an error of the command is printed, and becomes the exit code. */
 export async function runCommand(argv: readonly string[], given: CommandProcess): Promise<ExitCode> {
   let code: ExitCode = 0;
-  const program = createProgram(given);
   try {
-    const called = findApplicationCommand(program, argv);
-    const globals = createContext(given, program.opts<GlobalOptions>());
+    const options = createProgram(given);
+    const called = findApplicationCommand(options, argv);
+    const globals = createContext(given, options.opts<GlobalOptions>());
     if (called !== undefined && !called.wantsHelp) return await runOfApplication(called, globals);
     const listed = await listApplicationCommands(called, globals);
     if (typeof listed === "number") return listed;
+    const program = createProgram(given);
     for (const row of COMMANDS)
       addRow(program, row, given, async (values, context) => {
         code = (await runRow(() => row.run(values, context), context)) ?? 0;
@@ -183,6 +184,7 @@ function createProgram(given: CommandProcess): Command {
     .option(
       "--app <FILE>",
       "the module whose default export is the application; by default stagecraft.app of package.json",
+      takeOnce,
     )
     .option("--verbose", "show the stack of an error");
 }
@@ -219,10 +221,16 @@ interface GlobalOptions extends Record<string, unknown> {
   readonly verbose?: true;
 }
 
+/** The parser would take the last value without a word. */
+function takeOnce(value: string, previous: string | undefined): string {
+  if (previous === undefined) return value;
+  throw new InvalidArgumentError("It is given twice.");
+}
+
 function addParameter(added: Command, name: string, { kind, placeholder, summary }: Parameter<unknown>): void {
   const option = toOption(name);
   if (kind === "flag") added.option(option, summary);
-  else if (kind === "text") added.option(`${option} <${placeholder}>`, summary);
+  else if (kind === "text") added.option(`${option} <${placeholder}>`, summary, takeOnce);
   else if (kind === "texts") added.option(`${option} <${placeholder}...>`, summary);
   else {
     const inBrackets = {

@@ -21,20 +21,16 @@ export interface ApplicationFile {
 
 /** @throws CommandError if package.json does not name the module, or the file does not exist */
 export function findApplication({ cwd, app }: Pick<CommandContext, "cwd" | "app">): ApplicationFile {
+  if (app !== undefined) expectModule(resolve(cwd, app), app, "--app");
   const root = findUpwards("package.json", app === undefined ? cwd : dirname(resolve(cwd, app)));
   if (root === undefined)
     throw new CommandError("there is no package.json", {
-      where: `${cwd}, or a folder above it`,
+      where: `${app === undefined ? cwd : dirname(resolve(cwd, app))}, or a folder above it`,
       fix: "run the command in the folder of an application",
     });
   const name = app ?? readApplicationName(root);
   const source = resolve(app === undefined ? root : cwd, name);
-  // A release may have the compiled files alone.
-  if (!isFile(source) && !(isTypeScript(source) && isFile(findOutput(source))))
-    throw new CommandError(`${name} does not exist`, {
-      where: app === undefined ? `"stagecraft" in ${relativeTo(cwd, join(root, "package.json"))}` : "--app",
-      fix: "name the module whose default export is the builder of the application",
-    });
+  if (app === undefined) expectModule(source, name, `"stagecraft" in ${relativeTo(cwd, join(root, "package.json"))}`);
   return { root, name, source, output: isTypeScript(source) ? findOutput(source) : source };
 }
 
@@ -62,6 +58,15 @@ export function readManifest(file: string): unknown {
   }
 }
 
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+/** @throws CommandError for a path that is no file of JavaScript or TypeScript */
+function expectModule(path: string, name: string, where: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  const isModule = stats?.isFile() === true && /\.[cm]?[jt]s$/.test(path);
+  if (isModule) return;
+  const fault =
+    stats === undefined ? "does not exist" : stats.isFile() ? "is no file of JavaScript or TypeScript" : "is no file";
+  throw new CommandError(`${name === "" ? "the empty name" : name} ${fault}`, {
+    where,
+    fix: "name the module whose default export is the builder of the application",
+  });
 }

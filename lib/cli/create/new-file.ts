@@ -1,4 +1,5 @@
 /** A file that a command writes into a project. It replaces no file, and it stays inside of the folder. */
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { CommandError } from "../command.js";
@@ -11,14 +12,14 @@ export async function writeNewFile(folder: string, path: string, text: string): 
     await writeFile(file, text, { flag: "wx" });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
-    if (code === "EEXIST")
+    if (code === "EEXIST" && existsSync(file))
       throw new CommandError("the file exists already", {
         where: path,
         fix: "choose another name, or remove the file",
       });
     throw new CommandError(`the file cannot be written (${code})`, {
       where: path,
-      fix: `check the permissions of ${folder}`,
+      fix: `check the permissions of ${folder}, the space on its disk, and that no file has the name of a folder`,
       cause: error,
     });
   }

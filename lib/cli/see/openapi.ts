@@ -6,7 +6,7 @@ import { checkOpenApi } from "../../openapi/check-open-api.js";
 import { createOpenApi } from "../../openapi/open-api.js";
 import type { ApiChange } from "../../openapi/schema-changes.js";
 import { loadApplication } from "../application/load-application.js";
-import type { CommandContext, ExitCode } from "../command.js";
+import { CommandError, type CommandContext, type ExitCode } from "../command.js";
 import { readGivenJson, writeJson } from "./given-file.js";
 
 export async function openapi(
@@ -21,7 +21,10 @@ export async function openapi(
     context.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
     return 0;
   }
-  const changes = checkOpenApi(readGivenJson(check, context), document, { at: new Date() });
+  const before = readGivenJson(check, context);
+  if (!("openapi" in before && "paths" in before))
+    throw new CommandError(`${check} is no OpenAPI document`, { fix: `write it first: stagecraft openapi > ${check}` });
+  const changes = checkOpenApi(before, document, { at: new Date() });
   if (context.isJson) writeJson(context, changes);
   else for (const change of changes) context.stdout.write(formatChange(change));
   return report(changes, check, context);

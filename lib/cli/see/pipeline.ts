@@ -1,9 +1,10 @@
 /** `stagecraft pipeline`: the stages in their order, each on or off. With `--check` they are compared with a file that it has written. */
 import type { StageRow } from "../../pipeline/pipeline.js";
 import { loadApplication } from "../application/load-application.js";
-import type { CommandContext, ExitCode } from "../command.js";
+import { STAGES } from "../../pipeline/table.js";
+import { CommandError, type CommandContext, type ExitCode } from "../command.js";
 import { formatColumns } from "../text-table.js";
-import { readGivenFile, writeJson } from "./given-file.js";
+import { readGivenFile, readGivenJson, writeJson } from "./given-file.js";
 
 export async function pipeline(
   { check }: { readonly check: string | undefined },
@@ -11,7 +12,7 @@ export async function pipeline(
 ): Promise<ExitCode> {
   const { application } = await loadApplication(context);
   const rows = application.pipeline();
-  if (check !== undefined) return compare(readStates(readGivenFile(check, context)), rows, check, context);
+  if (check !== undefined) return compare(readStates(check, context), rows, check, context);
   if (context.isJson) writeJson(context, rows);
   else context.stdout.write(formatStages(rows));
   return 0;
@@ -23,14 +24,24 @@ function formatStages(rows: readonly StageRow[]): string {
   );
 }
 
-/** The state of each slot. The reasons are not compared, so that other words in a later version are no difference. */
-function readStates(text: string): ReadonlyMap<string, string> {
-  if (text.trimStart().startsWith("[")) {
-    // A value of another form has no state, so that each stage differs.
-    const rows = JSON.parse(text) as readonly Partial<StageRow>[];
-    return new Map(rows.map(({ slot = "", on }) => [slot, on === true ? "on" : "off"]));
-  }
-  return new Map([...text.matchAll(/^ *\d+ +(\w+) +(on|off)\b/gm)].map(([, slot = "", state = ""]) => [slot, state]));
+/**
+ * The state of each slot. The reasons are not compared, so that other words in a later version are no difference.
+ *
+ * @throws CommandError if the file cannot be read, or has no stage
+ */
+function readStates(file: string, context: CommandContext): ReadonlyMap<string, string> {
+  const text = readGivenFile(file, context);
+  const states = text.trimStart().startsWith("[")
+    ? Object.values(readGivenJson(file, context)).map((row): [string, string] => {
+        const { slot, on } = Object(row);
+        return [String(slot), on === true ? "on" : "off"];
+      })
+    : [...text.matchAll(/^ *\d+ +(\w+) +(on|off)\b/gm)].map(([, slot = "", state = ""]): [string, string] => [
+        slot,
+        state,
+      ]);
+  if (states.some(([slot]) => STAGES.some((stage) => stage.slot === slot))) return new Map(states);
+  throw new CommandError(`${file} has no stage`, { fix: `write it first: stagecraft pipeline > ${file}` });
 }
 
 function compare(

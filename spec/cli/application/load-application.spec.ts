@@ -1,4 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "chai";
+import { newFolder } from "../../support/new-folder.js";
 import { ApplicationFolder, type Files, runBin, SMALL_APPLICATION } from "../../support/application-folder.js";
 
 interface Row {
@@ -132,8 +135,11 @@ describe("loading the application", () => {
 
   it("reports a folder without package.json", async () => {
     using folder = new ApplicationFolder();
+    using other = newFolder();
+    const file = join(other.path, "app.js");
+    writeFileSync(file, "");
 
-    const { code, stderr } = await folder.run("routes", "--app", "/app.js");
+    const { code, stderr } = await folder.run("routes", "--app", file);
 
     expect(code).to.equal(1);
     expect(stderr).to.include("there is no package.json");
