@@ -17,7 +17,7 @@ import { needs } from "../../support/machine.js";
 import { needRedis, RedisServer } from "../../support/redis-server.js";
 import { until } from "../../support/until.js";
 
-class ShopDatabase extends Database<Record<never, never>> {}
+class ShopDatabase extends Database<unknown> {}
 
 const migrations = [maintenanceMigrations];
 
