@@ -108,7 +108,7 @@ describe("the command refuses", function () {
   }
 
   for (const [args, code, fault, fix] of WRONG) {
-    it(`${["stagecraft", ...args].join(" ")}`, async () => {
+    it(["stagecraft", ...args].join(" "), async () => {
       using folder = new ApplicationFolder(FILES);
 
       const ran = await folder.call(...args);

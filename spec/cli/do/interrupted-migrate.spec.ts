@@ -57,7 +57,7 @@ function createFolder(engine: Engine): ApplicationFolder {
 interface Run {
   readonly child: Child;
   readonly end: Promise<string>;
-  says(expected: string): Promise<void>;
+  readonly says: (expected: string) => Promise<void>;
 }
 
 function start(folder: ApplicationFolder, env: Readonly<Record<string, string>>): Run {
