@@ -22,7 +22,7 @@ export async function migrate(values: Chosen & { readonly to: string | undefined
  * A statement of SQLite blocks the process, so that no listener could run. There the signal ends the process, whose file is then as
  * before the migration. A server would go on with the statement of a process that has ended.
  */
-function stopAtSignal({ dialect }: DatabaseDriver, context: CommandContext): MigrateOptions {
+function stopAtSignal({ dialect }: DatabaseDriver, context: CommandContext): Pick<MigrateOptions, "signal"> {
   // Only a read of the signal installs its handlers.
   if (dialect.family === "sqlite") return {};
   const { signal } = context;
@@ -55,7 +55,9 @@ export async function undo(
     });
   if (force !== true)
     throw new UsageError("migrate:undo may delete data", { fix: `stagecraft migrate:undo ${count} --force` });
-  const names = await withDatabase(context, database, ({ migrations }) => migrations.rollback(Number(count)));
+  const names = await withDatabase(context, database, ({ driver, migrations }) =>
+    migrations.rollback(Number(count), stopAtSignal(driver, context)),
+  );
   print(context, names, names.length === 0 ? "no migration is applied" : `undid ${names.join(", ")}`);
 }
 

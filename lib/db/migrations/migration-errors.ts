@@ -27,10 +27,10 @@ export function notAppliedError(name: string): FrameworkError {
   });
 }
 
-export function stoppedError(applied: readonly string[], cause: unknown): FrameworkError {
-  const done =
-    applied.length === 0 ? "none was applied" : `${applied.join(", ")} ${applied.length === 1 ? "is" : "are"} applied`;
-  return new FrameworkError(`the migrations were stopped: ${done}, and the next run applies those that are pending`, {
+export function stoppedError(done: "applied" | "undone", names: readonly string[], cause: unknown): FrameworkError {
+  const result = names.length === 0 ? "none was" : `${names.join(", ")} ${names.length === 1 ? "is" : "are"}`;
+  const rest = done === "applied" ? "the next run applies those that are pending" : "the others are still applied";
+  return new FrameworkError(`the migrations were stopped: ${result} ${done}, and ${rest}`, {
     code: "E_DB_MIGRATION_STOPPED",
     cause,
   });

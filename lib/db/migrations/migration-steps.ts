@@ -57,15 +57,20 @@ async function applyInSteps(
   await markDone(records, migration.name);
 }
 
-/** @throws FrameworkError `E_DB_MIGRATION_DOWN` */
-export async function undoMigration(session: MigrationSession, migration: Migration, clock: Clock): Promise<void> {
+/** @param signal as that of `applyMigration` @throws FrameworkError `E_DB_MIGRATION_DOWN` */
+export async function undoMigration(
+  session: MigrationSession,
+  migration: Migration,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<void> {
   const { name, down } = migration;
   if (down === undefined) throw missingDownError(name);
   if (session.isTransactional(migration))
     await session.inTransaction(async ({ tables, records }) => {
       await down(tables);
       await deleteRecord(records, name);
-    });
+    }, signal);
   else await undoInSteps(session, name, down, clock);
   log.info("migration rolled back", { migration: name });
 }

@@ -96,43 +96,41 @@ export class Migrator {
     const all = await this.load();
     const wanted = options.to === undefined ? all : all.slice(0, all.indexOf(getMigration(all, options.to)) + 1);
     if (await this.withSession(({ database }) => isUpToDate(database, wanted, all))) return [];
-    const applied: string[] = [];
-    try {
-      await this.withLock(async (session) => {
-        const records = await this.check(session, all);
-        for (const migration of wanted) {
-          if (findRecord(migration, records) !== undefined) continue;
-          options.signal?.throwIfAborted();
-          warnIfLate(migration, all, records);
-          await applyMigration(session, migration, this.statements().host.clock, options.signal);
-          applied.push(migration.name);
-        }
-      }, options.signal);
-    } catch (error) {
-      throw options.signal?.aborted === true && error === options.signal.reason ? stoppedError(applied, error) : error;
-    }
-    return applied;
+    return this.untilStopped("applied", options, async (session, applied) => {
+      const records = await this.check(session, all);
+      for (const migration of wanted) {
+        if (findRecord(migration, records) !== undefined) continue;
+        options.signal?.throwIfAborted();
+        warnIfLate(migration, all, records);
+        await applyMigration(session, migration, this.statements().host.clock, options.signal);
+        applied.push(migration.name);
+      }
+    });
   }
 
   /**
-   * Undoes the last `count` migrations, or all that were applied after a given one, in reverse order, and returns their names.
+   * Undoes the last `count` migrations, or all that were applied after a given one, in reverse order, and returns their names. The signal
+   * stops it as it stops `run`.
    *
    * @throws FrameworkError `E_DB_MIGRATION_DOWN` if one has no `down`, `E_DB_MIGRATION_COUNT`, `E_DB_MIGRATION_NAME`; as `run`
    */
-  async rollback(count: number | RollbackOptions = 1): Promise<readonly string[]> {
+  async rollback(
+    count: number | RollbackOptions = 1,
+    options: Pick<MigrateOptions, "signal"> = {},
+  ): Promise<readonly string[]> {
     this.checkCall();
+    checkOptionNames<typeof options>(options, { signal: true }, "db.migrations.rollback");
     if (typeof count === "object") checkOptionNames<RollbackOptions>(count, { to: true }, "db.migrations.rollback");
     else if (!Number.isSafeInteger(count) || count < 0) throw countError(count);
     const migrations = await this.load();
-    return this.withLock(async (session) => {
+    return this.untilStopped("undone", options, async (session, names) => {
       const records = await this.check(session, migrations);
-      const names: string[] = [];
       for (const { name } of getLastRecords(records, count)) {
+        options.signal?.throwIfAborted();
         const migration = migrations.find((each) => each.name === name) ?? { name, up: unknownMigration };
-        await undoMigration(session, migration, this.statements().host.clock);
+        await undoMigration(session, migration, this.statements().host.clock, options.signal);
         names.push(name);
       }
-      return names;
     });
   }
 
@@ -205,6 +203,21 @@ export class Migrator {
     refuseEdits(migrations, records);
     warnOfUnknown(migrations, records);
     return records;
+  }
+
+  /** Returns the names that `work` adds. @throws FrameworkError `E_DB_MIGRATION_STOPPED` */
+  private async untilStopped(
+    done: "applied" | "undone",
+    { signal }: Pick<MigrateOptions, "signal">,
+    work: (session: MigrationSession, names: string[]) => Promise<void>,
+  ): Promise<readonly string[]> {
+    const names: string[] = [];
+    try {
+      await this.withLock((session) => work(session, names), signal);
+    } catch (error) {
+      throw signal?.aborted === true && error === signal.reason ? stoppedError(done, names, error) : error;
+    }
+    return names;
   }
 
   private async withLock<T>(work: (session: MigrationSession) => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -1,4 +1,4 @@
-/** `migrate` that a signal stops, at each boundary between statements and inside a long one, on each engine. */
+/** `migrate` and `migrate:undo` that a signal stops, at each boundary between statements and inside a long one, on each engine. */
 import { expect } from "chai";
 import { text } from "node:stream/consumers";
 import { ApplicationFolder } from "../../support/application-folder.js";
@@ -9,7 +9,7 @@ import { type Child, ended } from "../../support/program.js";
 import { until } from "../../support/until.js";
 
 /**
- * Two migrations of two statements. With `AT` it waits for a signal at that boundary: the listener of the command has run before. The
+ * Two migrations of two statements, whose boundaries are 0 to 2 and 3 to 5, and those of their `down` 6 to 8 and 9 to 11. With `AT` it waits for a signal at that boundary: the listener of the command has run before. The
  * signal ends a process without a listener.
  */
 const APPLICATION = `
@@ -38,6 +38,15 @@ const APPLICATION = `
       await db.schema.createTable(name + "_2").addColumn("id", "integer").execute();
       await boundary(first + 2);
     },
+    async down(db) {
+      await boundary(first + 6);
+      await db.schema.dropTable(name + "_2").execute();
+      await boundary(first + 7);
+      if (LONG !== undefined) console.log("runs");
+      if (LONG !== undefined) await sql.raw(LONG).execute(db);
+      await db.schema.dropTable(name + "_1").execute();
+      await boundary(first + 8);
+    },
   });
   const migrations = [create("a", 0), create("b", 3)];
   const open = () => new ShopDatabase(engine(ADDRESS), { migrations });
@@ -45,6 +54,10 @@ const APPLICATION = `
 `;
 
 const BOUNDARIES = [0, 1, 2, 3, 4, 5];
+/** In the order in which `migrate:undo 2` passes them. */
+const UNDO_BOUNDARIES = [9, 10, 11, 6, 7, 8];
+const MIGRATE = ["migrate"];
+const UNDO = ["migrate:undo", "2", "--force"];
 
 type Engine = "sqlite" | "postgres" | "mysql";
 
@@ -60,8 +73,8 @@ interface Run {
   readonly says: (expected: string) => Promise<void>;
 }
 
-function start(folder: ApplicationFolder, env: Readonly<Record<string, string>>): Run {
-  const child = folder.start(["migrate"], env);
+function start(folder: ApplicationFolder, env: Readonly<Record<string, string>>, command = MIGRATE): Run {
+  const child = folder.start(command, env);
   let errors = "";
   child.stderr.setEncoding("utf8").on("data", (part: string) => void (errors += part));
   child.stdout.resume();
@@ -84,6 +97,15 @@ async function interruptAt(folder: ApplicationFolder, address: string, boundary:
   return { how: await end, next: await runAgain(folder, address) };
 }
 
+/** The same for `migrate:undo 2`, after a run of `migrate`. */
+async function interruptUndoAt(folder: ApplicationFolder, address: string, boundary: number) {
+  expect(await runAgain(folder, address)).to.equal(APPLIED_BOTH);
+  const { child, end, says } = start(folder, { ADDRESS: address, AT: String(boundary) }, UNDO);
+  await says(`waits at ${boundary}`);
+  child.kill("SIGINT");
+  return { how: await end, next: await runAgain(folder, address, UNDO) };
+}
+
 /** A signal that follows the same one within milliseconds does not count, because npm may pass a signal on. So it is repeated. */
 async function endBySecond(signal: NodeJS.Signals, { child, end }: Pick<Run, "child" | "end">): Promise<string> {
   let how: string | undefined;
@@ -95,9 +117,9 @@ async function endBySecond(signal: NodeJS.Signals, { child, end }: Pick<Run, "ch
   return end;
 }
 
-/** Fails where a table is left of a migration that is not recorded. Returns what the run has applied. */
-async function runAgain(folder: ApplicationFolder, address: string): Promise<string> {
-  const child = folder.start(["migrate"], { ADDRESS: address });
+/** Fails where a table is left of a migration that is not recorded. Returns what the run has applied or undone. */
+async function runAgain(folder: ApplicationFolder, address: string, command = MIGRATE): Promise<string> {
+  const child = folder.start(command, { ADDRESS: address });
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return stdout + stderr;
 }
@@ -109,7 +131,12 @@ function toRest(boundary: number): string {
 
 const APPLIED_BOTH = "applied a, b\n";
 
-describe("migrate that a signal stops", function () {
+/** The same for `migrate:undo`. */
+function toUndoRest(boundary: number): string {
+  return boundary < 9 ? "undid a\n" : "undid b, a\n";
+}
+
+describe("migrate and migrate:undo that a signal stops", function () {
   this.timeout(120_000);
 
   describe("on SQLite", () => {
@@ -119,6 +146,15 @@ describe("migrate that a signal stops", function () {
         const stopped = await interruptAt(folder, "shop.db", boundary);
 
         expect(stopped, `at ${boundary}`).to.deep.equal({ how: "SIGINT", next: toRest(boundary) });
+      }
+    });
+
+    it("ends migrate:undo at once, and leaves each migration applied or undone", async () => {
+      for (const boundary of UNDO_BOUNDARIES) {
+        using folder = createFolder("sqlite");
+        const stopped = await interruptUndoAt(folder, "shop.db", boundary);
+
+        expect(stopped, `at ${boundary}`).to.deep.equal({ how: "SIGINT", next: toUndoRest(boundary) });
       }
     });
 
@@ -150,6 +186,28 @@ describe("migrate that a signal stops", function () {
         expect(stopped).to.deep.equal({ how: "1", next: toRest(boundary) });
       });
     }
+
+    it("rolls back the migration that migrate:undo was undoing, and goes on with the next run", async () => {
+      for (const boundary of UNDO_BOUNDARIES) {
+        using folder = createFolder("postgres");
+        const stopped = await interruptUndoAt(folder, server.url, boundary);
+
+        expect(stopped, `at ${boundary}`).to.deep.equal({ how: "1", next: toUndoRest(boundary) });
+      }
+    });
+
+    it("cancels a long statement of migrate:undo on the server", async () => {
+      using folder = createFolder("postgres");
+      expect(await runAgain(folder, server.url)).to.equal(APPLIED_BOTH);
+      const { child, end, says } = start(folder, { ADDRESS: server.url, LONG: "select pg_sleep(600)" }, UNDO);
+      await until(async () => (await server.run(SLEEPING_ON_POSTGRES)).length === 1);
+      child.kill("SIGINT");
+
+      await says("the migrations were stopped: none was undone, and the others are still applied");
+      expect(await end).to.equal("1");
+      expect(await server.run(SLEEPING_ON_POSTGRES)).to.deep.equal([]);
+      expect(await runAgain(folder, server.url, UNDO)).to.equal("undid b, a\n");
+    });
 
     it("cancels a long statement on the server", async () => {
       using folder = createFolder("postgres");
@@ -213,6 +271,17 @@ describe("migrate that a signal stops", function () {
         );
       });
     }
+
+    it("undoes the migration to its end, and goes on with the next migrate:undo", async () => {
+      for (const boundary of UNDO_BOUNDARIES) {
+        using folder = createFolder("mysql");
+        const stopped = await interruptUndoAt(folder, server.url, boundary);
+
+        expect(stopped, `at ${boundary}`).to.deep.equal(
+          boundary < 9 ? { how: "0", next: "no migration is applied\n" } : { how: "1", next: "undid a\n" },
+        );
+      }
+    });
 
     it("ends at the second signal inside a long statement, and the next run names the half of the migration", async () => {
       using folder = createFolder("mysql");
