@@ -70,10 +70,16 @@ const WRONG: readonly (readonly [args: readonly string[], code: number, fault: R
   [["new", "../x"], 2, /"\.\.\/x" cannot be the name/, /lower-case letters/],
   [["new"], 2, /the name of the project is missing/, /stagecraft new my-shop/],
   [["build"], 1, /there is no tsconfig\.json/, /write one/],
+  [["dev", "--port", "x"], 2, /^x is no port\n {2}at --port\n/, /from 0 to 65535/],
+  [["dev", "--main", "gone.ts"], 1, /^gone\.ts does not exist\n {2}at --main\n/, /src\/main\.ts/],
+  [["dev", "--main", "."], 1, /^\. is no file\n {2}at --main\n/, /src\/main\.ts/],
+  [["dev", "--main", "app.js"], 1, /^app\.js is no source of TypeScript\n {2}at --main\n/, /src\/main\.ts/],
+  [["dev", "--main", "lone.ts"], 1, /^no folder above lone\.ts has a tsconfig\.json\n {2}at --main\n/, /write a/],
+  [["dev"], 1, /^main\.ts does not exist\n {2}at package\.json\n/, /src\/main\.ts/],
   [["start"], 1, /main\.js does not exist/, /stagecraft build/],
 ];
 
-const FILES = { "app.js": SMALL_APPLICATION, "null.json": "[null]", "cut.json": "[" };
+const FILES = { "app.js": SMALL_APPLICATION, "null.json": "[null]", "cut.json": "[", "lone.ts": "" };
 
 function expectFault(stderr: string, fault: RegExp, fix: RegExp): void {
   expect(stderr).to.match(fault).and.match(fix);

@@ -58,15 +58,25 @@ export function readManifest(file: string): unknown {
   }
 }
 
-/** @throws CommandError for a path that is no file of JavaScript or TypeScript */
 function expectModule(path: string, name: string, where: string): void {
+  const fix = "name the module whose default export is the builder of the application";
+  expectFile(path, { name, where, extensions: /\.[cm]?[jt]s$/, kind: "file of JavaScript or TypeScript", fix });
+}
+
+interface ExpectedFile {
+  /** As the user wrote it. */
+  readonly name: string;
+  /** Where the name is written. */
+  readonly where: string;
+  readonly extensions: RegExp;
+  readonly kind: string;
+  readonly fix: string;
+}
+
+/** @throws CommandError for a path that is no file, or has another extension */
+export function expectFile(path: string, { name, where, extensions, kind, fix }: ExpectedFile): void {
   const stats = statSync(path, { throwIfNoEntry: false });
-  const isModule = stats?.isFile() === true && /\.[cm]?[jt]s$/.test(path);
-  if (isModule) return;
-  const fault =
-    stats === undefined ? "does not exist" : stats.isFile() ? "is no file of JavaScript or TypeScript" : "is no file";
-  throw new CommandError(`${name === "" ? "the empty name" : name} ${fault}`, {
-    where,
-    fix: "name the module whose default export is the builder of the application",
-  });
+  if (stats?.isFile() === true && extensions.test(path)) return;
+  const fault = stats === undefined ? "does not exist" : stats.isFile() ? `is no ${kind}` : "is no file";
+  throw new CommandError(`${name === "" ? "the empty name" : name} ${fault}`, { where, fix });
 }

@@ -20,8 +20,10 @@ export interface TypeScriptConfig {
   readonly exclude: readonly string[] | undefined;
 }
 
+export const TYPESCRIPT = /\.[cm]?tsx?$/;
+
 export function isTypeScript(file: string): boolean {
-  return /\.[cm]?tsx?$/.test(file);
+  return TYPESCRIPT.test(file);
 }
 
 /** The JavaScript of a source, in `outDir` of the nearest tsconfig.json. */
