@@ -2,7 +2,7 @@
  * Finds the module of the application: `--app FILE`, or `stagecraft.app` of the nearest package.json. Its source may be TypeScript; the
  * module that is imported is the JavaScript in the output folder of the nearest tsconfig.json.
  */
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { CommandError, type CommandContext } from "../command.js";
 import { findUpwards } from "./find-upwards.js";
@@ -59,6 +59,8 @@ export function readManifest(file: string): unknown {
 }
 
 function expectModule(path: string, name: string, where: string): void {
+  // A release may have the compiled files alone.
+  if (!existsSync(path) && isTypeScript(path) && existsSync(findOutput(path))) return;
   const fix = "name the module whose default export is the builder of the application";
   expectFile(path, { name, where, extensions: /\.[cm]?[jt]s$/, kind: "file of JavaScript or TypeScript", fix });
 }
