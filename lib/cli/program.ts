@@ -24,6 +24,7 @@ import { DO_COMMANDS } from "./do/rows.js";
 import { JOB_COMMANDS } from "./jobs/rows.js";
 import { MAKE_COMMANDS } from "./make/rows.js";
 import { readCommandList } from "./run/command-list.js";
+import { escapeControls } from "./text-table.js";
 
 export const COMMANDS: readonly CommandRow[] = [
   NEW_COMMAND,
@@ -149,10 +150,13 @@ interface ApplicationCall {
 function findApplicationCommand(program: Command, argv: readonly string[]): ApplicationCall | undefined {
   const { operands, unknown } = program.parseOptions([...argv]);
   const [name = "", ...others] = operands;
-  const isOfTable = COMMANDS.some((row) => row.name.split(":")[0] === name.split(":")[0]);
-  if (isOfTable || !name.includes(":")) return undefined;
+  if (isOfTable(name) || !name.includes(":")) return undefined;
   const words = [...others, ...unknown];
   return { name, words, wantsHelp: words.some((word) => word === "--help" || word === "-h") };
+}
+
+function isOfTable(name: string): boolean {
+  return COMMANDS.some((row) => row.name.split(":")[0] === name.split(":")[0]);
 }
 
 async function runOfApplication({ name, words }: ApplicationCall, context: CommandContext): Promise<ExitCode> {
@@ -165,7 +169,8 @@ async function listApplicationCommands(
   called: ApplicationCall | undefined,
   context: CommandContext,
 ): Promise<readonly DescribedCommand[] | ExitCode> {
-  let listed = readCommandList(context.cwd);
+  // A list of an earlier version may have a name that is now one of the table.
+  let listed: readonly DescribedCommand[] = readCommandList(context.cwd).filter(({ name }) => !isOfTable(name));
   if (called === undefined || listed.some(({ name }) => name === called.name)) return listed;
   const describe = async (): Promise<void> => {
     listed = await (await import("./run/run.js")).describeCommands(called.name, context);
@@ -269,16 +274,18 @@ async function runRow(run: () => Promise<void | ExitCode>, context: CommandConte
   }
 }
 
-/** What, where and the fix; with `isVerbose` the error as Node prints it. */
+/** What, where and the fix; with `isVerbose` the error as Node prints it. The message of a server or of a job may have control characters. */
 export function formatError(error: unknown, isVerbose: boolean): string {
-  if (isVerbose) return inspect(error);
-  if (error instanceof CommandError) {
-    const { message, where, fix } = error;
-    return [
-      message,
-      ...(where === undefined ? [] : [`  at ${where}`]),
-      ...(fix === undefined ? [] : [`  fix: ${fix}`]),
-    ].join("\n");
-  }
-  return error instanceof Error ? error.message : inspect(error);
+  const lines = isVerbose ? inspect(error) : describeError(error);
+  return lines.split("\n").map(escapeControls).join("\n");
+}
+
+function describeError(error: unknown): string {
+  if (!(error instanceof CommandError)) return error instanceof Error ? error.message : inspect(error);
+  const { message, where, fix } = error;
+  return [
+    message,
+    ...(where === undefined ? [] : [`  at ${where}`]),
+    ...(fix === undefined ? [] : [`  fix: ${fix}`]),
+  ].join("\n");
 }

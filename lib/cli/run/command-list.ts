@@ -5,19 +5,26 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findUpwards } from "../application/find-upwards.js";
-import type { DescribedCommand } from "../command.js";
+import { toOption, type DescribedCommand } from "../command.js";
+import { escapeControls } from "../text-table.js";
 
 const FILE = "node_modules/.cache/stagecraft/commands.json";
 
 const MAX_BYTES = 1_000_000;
 
-const NAME = /^[a-z][a-z\d:-]{1,99}$/;
+const NAME = /^(?=.{3,100}$)[a-z][a-z\d-]*(?::[a-z][a-z\d-]*)+$/;
 const MEMBER = /^[a-z][\w-]*$/i;
+const PLACEHOLDER = /^[\w.|-]*$/;
 const KINDS: readonly unknown[] = ["flag", "text", "texts"];
 
-/** Whether a member of a schema can be an option. */
-export function isMemberName(member: string): boolean {
-  return MEMBER.test(member);
+/** The options that every command has. */
+const GLOBAL_OPTIONS = ["--app", "--verbose", "--help"];
+
+/** Whether a member of a schema can be an option: a person can write it, and no command and no earlier member has it. */
+export function canBeOption(member: string, members: readonly string[]): boolean {
+  const option = toOption(member);
+  const isFirst = members.find((each) => toOption(each) === option) === member;
+  return isFirst && MEMBER.test(member) && !GLOBAL_OPTIONS.includes(option);
 }
 
 /** Empty where there is no list, or the file has something else. */
@@ -26,9 +33,12 @@ export function readCommandList(cwd: string): readonly DescribedCommand[] {
   if (root === undefined) return [];
   try {
     const file = join(root, FILE);
-    if (statSync(file).size > MAX_BYTES) return [];
+    const found = statSync(file);
+    if (!found.isFile() || found.size > MAX_BYTES) return [];
     const listed: unknown = JSON.parse(readFileSync(file, "utf8"));
-    return Array.isArray(listed) ? listed.filter(isDescribed) : [];
+    const commands = Array.isArray(listed) ? listed.filter(isDescribed) : [];
+    // The parser would refuse a second command of a name, and so every command.
+    return [...new Map(commands.map((each) => [each.name, each])).values()];
   } catch {
     return [];
   }
@@ -41,23 +51,25 @@ export function storeCommandList(root: string, commands: readonly DescribedComma
   try {
     if (commands.length === 0) return rmSync(file, { force: true });
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(next, JSON.stringify(commands.map(withOptions)));
+    writeFileSync(next, JSON.stringify(commands));
     renameSync(next, file);
   } catch {
     rmSync(next, { force: true });
   }
 }
 
-function withOptions({ name, summary, parameters }: DescribedCommand): DescribedCommand {
-  const options = Object.entries(parameters).filter(([member]) => isMemberName(member));
-  return { name, summary, parameters: Object.fromEntries(options) };
-}
-
 function isDescribed(value: unknown): value is DescribedCommand {
   const { name, summary, parameters } = Object(value);
-  if (typeof name !== "string" || !NAME.test(name) || typeof summary !== "string") return false;
+  if (typeof name !== "string" || !NAME.test(name) || !isLine(summary)) return false;
+  const members = Object.keys(Object(parameters));
   return Object.entries(Object(parameters)).every(([member, parameter]) => {
     const { kind, placeholder, summary: text } = Object(parameter);
-    return isMemberName(member) && KINDS.includes(kind) && typeof placeholder === "string" && typeof text === "string";
+    const isPlaceholder = typeof placeholder === "string" && PLACEHOLDER.test(placeholder);
+    return canBeOption(member, members) && KINDS.includes(kind) && isPlaceholder && isLine(text);
   });
+}
+
+/** A text that a terminal shows as it is. */
+function isLine(text: unknown): boolean {
+  return typeof text === "string" && escapeControls(text) === text;
 }

@@ -11,14 +11,11 @@ import { runSchema } from "../../http/body/run-schema.js";
 import { createFieldErrors, type FieldErrors } from "../../http/body/validate.js";
 import type { SchemaIssue } from "../../runtime/standard-schema.js";
 import { CommandError, toOption, UsageError, type DescribedCommand, type Parameter } from "../command.js";
-import { isMemberName } from "./command-list.js";
+import { canBeOption } from "./command-list.js";
 import { escapeControls } from "../text-table.js";
 
 /** In characters. */
 const MAX_SUMMARY = 200;
-
-/** The options that every command has. */
-const GLOBAL_OPTIONS = ["--app", "--verbose", "--help"];
 
 /** An option as the user has written it: `true` without a value. */
 type OptionTexts = Record<string, string | boolean | readonly string[]>;
@@ -43,7 +40,9 @@ export class CommandOptions {
     this.parameters = Object.fromEntries(
       Object.entries(properties).map(([member, each]) => [member, toParameter(each, known ?? {}, forms)]),
     );
-    this.described = { name, summary: toSummary(description ?? place), parameters: this.parameters };
+    const members = Object.keys(this.parameters);
+    const options = Object.entries(this.parameters).filter(([member]) => canBeOption(member, members));
+    this.described = { name, summary: toSummary(description ?? place), parameters: Object.fromEntries(options) };
     this.isOpen = schema !== undefined && (known === undefined || takesOthers(resolve(known, known)));
     this.required = required;
   }
@@ -100,15 +99,13 @@ export class CommandOptions {
   }
 
   private checkMembers(): void {
-    const options = Object.keys(this.parameters).map(toOption);
-    for (const [at, member] of Object.keys(this.parameters).entries()) {
-      const option = options[at] ?? "";
-      if (isMemberName(member) && !GLOBAL_OPTIONS.includes(option) && options.indexOf(option) === at) continue;
-      throw new CommandError(`the member ${JSON.stringify(member)} of the schema of ${this.name} cannot be an option`, {
-        where: this.command.place,
-        fix: `rename it: ${option} is another option already, or is none that a person can write`,
-      });
-    }
+    const members = Object.keys(this.parameters);
+    const member = members.find((each) => !canBeOption(each, members));
+    if (member === undefined) return;
+    throw new CommandError(`the member ${JSON.stringify(member)} of the schema of ${this.name} cannot be an option`, {
+      where: this.command.place,
+      fix: `rename it: ${toOption(member)} is another option already, or is none that a person can write`,
+    });
   }
 
   private refuse(what: string): UsageError {

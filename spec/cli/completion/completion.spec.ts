@@ -1,6 +1,6 @@
 /** The completion of the command in a shell, with the help that shows the same list: both load no application. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { ApplicationFolder } from "../../support/application-folder.js";
@@ -42,6 +42,11 @@ describe("the list of the commands of an application", () => {
       "7",
       '[null, {"name":"a:b"}, {"name":"$(x):y","summary":"","parameters":{}}]',
       JSON.stringify([{ name: "a:b", summary: "", parameters: { "x <y>": flag } }]),
+      JSON.stringify([{ name: "a:b", summary: "", parameters: { k: flag, K: flag } }]),
+      JSON.stringify([{ name: "a:b", summary: "", parameters: { help: flag } }]),
+      JSON.stringify([{ name: "a:b", summary: "\u001b[2J", parameters: {} }]),
+      JSON.stringify([{ name: "a:b", summary: "", parameters: { k: { ...flag, placeholder: "a|$(id)" } } }]),
+      JSON.stringify([{ name: "db:fresh", summary: "", parameters: {} }]),
       JSON.stringify([{ name: "a:b", summary: "", parameters: {} }]).padEnd(1_000_001),
     ];
 
@@ -50,6 +55,36 @@ describe("the list of the commands of an application", () => {
       writeFileSync(join(folder.path, LIST), list);
       expect((await folder.call("--help")).stdout).to.not.include("Commands of the application");
     }
+  });
+
+  it("is no obstacle where it is no file, or has a command twice", async () => {
+    using folder = new ApplicationFolder({ "app.js": APPLICATION });
+    folder.install("zod");
+    await folder.run("routes");
+    const twice = { name: "a:b", summary: "of the list", parameters: {} };
+    writeFileSync(join(folder.path, LIST), JSON.stringify([twice, twice]));
+    const once = await folder.call("--help");
+    rmSync(join(folder.path, LIST));
+    execFileSync("mkfifo", [join(folder.path, LIST)]);
+    const pipe = await folder.call("--help");
+
+    expect(once.stdout).to.match(/a:b +of the list\n$/);
+    expect(pipe.code).to.equal(0);
+  });
+
+  it("leaves out members that cannot be options, so that every other command runs", async () => {
+    const members = "K: z.string().optional(), k: z.string().optional(), help: z.boolean(), level:";
+    using folder = new ApplicationFolder({ "app.js": APPLICATION.replace("level:", members) });
+    folder.install("zod");
+    const first = await folder.run("reports:send", "--help");
+    await folder.run("routes");
+    const next = await folder.run("routes");
+    const called = await folder.run("reports:send", "--k=1");
+
+    expect(first.code).to.equal(0);
+    expect(next.code).to.equal(0);
+    expect(called.code).to.equal(1);
+    expect(called.stderr).to.include('the member "k" of the schema of reports:send cannot be an option');
   });
 
   it("goes with the last command of the application", async () => {

@@ -39,6 +39,7 @@ const APPLICATION = `${SUBSYSTEMS}
   class Reports {
     send(values, { stdout }) { console.log("printed"); stdout.write(JSON.stringify(values) + "\\n"); }
     fail() { throw new Error("the printer is away"); }
+    paint() { throw new Error("red\\u001b[31m \\u202e\\nand more"); }
     count() { return 7; }
     async wait(_values, { stdout, signal }) { stdout.write("waits\\n"); await setTimeout(60_000, undefined, { signal }); }
     async finish(_values, { stdout, signal }) {
@@ -51,7 +52,7 @@ const APPLICATION = `${SUBSYSTEMS}
     strict() {}
   }
   command(Reports.prototype, "send", "reports:send", Values);
-  for (const key of ["fail", "count", "wait", "finish", "ignore"]) command(Reports.prototype, key, "reports:" + key);
+  for (const key of ["fail", "paint", "count", "wait", "finish", "ignore"]) command(Reports.prototype, key, "reports:" + key);
   const anything = { "~standard": { version: 1, vendor: "spec", validate: (value) => ({ value }) } };
   command(Reports.prototype, "raw", "reports:raw", anything);
   command(Reports.prototype, "strict", "reports:strict", z.object({ verbose: z.boolean().optional() }));
@@ -133,6 +134,12 @@ describe("a command of the application", () => {
     expect([code, stdout, stderr]).to.deep.equal([1, "", `${RAN}the printer is away\n`]);
     expect(verbose.code).to.equal(1);
     expect(verbose.stderr).to.match(/the printer is away\n +at Reports\.fail /);
+  });
+
+  it("escapes control characters of the message that it throws", async () => {
+    const { stderr } = await folder.run("reports:paint");
+
+    expect(stderr).to.equal(`${RAN}red\\x1b[31m \\u202e\nand more\n`);
   });
 
   it("exits with 0 whatever it returns", async () => {
