@@ -65,8 +65,9 @@ export function refuseMemory({ operated, name }: Jobs): void {
 async function whileStoreConnected<T>(jobs: Jobs, subsystems: readonly Subsystem[], use: () => Promise<T>): Promise<T> {
   refuseMemory(jobs);
   const { store } = jobs.operated;
+  const start = () => (store.connect === undefined ? store.start?.() : store.connect());
   const work = async (): Promise<T> => {
-    await (store.connect === undefined ? store.start?.() : store.connect());
+    await connect(`store of ${jobs.name}`, { start });
     try {
       return await use();
     } finally {

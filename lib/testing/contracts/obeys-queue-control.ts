@@ -81,6 +81,64 @@ export const controlPromises: readonly QueuePromise[] = [
     },
   ],
   [
+    "the queues are listed with the numbers of their jobs, the one whose job has waited longest first",
+    async (trial) => {
+      const gate = new AbortController();
+      const late = `${trial.queue}-late`;
+      const job = trial.job<string>("summarized", { attempts: 1 });
+      const handler = createHandler(job, (payload) => {
+        if (payload === "dies") throw new Error("no");
+        return payload === "runs" ? waitForAbort(gate.signal) : undefined;
+      });
+      const jobs = await trial.startJobs([handler]);
+      const read = async () => (await jobs.queues()).filter(({ queue }) => [late, trial.queue].includes(queue));
+      const isCounted = (state: "running" | "dead") => async () => (await read())[0]?.[state] === 1;
+      trial.equal(await read(), [], "the queues before the first job");
+      await jobs.dispatch(job, "dies");
+      await trial.until("the death", isCounted("dead"));
+      trial.equal((await read())[0]?.oldestDueAt ?? null, null, "the time of a queue in which no job waits");
+      await jobs.dispatch(job, "runs");
+      await trial.until("the run", isCounted("running"));
+      const before = await jobs.operated.store.now();
+      const delayed = await jobs.dispatch(job, "waits", { delay: 60_000 });
+      const other = await jobs.dispatch(job, "waits", { queue: late, delay: 90_000 });
+      const first = await jobs.dispatch(job, "waits", { queue: late, delay: 30_000, priority: 1 });
+      await jobs.pause(late, { by: "ada" });
+      const found = await read();
+      const counts = found.map(({ queue, waiting, running, dead }) => ({ queue, waiting, running, dead }));
+      const expected = [
+        { queue: late, waiting: 2, running: 0, dead: 0 },
+        { queue: trial.queue, waiting: 1, running: 1, dead: 1 },
+      ];
+      trial.equal(counts, expected, "the queues");
+      const waits = found.map(({ oldestDueAt = 0 }) => Math.round((oldestDueAt - before) / 30_000));
+      trial.equal(waits, [1, 2], "the half minutes until their first jobs are due");
+      await jobs.resume(late);
+      await Promise.all([delayed, other, first].map(({ id }) => jobs.cancel(id)));
+      gate.abort();
+    },
+  ],
+  [
+    "a living worker tells its jobs and queues, where the store knows them",
+    async (trial) => {
+      const job = trial.job<undefined>("told");
+      const jobs = await trial.startJobs([createHandler(job, () => {})]);
+      const { admin } = jobs.operated.store;
+      const read = async () => (await admin.workers())?.filter(({ queues }) => queues?.includes(trial.queue));
+      if ((await read()) === undefined) return;
+      await trial.until("the first heartbeat", async () => (await read())?.length === 1);
+      trial.equal(await read(), [{ names: [job.name], queues: [trial.queue] }], "the worker");
+      await trial.stopJobs(jobs);
+      const other = await trial.dispatcher();
+      const left = await other.operated.store.admin.workers();
+      trial.equal(
+        left?.some(({ queues }) => queues?.includes(trial.queue)),
+        false,
+        "whether a stopped worker is listed",
+      );
+    },
+  ],
+  [
     "a waiting job that is cancelled does not run",
     async (trial) => {
       let runs = 0;

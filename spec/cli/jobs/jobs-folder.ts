@@ -24,7 +24,8 @@ const TYPESCRIPT = JSON.stringify({
 const APPLICATION = `
   import { Application, provide, Subsystem } from "@stagecraft/framework";
   import { Database } from "@stagecraft/framework/db";
-  import { DRIVER } from "@stagecraft/framework/db/ENTRY";
+  import { DRIVER } from "@stagecraft/framework/db/DRIVER";
+  import { BullJobs } from "@stagecraft/framework/jobs/bullmq";
   import { Every, FinalJobError, Handles, job, Jobs, jobsMigrations, schedule, type JobContext } from "@stagecraft/framework/jobs";
 
   class ShopDatabase extends Database<Record<string, never>> {}
@@ -53,7 +54,7 @@ const APPLICATION = `
 
   export default () => Application.create()
     .lifecycle({ drainDeadlineMs: 20_000 })
-    .provide(Jobs, Mails, provide(Mailer).useValue(new Mailer()))
+    .provide(JOBS, Mails, provide(Mailer).useValue(new Mailer()))
     .provide(provide(ShopDatabase).useFactory(() => new ShopDatabase(DRIVER(URL), { migrations: jobsMigrations })));
 `;
 
@@ -67,13 +68,15 @@ export interface JobsEngine {
   readonly driver: string;
   /** The argument of the driver, as the text of a program. */
   readonly url: string;
+  /** What provides the jobs, as the text of a program; the class alone unless set. */
+  readonly jobs?: string;
 }
 
 /** The module is in the folder dist. */
-const SQLITE: JobsEngine = { driver: "sqlite", url: `new URL("../shop.db", import.meta.url).pathname` };
+export const SQLITE: JobsEngine = { driver: "sqlite", url: `new URL("../shop.db", import.meta.url).pathname` };
 
-export function jobsFolder({ driver, url }: JobsEngine = SQLITE): ApplicationFolder {
-  const application = APPLICATION.replaceAll("DRIVER", driver).replace("ENTRY", driver).replace("URL", url);
+export function jobsFolder({ driver, url, jobs = "Jobs" }: JobsEngine = SQLITE): ApplicationFolder {
+  const application = APPLICATION.replaceAll("DRIVER", driver).replace("URL", url).replace("JOBS", jobs);
   const files = { "app.ts": application, "package.json": PACKAGE, "tsconfig.json": TYPESCRIPT };
   const folder = new ApplicationFolder(files);
   folder.install("kysely", "@photostructure/sqlite", "pg", "mysql2", "croner", "bullmq", "ioredis");

@@ -1,53 +1,14 @@
 /** `jobs work` and `jobs drain` as processes, on SQLite, PostgreSQL and MariaDB, and the other commands beside them. */
-import { spawn, type ChildProcessByStdio } from "node:child_process";
-import type { Readable } from "node:stream";
 import { mysql } from "@stagecraft/framework/db/mysql";
 import { postgres } from "@stagecraft/framework/db/postgres";
 import type { DatabaseDriver } from "@stagecraft/framework/db";
 import { expect } from "chai";
-import { type ApplicationFolder, BIN } from "../../support/application-folder.js";
 import { needs, type Program } from "../../support/machine.js";
 import { MariadbServer } from "../../support/mariadb-server.js";
 import { PostgresServer } from "../../support/postgres-server.js";
-import { ended, type Ended } from "../../support/program.js";
 import { until } from "../../support/until.js";
 import { jobsFolder, openJobs, unheard, welcome } from "./jobs-folder.js";
-
-/** A worker in the folder, which is killed at the end of the test. */
-class Worker implements AsyncDisposable {
-  stdout = "";
-  stderr = "";
-  readonly ended: Promise<Pick<Ended, "code" | "signal">>;
-  private readonly child: ChildProcessByStdio<null, Readable, Readable>;
-
-  constructor(folder: ApplicationFolder, ...args: readonly string[]) {
-    const { RUST_LOG: _, NODE_ENV: __, ...env } = process.env;
-    this.child = spawn(process.execPath, [BIN, "jobs", "work", ...args], {
-      cwd: folder.path,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    this.child.stdout.setEncoding("utf8").on("data", (text: string) => (this.stdout += text));
-    this.child.stderr.setEncoding("utf8").on("data", (text: string) => (this.stderr += text));
-    this.ended = ended(this.child);
-  }
-
-  async says(text: string): Promise<void> {
-    await until(
-      () => `${this.stdout}${this.stderr}`.includes(text),
-      () => `${this.stdout}${this.stderr}`,
-    );
-  }
-
-  kill(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.kill("SIGKILL");
-    await this.ended;
-  }
-}
+import { Worker } from "./worker.js";
 
 describe("jobs work", function () {
   this.timeout(60_000);
