@@ -38,7 +38,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   "/oauth": ["auth"],
   "/idempotency/db": ["db"],
   "/mail/jobs": ["jobs"],
-  "/maintenance": ["db"],
+  "/maintenance/db": ["db"],
   "/session/db": ["db"],
   "/testing": ["auth", "oauth"],
   "/testing/contracts": ["auth", "cache", "idempotency", "jobs", "mail", "session", "storage"],

@@ -48,6 +48,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./idempotency/redis": NOTHING,
   // Its stores work on a database or a cache that the application has created.
   "./maintenance": NOTHING,
+  "./maintenance/db": NOTHING,
   // The first argon2id on a Node without it loads @node-rs/argon2.
   "./auth": { loads: ["koa", "@koa/router"] },
   "./auth/guards": NOTHING,

@@ -3,11 +3,8 @@ import { Application, Maintenance, Route, Routes } from "@stagecraft/framework";
 import { MemoryCache } from "@stagecraft/framework/cache";
 import { RedisCache } from "@stagecraft/framework/cache/redis";
 import { Database } from "@stagecraft/framework/db";
-import {
-  DatabaseMaintenanceStore,
-  maintenanceMigrations,
-  RedisMaintenanceStore,
-} from "@stagecraft/framework/maintenance";
+import { RedisMaintenanceStore } from "@stagecraft/framework/maintenance";
+import { DatabaseMaintenanceStore, maintenanceMigrations } from "@stagecraft/framework/maintenance/db";
 import { testApp, type TestApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { ENGINES, openDriver } from "../../idempotency/db/order-database.js";
@@ -32,7 +29,8 @@ const follows = (app: TestApp, status: number) => until(async () => (await app.g
 
 const commandOn = (setUp: string, store: string) => `
   import { Application, Maintenance } from "@stagecraft/framework";
-  import { DatabaseMaintenanceStore, maintenanceMigrations, RedisMaintenanceStore } from "@stagecraft/framework/maintenance";
+  import { RedisMaintenanceStore } from "@stagecraft/framework/maintenance";
+  import { DatabaseMaintenanceStore, maintenanceMigrations } from "@stagecraft/framework/maintenance/db";
   ${setUp}
   export default () => Application.create().maintenance(new Maintenance().store(${store}));
 `;
