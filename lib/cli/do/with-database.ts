@@ -1,5 +1,6 @@
 /** Connects one database of the application, without the rest of it and without its migrations, and closes it at the end. */
 import type { Database } from "../../db/database.js";
+import { causeText } from "../../errors/thrown-value.js";
 import { loadApplication } from "../application/load-application.js";
 import { CommandError, UsageError, type CommandContext } from "../command.js";
 
@@ -29,8 +30,8 @@ export async function connect(name: string, store: { start(): unknown }): Promis
   try {
     await store.start();
   } catch (error) {
-    throw new CommandError(`the ${name} cannot be reached`, {
-      fix: "start it, and check the variable with its address; stagecraft doctor says more",
+    throw new CommandError(`the ${name} cannot be reached: ${causeText(error)}`, {
+      fix: "start it, and check the variable with its address and user; stagecraft doctor says more",
       cause: error,
     });
   }

@@ -30,7 +30,10 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text);
   } catch (cause) {
-    throw new CommandError(`${file} cannot be written: ${causeText(cause)}`, { fix: "create its folder", cause });
+    throw new CommandError(`${file} cannot be written: ${causeText(cause)}`, {
+      fix: "name a file, in a folder that exists and can be written",
+      cause,
+    });
   }
 }
 

@@ -196,7 +196,7 @@ describe("typegen", function () {
     const noSchema = await date.call("typegen", "--out", "api.ts");
 
     expect([noFile.code, noFolder.code, absent.code, nameless.code, noSchema.code]).to.deep.equal([2, 1, 1, 1, 1]);
-    expect(noFolder.stderr).to.include("fix: create its folder");
+    expect(noFolder.stderr).to.include("in a folder that exists");
     expect(nameless.stderr).to.include("no endpoint of the application has a name");
     expect(noSchema.stderr).to.include("the types cannot be written").and.include("E_OPENAPI_SCHEMA");
   });
