@@ -75,13 +75,23 @@ export function listMiddlewareClasses(inputs: readonly MiddlewareInput[]): reado
 /** Creates a handler that calls the method on the one instance. */
 function createHandler(controller: AnyClass, key: string | symbol, getInstance: GetInstance): Handler {
   let method: Handler | undefined;
-  return (ctx) => {
+  const handler: Handler = (ctx) => {
     if (method === undefined) {
       const instance = getInstance(controller);
       method = getMethod(instance, key).bind(instance);
     }
     return method(ctx);
   };
+  methods.set(handler, { controller, key });
+  return handler;
+}
+
+const methods = new WeakMap<Handler, Pick<HandlerMethod, "key"> & { readonly controller: AnyClass }>();
+
+/** The function that the program wrote for a handler, for the command. */
+export function getWrittenMethod(handler: Handler): unknown {
+  const method = methods.get(handler);
+  return method === undefined ? handler : Reflect.get(method.controller.prototype, method.key);
 }
 
 function getMethod(instance: object, key: string | symbol): Handler {

@@ -90,7 +90,16 @@ export function middleware(handle: KoaMiddleware, name = handle.name): PlainMidd
     }
   };
   Object.defineProperty(Named, "name", { value: pascal });
+  functions.set(Named, handle);
   return Named;
+}
+
+/** The functions of the classes that `middleware(fn)` returned. */
+const functions = new WeakMap<object, KoaMiddleware>();
+
+/** The function that the program wrote for a middleware, for the command. */
+export function getWrittenMiddleware(input: MiddlewareInput): unknown {
+  return functions.get(input) ?? getHandle(isMiddlewareClass(input) ? input.prototype : input) ?? input;
 }
 
 function toPascalCase(name: string): string {

@@ -3,12 +3,11 @@
  * and middleware, each stage on or off with the line of the program that says so, and the statuses with which it may be refused. Exit code 1
  * if no route handles it.
  */
-import type { GraphRoute } from "../../app/graph/graph.js";
 import { Health } from "../../stages/health.js";
-import type { RouteDescriptor } from "../../routing/route.js";
 import { loadApplication, type LoadedApplication } from "../application/load-application.js";
 import { UsageError, type CommandContext, type ExitCode } from "../command.js";
 import { formatColumns } from "../text-table.js";
+import { explainRoute, type ExplainedPart, type ExplainedRoute } from "./explained-route.js";
 import { explainStages, type ExplainedStage } from "./explained-stages.js";
 import { findNearest, matchRoutes, type Candidate, type ExplainedRequest } from "./matched-routes.js";
 import { listRefusals, type PossibleRefusal } from "./refusals.js";
@@ -19,10 +18,7 @@ export interface Explanation {
   readonly path: string;
   /** The path is one of the health endpoints, which no other stage sees. */
   readonly isHealth: boolean;
-  readonly route:
-    | (Pick<GraphRoute, "module" | "handler" | "guards" | "middleware" | "policies"> &
-        Pick<RouteDescriptor, "method" | "path" | "name">)
-    | null;
+  readonly route: ExplainedRoute | null;
   readonly considered: readonly Candidate[];
   /** The route whose path is most alike, where none matches. */
   readonly nearest: string | null;
@@ -47,23 +43,21 @@ function explainRequest(loaded: LoadedApplication, { method, path }: ExplainedRe
   const { application, builder } = loaded;
   const descriptors = application.routes().descriptors();
   const found = application.routes().find(method, path);
+  const row = application
+    .routes()
+    .listRows()
+    .find(({ route }) => route.method === found?.method && route.descriptor.path === found.path);
   const candidates = matchRoutes(descriptors, { method, path }, found);
   return {
     method,
     path,
     isHealth: builder.plan.health && Health.listPaths(builder.plan.healthPrefix).includes(path),
-    route: found === undefined ? null : describeRoute(loaded, found),
+    route: row === undefined ? null : explainRoute(loaded, row),
     considered: candidates,
     nearest: found === undefined && candidates.length === 0 ? findNearest(descriptors, path) : null,
     stages: explainStages(loaded),
-    refusals: listRefusals(application, { method, route: found, hasTemplate: candidates.length > 0 }),
+    refusals: listRefusals(application, { method, row, hasTemplate: candidates.length > 0 }),
   };
-}
-
-function describeRoute({ application }: LoadedApplication, { method, path, name, handler }: RouteDescriptor) {
-  const graphed = application.graph().routes.find((each) => each.method === method && each.path === path);
-  const { module = "", guards = [], middleware = [], policies = [] } = graphed ?? {};
-  return { method, path, name, handler, module, guards, middleware, policies };
 }
 
 function formatExplanation(explanation: Explanation): string {
@@ -89,24 +83,31 @@ function formatHead({ method, path, isHealth, route, considered, nearest }: Expl
   const request = `${method} ${path}`;
   if (isHealth)
     return `${request} is a health endpoint: the stage health responds, and no stage below it sees the request\n`;
-  if (route !== null) return `${request} is handled by ${route.handler}\n${formatColumns(listFacts(route), "  ")}`;
+  if (route !== null)
+    return `${request} is handled by ${formatPart({ name: route.handler, at: route.at })}\n${formatColumns(listFacts(route), "  ")}`;
   if (considered.length > 0) return `${request}: no route has the method\n`;
   return `${request}: no route has the path${nearest === null ? "" : `; the nearest is ${nearest}`}\n`;
 }
 
-function listFacts({ method, path, name, module, guards, middleware, policies }: NonNullable<Explanation["route"]>) {
+function listFacts({ method, path, name, module, options, guards, middleware, policies }: ExplainedRoute) {
+  const given = Object.entries(options).map(([option, value]) => `${option}: ${JSON.stringify(value)}`);
   return [
     ["route", `${method} ${path}${name === undefined ? "" : `, named ${name}`}`],
     ["module", module === "" ? "none: .routes(…) of the builder" : module],
-    ["guards", list(guards)],
-    ["middleware", list(middleware)],
-    ...(policies.length === 0 ? [] : [["policies", list(policies)]]),
+    ...(given.length === 0 ? [] : [["options", given.join(", ")]]),
+    ...listParts("guards", guards),
+    ...listParts("middleware", middleware),
+    ...(policies.length === 0 ? [] : [["policies", policies.join(", ")]]),
   ];
 }
 
-/** In the order in which they run. */
-function list(names: readonly string[]): string {
-  return names.length === 0 ? "none" : names.join(", ");
+/** One line each, in the order in which they run. */
+function listParts(title: string, parts: readonly ExplainedPart[]): readonly (readonly string[])[] {
+  return parts.length === 0 ? [[title, "none"]] : parts.map((part, at) => [at === 0 ? title : "", formatPart(part)]);
+}
+
+function formatPart({ name, at }: ExplainedPart): string {
+  return at === null ? name : `${name} at ${at}`;
 }
 
 function section(title: string, rows: readonly (readonly string[])[]): string {
