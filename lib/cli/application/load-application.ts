@@ -38,12 +38,21 @@ export interface LoadedApplication extends LoadedBuilder {
 export async function loadApplication(context: CommandContext): Promise<LoadedApplication> {
   const loaded = await loadBuilder(context);
   const application = loaded.builder.build();
-  if (context.app === undefined)
+  if (isNamedByPackage(loaded.file))
     storeCommandList(
       loaded.file.root,
       application.commands.map((each) => new CommandOptions(each).described),
     );
   return { ...loaded, application };
+}
+
+/** Also where `--app` gives that module, as its source or compiled. */
+function isNamedByPackage({ root, output }: ApplicationFile): boolean {
+  try {
+    return findApplication({ cwd: root, app: undefined }).output === output;
+  } catch {
+    return false;
+  }
 }
 
 /** Without `build()`, for a command that changes the builder first. */

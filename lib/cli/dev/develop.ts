@@ -15,6 +15,7 @@ import { CommandError, type CommandProcess } from "../command.js";
 import { AllowedHosts } from "./allowed-hosts.js";
 import { ApplicationProcess } from "./application-process.js";
 import { Development } from "./development.js";
+import { CommandListing } from "./command-listing.js";
 import { DevelopmentState } from "./development-state.js";
 import { FrontEndProcess, listFrontEndFolders, type ViteFrontEnd } from "./front-end.js";
 import { FrontPort } from "./front-port.js";
@@ -31,7 +32,7 @@ export interface DevelopmentOptions {
   /** Further names of this machine, beside `host`, localhost and the name in `APP_URL`. */
   readonly allowedHosts?: readonly string[] | undefined;
   readonly frontEnd: ViteFrontEnd | undefined;
-  /** The folder of package.json; that of the context unless set. */
+  /** The folder of package.json, whose list of commands is written; that of the context unless set, without a list. */
   readonly root?: string | undefined;
   /** The environment of each process, which may change; that of the context unless set. */
   readonly readEnvironment?: (() => NodeJS.ProcessEnv) | undefined;
@@ -94,15 +95,20 @@ class DevelopmentServer {
     });
     const frontEnd = this.startFrontEnd();
     const development = this.createDevelopment(url);
+    const { root } = options;
+    const listing = root === undefined ? undefined : new CommandListing(root, () => this.readEnvironment(url));
     const kill = (): void => {
       development.kill();
       types.stop();
+      listing?.stop();
       void frontEnd?.stop();
     };
     process.once("exit", kill);
     const update = (paths: readonly string[]): void => {
       const changed = paths.filter((path) => this.files.hasChanged(path));
-      if (development.update(changed.length)) void types.start(development.settled());
+      if (!development.update(changed.length)) return;
+      void types.start(development.settled());
+      listing?.update(paths, development.settled());
     };
     const watch = this.createWatch(update);
     await Promise.race([frontEnd?.settled, aborted(context.signal)]);
@@ -111,6 +117,7 @@ class DevelopmentServer {
     this.print("stopping; a second Ctrl-C ends at once\n");
     watch.stop();
     types.stop();
+    listing?.stop();
     await Promise.all([development.stop(), frontEnd?.stop()]);
     this.front.close();
     process.off("exit", kill);
@@ -167,22 +174,26 @@ class DevelopmentServer {
     return new FrontEndProcess(frontEnd, { endpoint: this.endpoint, print: this.print });
   }
 
+  private readEnvironment(url: string): NodeJS.ProcessEnv {
+    const { context, options, endpoint } = this;
+    return {
+      // Node keeps the compiled code of the packages here, where it can.
+      NODE_COMPILE_CACHE: join(context.cwd, "node_modules/.cache/stagecraft"),
+      APP_URL: url,
+      ...(options.readEnvironment?.() ?? context.env),
+      ...(endpoint !== undefined && { FRAMEWORK_VITE_IPC: endpoint }),
+    };
+  }
+
   private createDevelopment(url: string): Development {
     const { context, state, print, options } = this;
-    const { readEnvironment = () => context.env } = options;
     return new Development({
       compile: () => {
         this.project = SourceProject.of(options.main);
         return this.compiler.update(this.project);
       },
       state,
-      readEnvironment: () => ({
-        // Node keeps the compiled code of the packages here, where it can.
-        NODE_COMPILE_CACHE: join(context.cwd, "node_modules/.cache/stagecraft"),
-        APP_URL: url,
-        ...readEnvironment(),
-        ...(this.endpoint !== undefined && { FRAMEWORK_VITE_IPC: this.endpoint }),
-      }),
+      readEnvironment: () => this.readEnvironment(url),
       start: (env) =>
         new ApplicationProcess({ file: toOutput(options.main, this.project.config), cwd: context.cwd, env, print }),
       print,

@@ -1,13 +1,11 @@
 /**
- * Checks the types of the application beside its development server, by the compiler that the application has installed. It holds nothing
- * back: it waits for the start of the next process, runs at a low priority, and a new check ends the one that runs.
+ * Checks the types of the application beside its development server, by the compiler that the application has installed. It waits for the
+ * start of the next process.
  */
-import { spawn, type ChildProcess } from "node:child_process";
 import { createRequire } from "node:module";
-import { constants, setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { killGroup } from "./process-group.js";
+import { BackgroundProgram, type BackgroundCommand } from "./background-program.js";
 
 export interface CheckedProject {
   /** The `tsconfig.json`. */
@@ -21,47 +19,31 @@ export interface CheckedProject {
 const MAX_WAIT_MS = 2000;
 
 export class TypeCheck {
-  private running: ChildProcess | undefined;
+  private readonly program = new BackgroundProgram(
+    () => this.createCommand(),
+    ({ output }) => this.report(output),
+  );
   private hadErrors = false;
-  /** Grows with each call, so that an older one that waits starts nothing. */
-  private calls = 0;
 
   constructor(private readonly project: CheckedProject) {}
 
   /** Without TypeScript there is no check. @param moment the check waits for it, for two seconds at most */
-  async start(moment: Promise<unknown>): Promise<void> {
-    this.stop();
-    const { calls } = this;
-    await Promise.race([moment, setTimeout(MAX_WAIT_MS, undefined, { ref: false })]);
-    if (calls === this.calls) this.run();
+  start(moment: Promise<unknown>): Promise<void> {
+    return this.program.start(Promise.race([moment, setTimeout(MAX_WAIT_MS, undefined, { ref: false })]));
   }
 
   stop(): void {
-    const { running } = this;
-    this.calls += 1;
-    this.running = undefined;
-    if (running?.pid !== undefined && running.exitCode === null) killGroup(running.pid);
+    this.program.stop();
   }
 
-  private run(): void {
-    const compiler = findCompiler(this.project.file);
-    if (compiler === undefined) return;
+  private createCommand(): BackgroundCommand | undefined {
     const { file, memory } = this.project;
-    const args = [compiler, "-p", file, "--noEmit", "--incremental", "--tsBuildInfoFile", memory];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
-    this.running = child;
-    lowerPriority(child);
-    let output = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-    child.once("error", () => undefined);
-    child.once("close", () => {
-      if (this.running === child) this.report(output);
-    });
+    const compiler = findCompiler(file);
+    if (compiler === undefined) return undefined;
+    return { args: [compiler, "-p", file, "--noEmit", "--incremental", "--tsBuildInfoFile", memory] };
   }
 
   private report(output: string): void {
-    this.running = undefined;
     const hasErrors = output.trim() !== "";
     if (hasErrors)
       this.project.print(`${output.trimEnd()}\nthe types have errors; the application runs nevertheless\n`);
@@ -75,13 +57,5 @@ function findCompiler(tsconfig: string): string | undefined {
     return join(dirname(createRequire(tsconfig).resolve("typescript/package.json")), "bin/tsc");
   } catch {
     return undefined;
-  }
-}
-
-function lowerPriority({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  } catch {
-    // It has ended, or the system does not allow it.
   }
 }

@@ -1,7 +1,7 @@
 /** `stagecraft dev` as a process: signals, its input, a port that is taken, and a folder that it cannot write. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -11,6 +11,16 @@ import { until } from "../../support/until.js";
 import { createFolder, listProcesses, server } from "./developed-application.js";
 
 const BIN = join(ROOT, "dist/lib/cli/main.js");
+
+const application = (name: string) => `
+  import { Application, Command } from "@stagecraft/framework";
+  import { z } from "zod";
+  class Reports {
+    @Command("${name}", z.object({}).describe("send"))
+    send() {}
+  }
+  export default Application.create().provide(Reports);
+`;
 
 describe("stagecraft dev, as a process", function () {
   this.timeout(120_000);
@@ -75,6 +85,28 @@ describe("stagecraft dev, as a process", function () {
     await serves("2");
 
     expect(errors).to.not.include("did not start");
+  });
+
+  it("writes the list of commands when the first process is ready, and again when a source changes one", async () => {
+    const list = join(folder, "node_modules/.cache/stagecraft/commands.json");
+    const lists = (name: string) =>
+      until(
+        () => existsSync(list) && readFileSync(list, "utf8").includes(name),
+        () => errors,
+      );
+    writeFileSync(join(folder, "package.json"), '{ "type": "module", "stagecraft": { "app": "src/app.ts" } }');
+    writeFileSync(join(folder, "src/app.ts"), application("reports:send"));
+    mkdirSync(join(folder, "node_modules/@stagecraft"), { recursive: true });
+    symlinkSync(ROOT, join(folder, "node_modules/@stagecraft/framework"));
+    start();
+    await serves("1");
+    await lists("reports:send");
+    writeFileSync(join(folder, "src/main.ts"), server("2"));
+    await serves("2");
+    writeFileSync(join(folder, "src/app.ts"), application("reports:print"));
+    await lists("reports:print");
+
+    expect(errors.match(/changed: /g)).to.have.length(2);
   });
 
   it("ends with its processes at a signal while the first one starts", async () => {
