@@ -87,9 +87,11 @@ function toAgents(options: ProjectOptions): string {
     "- An error of the framework, such as `NotFoundError`, becomes the response. Do not catch it in a handler.",
     database !== "none" &&
       "- A migration that was applied does not change: write a new one, `npx stagecraft make:migration add-colour`.",
-    "- A test starts the application with `testApp(createApp(), …overrides)`, and replaces what it needs with `provide(…)`.",
+    `- A test starts the application with \`testApp(createApp(${database === "none" ? "" : "openDatabase(…)"}), …overrides)\`, and replaces what it needs with \`provide(…)\`.`,
+    database !== "none" &&
+      "  It opens another database, as `src/app.spec.ts` does, because `createApp()` opens that of development.",
     "",
-    "`npx stagecraft make:module|contract|controller|job|mail|event|guard|policy|migration|test NAME` writes a file to begin with.",
+    `\`npx stagecraft make:module|contract|controller|job|mail|event|guard|policy|${pages === "react" ? "page|" : ""}migration|test NAME\` writes a file to begin with.`,
     "`npx stagecraft explain GET /notes` says what happens to a request. The guide is in `node_modules/@stagecraft/framework/docs/guide`;",
     "its `index.md` lists the pages.",
     false,

@@ -22,7 +22,7 @@ export const MAKERS = {
   page: makePage,
   migration: makeMigration,
   test: makeTest,
-} satisfies Readonly<Record<string, (names: NameForms, now: Date) => CreatedFile>>;
+} satisfies Readonly<Record<string, (names: NameForms, now: Date, databaseOfTests: string) => CreatedFile>>;
 
 function makeContract({ folder, kebab, camel }: NameForms): CreatedFile {
   return {
@@ -115,7 +115,7 @@ export class ${pascal}Job {
   }
 }
 `,
-    next: [`in a module: providers: [Jobs, ${pascal}Job]`],
+    next: [`in a module: providers: [${pascal}Job]`, "once in the application, unless it has it: providers: [Jobs]"],
   };
 }
 
@@ -232,7 +232,11 @@ function makeMigration({ kebab }: NameForms, now: Date): CreatedFile {
     text: `import type { MigrationTables } from "@stagecraft/framework/db";
 import type { Kysely } from "kysely";
 
+/** Set it to true when \`up\` and \`down\` are complete. \`stagecraft dev\` applies a migration when it is saved, and only once. */
+const isComplete = false;
+
 export async function up(db: Kysely<MigrationTables>) {
+  if (!isComplete) throw new Error("complete up and down, then set isComplete in its file to true");
   await db.schema
     .createTable("${kebab.replaceAll("-", "_")}")
     .addColumn("id", "integer", (id) => id.primaryKey())
@@ -243,21 +247,26 @@ export async function down(db: Kysely<MigrationTables>) {
   await db.schema.dropTable("${kebab.replaceAll("-", "_")}").execute();
 }
 `,
-    next: ["npx stagecraft migrate"],
+    next: [
+      "complete up and down, then set isComplete to true: dev applies it, and so does npx stagecraft migrate",
+      "to change it later, before it is released: npx stagecraft migrate:undo --force, and then the change",
+    ],
   };
 }
 
-function makeTest({ folder, kebab }: NameForms): CreatedFile {
+/** @param database the argument of `createApp`, so that a test does not write the database of development; empty without one */
+function makeTest({ folder, kebab }: NameForms, _now: Date, database: string): CreatedFile {
   const up = "../".repeat(folder.split("/").length);
+  const opening = `import { openDatabase } from "${up}database.js";\n`;
   return {
     path: `src/${folder}/${kebab}.spec.ts`,
     text: `import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import createApp from "${up}app.js";
-
+${database === "" ? "" : opening}
 describe("${kebab}", () => {
   it("responds", async () => {
-    await using app = await testApp(createApp());
+    await using app = await testApp(createApp(${database}));
 
     const response = await app.get("/up");
 

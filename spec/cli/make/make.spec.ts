@@ -64,6 +64,31 @@ describe("make", () => {
     );
   });
 
+  it("writes a migration that is refused until it is complete, because dev applies it when it is saved", async () => {
+    using folder = newFolder();
+    const context = commandContext(folder.path);
+
+    await make("migration")({ name: "orders" }, context);
+
+    const [path = ""] = /src\S+/.exec(context.written()) ?? [];
+    const text = readFileSync(join(folder.path, path), "utf8");
+    expect(text).to.match(/isComplete = false;[^]*up\([^]*if \(!isComplete\) throw new Error\([^]*createTable/);
+    expect(context.written()).to.include("set isComplete to true").and.include("npx stagecraft migrate:undo");
+  });
+
+  it("writes a test that leaves the database of development alone, where the project has SQLite", async () => {
+    using folder = newFolder();
+    using plain = newFolder();
+    writeProject(folder.path);
+
+    await make("test")({ name: "orders" }, commandContext(folder.path));
+    await make("test")({ name: "orders" }, commandContext(plain.path));
+
+    const path = "src/orders/orders.spec.ts";
+    expect(readFileSync(join(folder.path, path), "utf8")).to.include('createApp(openDatabase(":memory:"))');
+    expect(readFileSync(join(plain.path, path), "utf8")).to.include("testApp(createApp())");
+  });
+
   it("nests on /, and names a folder after a name without one", async () => {
     using folder = newFolder();
     const context = commandContext(folder.path);
