@@ -137,8 +137,7 @@ export const variable = {
    * Secret keys of 64 bytes each, as 128 hexadecimal characters: one, or several between commas, the current one first. The report never
    * shows them, and nor does an inspection of the values, which are key objects of Node.
    */
-  keys: () =>
-    byRule("one or more keys of 128 hexadecimal characters", readKeys, `make a key with ${KEY_COMMAND}`).secret(),
+  keys: () => byRule(KEYS_RULE, readKeys, `make a key with ${KEY_COMMAND}`).secret(),
 
   /** Addresses and CIDR blocks, separated by commas or whitespace. */
   addresses: () => Variable.of(readBlocks, BLOCK_RULE),
@@ -152,6 +151,8 @@ export const variable = {
    */
   rule: byRule,
 };
+
+const KEYS_RULE = "one or more keys of 128 hexadecimal characters";
 
 const FLAGS = new Map([
   ["true", true],
@@ -218,7 +219,7 @@ function createUnsetDiagnostic(name: string, rule: string): Diagnostic {
     code: "E_VARIABLE",
     what: `${name} is not set`,
     where: name,
-    fix: `set it in the environment of the process; it must be ${rule}`,
+    fix: `set it in the environment of the process; it must be ${rule}${rule === KEYS_RULE ? `; ${KEY_COMMAND} prints one` : ""}`,
   };
 }
 

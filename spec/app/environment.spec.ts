@@ -107,6 +107,12 @@ describe("environment", () => {
     });
   }
 
+  it("says how to make a key that is not set", () => {
+    const { diagnostics } = startupErrorOf(() => read(variable.keys()));
+
+    expect(diagnostics[0]?.fix).to.match(/characters; node -p 'crypto.* prints one$/);
+  });
+
   it("names all faults of all variables at once, and each entry of a list", () => {
     const { diagnostics } = startupErrorOf(() =>
       environment(

@@ -45,8 +45,7 @@ export class TypeCheck {
 
   private report(output: string): void {
     const hasErrors = output.trim() !== "";
-    if (hasErrors)
-      this.project.print(`${output.trimEnd()}\nthe types have errors; the application runs nevertheless\n`);
+    if (hasErrors) this.project.print(`${output.trimEnd()}\nthe types have errors, which hold nothing back\n`);
     else if (this.hadErrors) this.project.print("the types have no errors\n");
     this.hadErrors = hasErrors;
   }

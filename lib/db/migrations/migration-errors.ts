@@ -61,6 +61,6 @@ export function pendingError(database: string, pending: readonly string[]): Fram
     code: "E_DB_PENDING",
     what: `${database} lacks ${pending.length} ${pending.length === 1 ? "migration" : "migrations"}: ${pending.join(", ")}`,
     where: `migrations of ${database}`,
-    fix: "call db.migrations.run() before the deployment, or give the database the option { migrate: true }",
+    fix: "run npx stagecraft migrate, or call db.migrations.run(), before the start; or give the database the option { migrate: true }",
   });
 }

@@ -219,7 +219,7 @@ export const START_UP: readonly Mistake[] = [
     files: {
       "main.ts": `${IMPORTS}import { Database, type Migration } from "@stagecraft/framework/db";\nimport { sqlite } from "@stagecraft/framework/db/sqlite";\nconst first: Migration = { name: "001_links", up: async () => undefined };\nclass ShopDatabase extends Database<{ links: { id: number } }> {}\n@Module({ providers: [provide(ShopDatabase).useValue(new ShopDatabase(sqlite(":memory:"), { migrations: [first] } as never))] }) class Shop {}\nawait Application.create(Shop).build().run();`,
     },
-    says: ["E_DB_PENDING", "001_links", "db.migrations.run()"],
+    says: ["E_DB_PENDING", "001_links", "run npx stagecraft migrate, or call db.migrations.run()"],
   },
   {
     title: "NODE_ENV that is misspelt, with run()",
