@@ -25,6 +25,8 @@ const PACKAGES = {
   jwcrypto: "python3-jwcrypto",
   pgbouncer: "pgbouncer",
   "swift-proxy-server": "swift-proxy",
+  haproxy: "haproxy",
+  nginx: "nginx-light",
 } as const;
 
 /** Files that are as good, the best first: a page in the headless shell takes a third of the time of a page in the whole browser. */
@@ -50,7 +52,7 @@ export function locate(program: Program): string | undefined {
 }
 
 function isServer(program: Program): boolean {
-  return program === "postgres" || program === "mariadbd" || program === "pgbouncer";
+  return ["postgres", "mariadbd", "pgbouncer", "haproxy", "nginx"].includes(program);
 }
 
 /** The newest version first. */
