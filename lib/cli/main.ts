@@ -16,15 +16,17 @@ const { Signals } = await import("../server/signals.js");
 const writeResult = process.stdout.write.bind(process.stdout);
 process.stdout.write = process.stderr.write.bind(process.stderr);
 
-process.stdout.on("error", endQuietly);
+process.stdout.on("error", endOutput);
 process.on("uncaughtException", (error) => {
   process.stderr.write(`${formatError(error, process.argv.includes("--verbose"))}\n`);
   process.exit(1);
 });
 
-/** The reader of a pipe may have ended, as `head` does. */
-function endQuietly({ code }: NodeJS.ErrnoException): void {
-  process.exit(code === "EPIPE" ? 0 : 1);
+/** The reader of a pipe may have ended, as `head` does. A disk that is full has a part of the result alone. */
+function endOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code === "EPIPE") process.exit(0);
+  process.stderr.write(`the result cannot be written: ${message}\n`);
+  process.exit(1);
 }
 
 const given: CommandProcess = {

@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
 import { expect } from "chai";
 import { COMMANDS } from "../../lib/cli/program.js";
-import { ApplicationFolder, runBin, SMALL_APPLICATION } from "../support/application-folder.js";
+import { ApplicationFolder, BIN, runBin, SMALL_APPLICATION } from "../support/application-folder.js";
 import { ROOT } from "../support/sources.js";
 
 const inRepository = { cwd: ROOT };
@@ -79,5 +81,14 @@ describe("the command", () => {
     const { stdout } = await folder.run("routes", "--json");
 
     expect(JSON.parse(stdout)).to.have.length(5000);
+  });
+
+  it("says that the result cannot be written, as on a full disk", () => {
+    const disk = openSync("/dev/full", "w");
+    const { status, stderr } = spawnSync(process.execPath, [BIN, "version"], { stdio: ["ignore", disk, "pipe"] });
+    closeSync(disk);
+
+    expect(status).to.equal(1);
+    expect(String(stderr)).to.match(/^the result cannot be written: .*ENOSPC.*\n$/);
   });
 });
