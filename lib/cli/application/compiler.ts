@@ -24,7 +24,8 @@ export interface Compilation {
 const JSON_IMPORT = /\b(?:from|import)\s*\(?\s*["'](\.{1,2}\/[^"'\n]+\.json)["']/gu;
 
 export class SourceCompiler {
-  private sources: readonly string[] = [];
+  /** The sources of the last compilation, and when each was changed: another command may have compiled a later change meanwhile. */
+  private times: ReadonlyMap<string, number | undefined> = new Map();
   /** The imported files of JSON that are known. */
   private readonly imported = new Set<string>();
 
@@ -36,9 +37,10 @@ export class SourceCompiler {
   update(project: SourceProject): Compilation {
     const { sources, data } = project.list();
     const outputs = new OutputFiles(project);
-    const removed = this.sources.filter((source) => !sources.includes(source));
-    this.sources = [...sources, ...removed];
-    const stale = sources.filter((source) => outputs.isStale(source));
+    const times = new Map(sources.map((source) => [source, findModified(source)]));
+    const removed = [...this.times.keys()].filter((source) => !times.has(source));
+    const hasChanged = (source: string) => this.times.has(source) && this.times.get(source) !== times.get(source);
+    const stale = sources.filter((source) => outputs.isStale(source) || hasChanged(source));
     if (stale.length > 0) expectSettings(project.config);
     const outcomes = stale.flatMap((source) => compile(source, project));
     const faults = outcomes.flatMap((outcome) => ("fault" in outcome ? [outcome.fault] : []));
@@ -46,7 +48,7 @@ export class SourceCompiler {
     const compiled = outcomes.flatMap((outcome) => ("fault" in outcome ? [] : [outcome]));
     for (const each of compiled) outputs.write(each);
     for (const source of removed) outputs.remove(source);
-    this.sources = sources;
+    this.times = times;
     for (const { source, code } of compiled) for (const path of findImports(source, code)) this.imported.add(path);
     const copied = this.listImported(data, outputs).filter((path) => outputs.isStale(path));
     for (const path of copied) outputs.copy(path);

@@ -69,6 +69,17 @@ describe("the compiler of the command", () => {
     expect(readFileSync(path("dist/users/user.js"), "utf8")).to.contain("class User");
   });
 
+  it("sees a change that another command has compiled before", () => {
+    write("src/app.ts", "export const app: number = 1;\n");
+    const compiler = compilerOf();
+    compiler.update();
+    write("src/app.ts", "export const app: number = 2;\n", 5);
+    compilerOf().update();
+
+    expect(names(compiler.update().changed)).to.deep.equal(["src/app.ts"]);
+    expect(compiler.update().changed).to.deep.equal([]);
+  });
+
   it("compiles a file again that changed while it was compiled", () => {
     write("src/app.ts", "export const app = 1;\n", 0);
     const compiler = compilerOf();
