@@ -236,7 +236,7 @@ import type { Kysely } from "kysely";
 const isComplete = false;
 
 export async function up(db: Kysely<MigrationTables>) {
-  if (!isComplete) throw new Error("complete up and down, then set isComplete in its file to true");
+  if (!isComplete) throw new Error("${stamp}-${kebab}: isComplete is false in its file");
   await db.schema
     .createTable("${kebab.replaceAll("-", "_")}")
     .addColumn("id", "integer", (id) => id.primaryKey())

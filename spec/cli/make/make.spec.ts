@@ -72,7 +72,9 @@ describe("make", () => {
 
     const [path = ""] = /src\S+/.exec(context.written()) ?? [];
     const text = readFileSync(join(folder.path, path), "utf8");
-    expect(text).to.match(/isComplete = false;[^]*up\([^]*if \(!isComplete\) throw new Error\([^]*createTable/);
+    expect(text).to.match(
+      /isComplete = false;[^]*up\([^]*if \(!isComplete\) throw new Error\("\d{8}-\d{6}-orders: [^]*createTable/,
+    );
     expect(context.written()).to.include("set isComplete to true").and.include("npx stagecraft migrate:undo");
   });
 
