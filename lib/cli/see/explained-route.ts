@@ -40,7 +40,7 @@ export function explainRoute({ application, file }: LoadedApplication, row: Tabl
   const middleware = around.map((each): Named => ({ name: getMiddlewareName(each), code: getWrittenMiddleware(each) }));
   const parts = [{ name: handler, code: getWrittenMethod(code) }, ...guards, ...middleware];
   const places = findFunctionPlaces(parts.map((part) => part.code));
-  const [{ at = null } = {}, ...placed] = parts.map((part, index): ExplainedPart => {
+  const [placedHandler, ...placed] = parts.map((part, index): ExplainedPart => {
     const place = places[index];
     return { name: part.name, at: place === undefined ? null : toSourcePlace(place, file.root) };
   });
@@ -49,7 +49,7 @@ export function explainRoute({ application, file }: LoadedApplication, row: Tabl
     path,
     name,
     handler,
-    at,
+    at: placedHandler?.at ?? null,
     module,
     policies,
     options: pickRouteOptions(descriptor),
