@@ -38,7 +38,7 @@ const chapters = readdirSync(guide).flatMap((file) => (file.endsWith(".md") ? [f
 
 /** What a chapter says to install; where it names two versions of a package, the first one. */
 function packagesOf(chapter) {
-  const lines = [...textOf(chapter).matchAll(/npm install ([^#`\n]+)/g)].flatMap(([, names]) =>
+  const lines = [...textOf(chapter).matchAll(/npm install ([^#`&\n]+)/g)].flatMap(([, names]) =>
     names
       .trim()
       .split(/\s+/)

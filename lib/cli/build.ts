@@ -19,7 +19,7 @@ import { hasFrontEnd } from "./dev/front-end.js";
 const SPECS = ["**/*.spec.*", "**/*.test.*", "**/spec", "**/test", "**/tests", "**/__tests__"];
 
 export async function build(_values: unknown, context: CommandContext): Promise<void> {
-  const { root, source } = findApplication(context);
+  const { root, source, output } = findApplication(context);
   const config = readTypeScriptConfig(source);
   if (config === undefined)
     throw new CommandError("there is no tsconfig.json", {
@@ -38,7 +38,7 @@ export async function build(_values: unknown, context: CommandContext): Promise<
     if (hasFrontEnd(root)) await runTool(root, "vite/bin/vite.js", ["build"], context);
     rmSync(outDir, { recursive: true, force: true });
     renameSync(next, outDir);
-    await listCommands(root, context);
+    await listCommands(root, output, context);
   } finally {
     rmSync(next, { recursive: true, force: true });
   }
@@ -80,9 +80,12 @@ async function compile(
   }
 }
 
-/** For the help. An application that does not load where it is built, as without its variables, has no list. */
-async function listCommands(cwd: string, { env }: CommandContext): Promise<void> {
-  const command = [join(import.meta.dirname, "main.js"), "routes"];
+/**
+ * For the help. An application that does not load where it is built, as without its variables, has no list. The compiled module is named,
+ * because for a source the command would compile the specs too.
+ */
+async function listCommands(cwd: string, output: string, { env }: CommandContext): Promise<void> {
+  const command = [join(import.meta.dirname, "main.js"), "routes", "--app", output];
   await once(spawn(process.execPath, command, { cwd, env, stdio: "ignore" }), "close");
 }
 

@@ -106,7 +106,10 @@ export class BullConnection {
 }
 
 function unavailable(cause: unknown): UnavailableError {
-  return new UnavailableError("Redis does not respond, so the job may not be queued.", { code: "E_JOBS_REDIS", cause });
+  return new UnavailableError("Redis does not respond: a job that is dispatched now may not be queued.", {
+    code: "E_JOBS_REDIS",
+    cause,
+  });
 }
 
 /**

@@ -127,7 +127,8 @@ describe("the commands of jobs on BullMQ", function () {
       code: 1,
       stdout: "",
       stderr:
-        "the store of Jobs cannot be reached\n  fix: start it, and check the variable with its address; stagecraft doctor says more\n",
+        "the store of Jobs cannot be reached: Redis does not respond: a job that is dispatched now may not be queued.\n" +
+        "  fix: start it, and check the variable with its address and user; stagecraft doctor says more\n",
     });
     expect(worked.code).to.equal(1);
     expect(worked.stderr).to.include("jobs failed to start").and.include("fix: ").and.not.include("canary");

@@ -93,7 +93,7 @@ describe("migrations", function () {
 
     expect(exitCode).to.equal(1);
     expect(stderr).to.match(
-      /^ {2}E_DB_PENDING database lacks 1 migration: create-a\n {4}at migrations of \w+\n {4}fix: call db\.migrations\.run\(\)/m,
+      /^ {2}E_DB_PENDING database lacks 1 migration: create-a\n {4}at migrations of \w+\n {4}fix: run npx stagecraft migrate/m,
     );
     expect(stderr).not.to.match(/^\s+at .*:\d+:\d+/m);
   });
