@@ -36,8 +36,11 @@ describe("the lines for production on one machine", function () {
     const script = ["set -e", install.replace("npm ci && ", ""), ...others]
       .join("\n")
       .replace("\nnode ", "\nexec node ");
-    // The specs keep their databases in memory.
-    const { NODE_ENV: _, DATABASE_FILE: __, ...env } = process.env;
+    // The specs keep their databases in memory, and under npx the settings of npm would be those of another call.
+    const inherited = Object.entries(process.env).filter(
+      ([name]) => !/^(?:NODE_ENV|DATABASE_FILE|npm_.*)$/i.test(name),
+    );
+    const env = Object.fromEntries(inherited);
     const child = spawn("sh", ["-c", script], {
       cwd: folder.path,
       env: { ...env, PORT: String(port) },
