@@ -3,7 +3,7 @@
  * `--line`, which reads the table and the list of the commands of the application, and loads no application.
  */
 import { toOption, UsageError, type CommandContext, type CommandHandler, type CommandRow } from "../command.js";
-import { readCommandList } from "../run/command-list.js";
+import { GLOBAL_OPTIONS, readCommandList } from "../run/command-list.js";
 
 interface Asked {
   readonly shell: string;
@@ -71,10 +71,8 @@ function listWords(line: string, table: readonly CommandRow[], { cwd }: CommandC
 function listNext(rows: readonly Pick<CommandRow, "name">[], words: readonly string[]): readonly string[] {
   const names = rows.map(({ name }) => name.split(" "));
   const next = names.filter((name) => words.every((word, at) => name[at] === word)).map((name) => name[words.length]);
-  return [...next.filter((word) => word !== undefined), ...GLOBAL];
+  return [...next.filter((word) => word !== undefined), ...GLOBAL_OPTIONS];
 }
-
-const GLOBAL = ["--app", "--verbose", "--help"];
 
 function listOfRow(row: Omit<CommandRow, "run">, words: readonly string[], current: string): readonly string[] {
   const parameters = Object.entries(row.parameters);
@@ -88,7 +86,7 @@ function listOfRow(row: Omit<CommandRow, "run">, words: readonly string[], curre
   const position = words.length - row.name.split(" ").length;
   const [, argument] = parameters.filter(([, { kind }]) => kind.includes("argument"))[position] ?? [];
   const values = argument === undefined || current.startsWith("-") ? [] : listValues(argument);
-  return [...values, ...options.map(([name]) => toOption(name)), ...(row.hasJson ? ["--json"] : []), ...GLOBAL];
+  return [...values, ...options.map(([name]) => toOption(name)), ...(row.hasJson ? ["--json"] : []), ...GLOBAL_OPTIONS];
 }
 
 /** The values of a fixed set, which are in the placeholder. */

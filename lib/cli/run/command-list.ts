@@ -18,7 +18,7 @@ const PLACEHOLDER = /^[\w.|-]*$/;
 const KINDS: readonly unknown[] = ["flag", "text", "texts"];
 
 /** The options that every command has. */
-const GLOBAL_OPTIONS = ["--app", "--verbose", "--help"];
+export const GLOBAL_OPTIONS = ["--app", "--verbose", "--help"];
 
 /** Whether a member of a schema can be an option: a person can write it, and no command and no earlier member has it. */
 export function canBeOption(member: string, members: readonly string[]): boolean {
