@@ -5,7 +5,7 @@
  * @example
  * return Reply.problem(Problem.of(409, "that slug is taken"));
  */
-import { STATUS_CODES } from "node:http";
+import { nodeHttp } from "../runtime/node-http.js";
 import { FrameworkError } from "./framework-error.js";
 
 export const PROBLEM_CONTENT_TYPE = "application/problem+json";
@@ -67,7 +67,7 @@ export class Problem {
     const { slug } = this;
     this.type = slug === undefined ? "about:blank" : `urn:framework:problem:${slug}`;
     const usual = slug === undefined ? undefined : TITLE_OF_SLUG.get(slug);
-    this.title = options.title ?? usual ?? STATUS_CODES[status] ?? "Unknown status";
+    this.title = options.title ?? usual ?? nodeHttp.STATUS_CODES[status] ?? "Unknown status";
   }
 
   static of(status: number, detail?: string): Problem {

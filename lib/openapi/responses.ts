@@ -1,7 +1,7 @@
 /** The responses of an operation by their status: those of its contract, and references to those that every endpoint may send. */
-import { STATUS_CODES } from "node:http";
 import { Content } from "../endpoints/content.js";
 import type { ContentDeclaration, Contract } from "../endpoints/contract.js";
+import { nodeHttp } from "../runtime/node-http.js";
 import { isSchema } from "../runtime/standard-schema.js";
 import type { SchemaPlace } from "./component-schemas.js";
 import type { JsonObject } from "./document.js";
@@ -117,5 +117,5 @@ function describeResponse(status: number, declared: ContentDeclaration, context:
 }
 
 function getTitle(status: number): string {
-  return STATUS_CODES[status] ?? `Status ${status}`;
+  return nodeHttp.STATUS_CODES[status] ?? `Status ${status}`;
 }

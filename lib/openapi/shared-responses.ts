@@ -2,8 +2,8 @@
  * The responses that stand once in the components, and that each operation references: the problems of the pipeline and of guards (RFC 9457).
  * One of them is the default response of every operation: any problem whose status the operation does not list.
  */
-import { STATUS_CODES } from "node:http";
 import { PROBLEM_CONTENT_TYPE, Problem } from "../errors/problem.js";
+import { nodeHttp } from "../runtime/node-http.js";
 import type { Schema } from "../runtime/standard-schema.js";
 import type { ComponentSchemas } from "./component-schemas.js";
 import { type JsonObject, sortMembers } from "./document.js";
@@ -64,7 +64,7 @@ export class SharedResponses {
    */
   reference(status: number, isVisited: boolean): JsonObject {
     if (status >= 400 && isVisited && this.hasErrorPages) return this.referenceErrorPage();
-    const title = STATUS_CODES[status] ?? `Status ${status}`;
+    const title = nodeHttp.STATUS_CODES[status] ?? `Status ${status}`;
     const name = title.replace(/[^A-Za-z]/g, "");
     if (!this.responses.has(name)) this.responses.set(name, this.describe(status));
     return { $ref: `#/components/responses/${name}` };

@@ -3,7 +3,6 @@
  * application adds to the router stay behind them. In front of the layers are indexes: of names, for URLs, and of paths, for the stages
  * that need the route of a request before the router stage. `Matcher` is the index for requests.
  */
-import { METHODS } from "node:http";
 import type { Router, RouterMiddleware } from "@koa/router";
 import { getHandler } from "../contracts/contract-handler.js";
 import type { ReadyContract } from "../contracts/contract-plan.js";
@@ -18,6 +17,7 @@ import packages from "../http/packages.cjs";
 import { Context } from "../http/request/context.js";
 import { Reply } from "../http/response/reply.js";
 import { respondWith } from "../http/response/returned-value.js";
+import { nodeHttp } from "../runtime/node-http.js";
 import { BoundRoute, Matcher } from "./matcher.js";
 import { isMiddlewareClass, type GetInstance, type MiddlewareInput } from "./middleware.js";
 import type { Route, RouteDescriptor } from "./route.js";
@@ -109,7 +109,7 @@ export class RouteTable {
     const inner = [...around.map((input) => toFrameworkMiddleware(input, getInstance)), getHandler(route, contract)];
     const guarded = contract === undefined ? [] : [createGuardStep(contract)];
     const steps = [...guarded, ...inner].map(toKoaMiddleware);
-    const methods = method === "ANY" ? METHODS : [method];
+    const methods = method === "ANY" ? nodeHttp.METHODS : [method];
     this.koaRouter.register(path.toKoaRouterPath(), methods, steps, name === undefined ? {} : { name });
   }
 }

@@ -2,7 +2,7 @@
  * The listener of an application and its connections. It is either a server of the framework on a port or a socket path, or a listener
  * of the caller: an `http.Server` or `https.Server`, or a `net.Server` or `tls.Server` whose connections go to a server of the framework.
  */
-import http from "node:http";
+import type http from "node:http";
 import type https from "node:https";
 import type net from "node:net";
 import { hasNoPendingResponse, isUpgraded, spare } from "../http/connection/connection.js";

@@ -2,9 +2,10 @@
  * The HTTP server of an application: Node's, with the framework's limits. Requests that Node's parser refuses (malformed, head too large
  * or too slow), and those that it accepts although it should not, are refused here without a context and outside the pipeline.
  */
-import http, { type IncomingMessage } from "node:http";
+import type http from "node:http";
 import { FrameworkRequest } from "../http/connection/connection.js";
 import { FrameworkResponse } from "../http/response/head.js";
+import { nodeHttp } from "../runtime/node-http.js";
 import { ConnectionRefusals } from "./connection-refusal.js";
 import { refuseUnclaimedUpgrades } from "./unclaimed-upgrades.js";
 
@@ -36,7 +37,7 @@ export interface RequestListener {
 }
 
 export function createServer(listener: RequestListener): http.Server {
-  const server = http.createServer(SETTINGS);
+  const server = nodeHttp.createServer(SETTINGS);
   const refusals = attach(server, listener, true);
   // Node would close at once, before the pending responses of the connection are sent.
   server.on("connect", (_incoming, socket) => refusals.refuse(socket, undefined, { code: "CONNECT" }));
@@ -94,7 +95,7 @@ interface HeadLimits {
  * The status for a request that the parser accepts but the application must not see: another HTTP version, a missing, repeated or
  * malformed `Host`, a transfer coding that Node does not decode, a head of which the parser has dropped lines. Else `undefined`.
  */
-function findFault(incoming: IncomingMessage, { requiresHost, maxLines }: HeadLimits): string | undefined {
+function findFault(incoming: http.IncomingMessage, { requiresHost, maxLines }: HeadLimits): string | undefined {
   if (incoming.rawHeaders.length > 2 * maxLines) return HEAD_TOO_LARGE;
   const { httpVersionMajor, httpVersionMinor, headers } = incoming;
   const isCurrent = httpVersionMinor === 1;
@@ -104,7 +105,7 @@ function findFault(incoming: IncomingMessage, { requiresHost, maxLines }: HeadLi
   return coding === undefined || (isCurrent && coding.toLowerCase() === "chunked") ? undefined : BAD_REQUEST;
 }
 
-function hasValidHost({ headers: { host }, rawHeaders }: IncomingMessage, isRequired: boolean): boolean {
+function hasValidHost({ headers: { host }, rawHeaders }: http.IncomingMessage, isRequired: boolean): boolean {
   if (host === undefined) return !isRequired;
   return HOST.test(host) && countHostLines(rawHeaders) === 1;
 }

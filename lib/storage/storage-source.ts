@@ -4,9 +4,10 @@
  *
  * A source that is not read to its end is closed, but a request of a client is not: the framework still sends its response.
  */
-import { IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { BadRequestError } from "../errors/framework-error.js";
+import { nodeHttp } from "../runtime/node-http.js";
 import { wrongSize } from "./storage-errors.js";
 
 /** Content that can be stored: text, bytes, a stream of them, or an async iterable. */
@@ -52,7 +53,9 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
     private readonly signal: AbortSignal | undefined,
   ) {
     this.chunks =
-      source instanceof IncomingMessage ? source.iterator({ destroyOnReturn: false }) : source[Symbol.asyncIterator]();
+      source instanceof nodeHttp.IncomingMessage
+        ? source.iterator({ destroyOnReturn: false })
+        : source[Symbol.asyncIterator]();
     // A stream that fails before it is read would end the process.
     if (source instanceof Readable) source.on("error", () => {});
     signal?.addEventListener("abort", this.aborted, { once: true });
@@ -117,7 +120,7 @@ class CheckedChunks implements AsyncIterableIterator<Uint8Array> {
 
 /** Whether it is a request to this process. The response of another server has no method. */
 function isClientRequest(source: unknown): source is IncomingMessage {
-  return source instanceof IncomingMessage && typeof source.method === "string";
+  return source instanceof nodeHttp.IncomingMessage && typeof source.method === "string";
 }
 
 function wrongContent(): BadRequestError {

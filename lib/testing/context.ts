@@ -7,7 +7,6 @@
  * const ctx = context({ method: "POST", url: "/links", json: { target: "https://example.com/" } });
  * const reply = await new LinksController(store).create(ctx);
  */
-import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import type { AddressBlocks } from "../http/request/address-blocks.js";
@@ -16,6 +15,8 @@ import { TrustedProxies } from "../http/request/client-address.js";
 import type { Context } from "../http/request/context.js";
 import { KoaApplication } from "../http/koa/koa-application.js";
 import { SystemClock, type Clock } from "../runtime/clock.js";
+import type { IncomingMessage } from "node:http";
+import { nodeHttp } from "../runtime/node-http.js";
 import { encodeBody, type BodyOptions, type HeaderField } from "./transport.js";
 
 interface FakeRequestOptions extends BodyOptions {
@@ -73,7 +74,7 @@ export function context(options: ContextOptions<string> = {}): Context {
 function createFakeRequest(options: FakeRequestOptions): IncomingMessage {
   const { method = "GET", url = "/", headers = {}, ip = "127.0.0.1", ...body } = options;
   const { content, type } = encodeBody(body);
-  const incoming = new IncomingMessage(createSocket(ip));
+  const incoming = new nodeHttp.IncomingMessage(createSocket(ip));
   Object.assign(incoming, { method, url, httpVersion: "1.1", httpVersionMajor: 1, httpVersionMinor: 1 });
   const fields: readonly HeaderField[] = [
     ["Host", "localhost"],

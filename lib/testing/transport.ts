@@ -2,9 +2,10 @@
  * The HTTP client of a test. It uses the client of Node and returns the `Response` of `fetch`. Unlike `fetch`, it sends the request target
  * unchanged (`//` and `..` stay), a body with any method, and any header. `TestClient` has the methods that a test calls.
  */
-import http from "node:http";
+import type http from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { nodeHttp } from "../runtime/node-http.js";
 
 /** The bodies that `fetch` takes. */
 type FetchBody = NonNullable<RequestInit["body"]>;
@@ -38,7 +39,7 @@ interface OpenResponse {
 const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 export class Transport {
-  private readonly agent = new http.Agent({ keepAlive: true });
+  private readonly agent = new nodeHttp.Agent({ keepAlive: true });
   private readonly open = new Set<OpenResponse>();
 
   constructor(private readonly port: number) {}
@@ -47,7 +48,7 @@ export class Transport {
   async send(method: string, path: string, options: RequestOptions, cookies?: string): Promise<Response> {
     const { headers, signal, ...body } = options;
     const { content, type } = encodeBody(body);
-    const request = http.request({ ...this.target(path), method, ...(signal !== undefined && { signal }) });
+    const request = nodeHttp.request({ ...this.target(path), method, ...(signal !== undefined && { signal }) });
     setFields(request, [...toFields(headers)]);
     if (type !== undefined && !request.hasHeader("Content-Type")) request.setHeader("Content-Type", type);
     if (cookies !== undefined && !request.hasHeader("Cookie")) request.setHeader("Cookie", cookies);

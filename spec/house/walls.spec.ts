@@ -373,6 +373,16 @@ describe("the import of the library", () => {
     expect(wrong).to.deep.equal([]);
   });
 
+  it("takes the values of node:http from one file, because an import of the module loads undici", () => {
+    const wrong = breaches(library, ({ imports }) =>
+      imports
+        .filter(({ from, erased }) => !erased && /^(?:node:)?https?$/.test(from))
+        .map(({ from }) => `imports ${from}: take the value from lib/runtime/node-http.ts`),
+    );
+
+    expect(wrong).to.deep.equal([]);
+  });
+
   it("does not load HTTP/2 of Node, which few applications need", () => {
     const wrong = breaches(library, ({ imports }) =>
       imports.filter(({ from, erased }) => !erased && from === "node:http2").map(() => "imports node:http2"),

@@ -1,7 +1,8 @@
 /** One request, its response, or an upgraded connection, from one socket to another. */
-import { request, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { nodeHttp } from "../../runtime/node-http.js";
 
 /** `undefined` where nothing listens. */
 export function connectTo(to: NetConnectOpts): Promise<Socket | undefined> {
@@ -20,7 +21,7 @@ export function exchange(
 ): Promise<IncomingMessage | undefined> {
   const { method, url: path, headers } = incoming;
   return new Promise((resolve) => {
-    const sent = request({
+    const sent = nodeHttp.request({
       createConnection: () => socket,
       method,
       path,

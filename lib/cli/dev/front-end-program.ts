@@ -4,11 +4,12 @@
  * object to `/__inertia_ssr`. The process ends with its standard input.
  */
 import { once } from "node:events";
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
+import { nodeHttp } from "../../runtime/node-http.js";
 import type { ViteFrontEnd } from "./front-end.js";
 
 /** The part of Vite that is used here. The application has the package, and the framework does not. */
@@ -33,7 +34,7 @@ const { root, configModule, serverEntry, stylesheet, endpoint } = frontEnd;
 
 const packagePath = createRequire(join(root, "package.json")).resolve("vite");
 const { createServer } = (await import(pathToFileURL(packagePath).href)) as Vite;
-const server = createHttpServer();
+const server = nodeHttp.createServer();
 const vite = await createServer({
   root,
   ...(configModule !== undefined && (await readConfig(configModule))),

@@ -9,9 +9,10 @@
  * await front.listen(3000, "127.0.0.1");
  */
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { connect, type NetConnectOpts } from "node:net";
 import type { Duplex } from "node:stream";
+import { nodeHttp } from "../../runtime/node-http.js";
 import { describeRefusal, type AllowedHosts } from "./allowed-hosts.js";
 import type { DevelopmentState } from "./development-state.js";
 import { CHANGES_PATH, FAILURE_HEADERS, renderFailure } from "./failure.js";
@@ -49,7 +50,7 @@ export class FrontPort {
     this.vite = vite;
     this.hosts = hosts;
     this.holdMs = holdMs;
-    this.server = createServer((incoming, outgoing) => void this.respond(incoming, outgoing));
+    this.server = nodeHttp.createServer((incoming, outgoing) => void this.respond(incoming, outgoing));
     // A development server has no limit for slow requests: a debugger may hold one.
     this.server.requestTimeout = 0;
     this.server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -3,12 +3,13 @@
  * a separate listener. `Connections` contains all connections of one server.
  */
 import { endUnobserved } from "#node-internals";
-import { IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { ServerHttp2Stream } from "node:http2";
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../runtime/clock.js";
+import { nodeHttp } from "../../runtime/node-http.js";
 import { isHalfClosed } from "./half-close.js";
 import { readPeer } from "../request/address-blocks.js";
 import { QueuedRequests } from "./queued-requests.js";
@@ -241,7 +242,7 @@ export class Connection {
  * without a body and without listeners these are eight callbacks without effect, a tenth of the cost of a small response. `endUnobserved`
  * skips them. Not for requests of a server of the caller, whose code may use the requests too.
  */
-export class FrameworkRequest extends IncomingMessage {
+export class FrameworkRequest extends nodeHttp.IncomingMessage {
   /** Ends a request that has no body and that the application never accessed. Call it after the response is decided. */
   endUnobserved(): void {
     if (this.listenerCount("end") === 0 && this.listenerCount("close") === 0) endUnobserved(this);

@@ -3,9 +3,10 @@
  * the client would lose the response. So the rest is read and discarded first: at most 1 MiB, until 2 seconds after the response (RFC 9112
  * section 9.6). A small rest with a known length is discarded too, and the connection stays open if it arrives in that time.
  */
-import { IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { FrameworkError } from "../../errors/framework-error.js";
+import { nodeHttp } from "../../runtime/node-http.js";
 import type { Exchange } from "../request/exchange.js";
 import { MAX_DISCARDED_BYTES, MAX_DISCARD_MS, halfClose } from "./half-close.js";
 
@@ -23,8 +24,8 @@ export function keepConnectionOpen(incoming: IncomingMessage): void {
 function destroyStreamOnly(this: IncomingMessage, error: Error | null, done: Done): void {
   const { socket } = this as { readonly socket: Socket | null };
   // After the client has left, the method of Node reports that to all listeners.
-  const isClosed = this instanceof IncomingMessage && (socket === null || socket.destroyed);
-  if (isClosed) IncomingMessage.prototype._destroy.call(this, error, done);
+  const isClosed = this instanceof nodeHttp.IncomingMessage && (socket === null || socket.destroyed);
+  if (isClosed) nodeHttp.IncomingMessage.prototype._destroy.call(this, error, done);
   else process.nextTick(reportDestroyed, this, error, done);
 }
 

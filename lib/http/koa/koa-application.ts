@@ -6,11 +6,12 @@
  * Each application has separate classes for the context and its Koa request and response. Their prototypes are `koa.context`,
  * `koa.request` and `koa.response`, so members that middleware adds there exist in this application only.
  */
-import { ServerResponse, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type Koa from "koa";
 import type { FrameworkError } from "../../errors/framework-error.js";
 import { createSetupError } from "../../errors/setup-error.js";
 import type { Clock } from "../../runtime/clock.js";
+import { nodeHttp } from "../../runtime/node-http.js";
 import { NO_UPLOADS } from "../body/uploads.js";
 import { Connection, Connections, isQueued } from "../connection/connection.js";
 import { prepareHttp2 } from "../connection/http2-request.js";
@@ -91,7 +92,7 @@ export class KoaApplication extends ErrorEvents {
   /** Koa calls it for each request; koa-websocket calls it without a response. */
   override createContext(
     incoming: IncomingMessage,
-    response = new ServerResponse(incoming),
+    response = new nodeHttp.ServerResponse(incoming),
   ): Context & Koa.ParameterizedContext {
     const ctx = new this.#ContextClass(incoming, response, Connection.of(incoming, this.connections));
     // Koa's members come through the prototype, which the compiler does not see.

@@ -3,10 +3,11 @@
  * the context. The context creates each of them at its first access. Handlers of this framework do not need them. Each application derives
  * separate classes, whose prototypes are `koa.request` and `koa.response`.
  */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES, type OutgoingHttpHeaders } from "node:http";
+import type { IncomingMessage, ServerResponse, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import type Koa from "koa";
 import type Cookies from "cookies";
+import { nodeHttp } from "../../runtime/node-http.js";
 import type { Context } from "../request/context.js";
 import { parseFields } from "../body/body-reader.js";
 import { PROTOTYPE } from "../body/prototype-names.js";
@@ -207,7 +208,7 @@ export class KoaResponseFace {
   }
 
   get message(): string {
-    return this.raw.statusMessage || (STATUS_CODES[this.raw.statusCode] ?? "");
+    return this.raw.statusMessage || (nodeHttp.STATUS_CODES[this.raw.statusCode] ?? "");
   }
 
   set message(text: string) {

@@ -4,13 +4,8 @@
  */
 import { channel } from "node:diagnostics_channel";
 import { getHeadText, mayHaveNonAsciiHead, setHeadText } from "#node-internals";
-import {
-  ServerResponse,
-  type IncomingMessage,
-  type OutgoingHttpHeader,
-  type OutgoingHttpHeaders,
-  validateHeaderValue,
-} from "node:http";
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { nodeHttp } from "../../runtime/node-http.js";
 
 // Node stores a composed head as text until it sends it, and more text can be appended. That is cheaper than the calls of Node:
 // - Node checks each character of every header line. Lines that consist of checked pieces need no check.
@@ -27,7 +22,7 @@ const MAX_JOINED_BYTES = 8192;
 
 // The methods of Node, only for comparison.
 const [nodeWriteHead, nodeWrite, nodeEnd] = ["writeHead", "write", "end"].map((name): unknown =>
-  Reflect.get(ServerResponse.prototype, name),
+  Reflect.get(nodeHttp.ServerResponse.prototype, name),
 );
 
 /** Publishes each response that is sent; observers read its headers. */
@@ -40,7 +35,9 @@ export function isWatched(raw: ServerResponse): boolean {
 }
 
 /** The response class of the framework's servers. Its getters also see the headers of a head that is written as text. */
-export class FrameworkResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
+export class FrameworkResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends nodeHttp.ServerResponse<Request> {
   override getHeader(name: string): number | string | string[] | undefined {
     return this.isHeadText ? this.parseHead()[name.toLowerCase()] : super.getHeader(name);
   }
@@ -133,7 +130,7 @@ function appendToHead(raw: ServerResponse, body: string, length: number): boolea
 function isUnpatched(raw: ServerResponse): boolean {
   const prototype: unknown = Object.getPrototypeOf(raw);
   return (
-    (prototype === FrameworkResponse.prototype || prototype === ServerResponse.prototype) &&
+    (prototype === FrameworkResponse.prototype || prototype === nodeHttp.ServerResponse.prototype) &&
     raw.writeHead === nodeWriteHead &&
     raw.write === nodeWrite &&
     raw.end === nodeEnd &&
@@ -156,7 +153,7 @@ export function checkFinalStatus(code: number): void {
 
 /** @throws TypeError for a line break, or a character that is not allowed in a header. */
 export function checkStatusMessage(text: string): void {
-  validateHeaderValue("status message", text);
+  nodeHttp.validateHeaderValue("status message", text);
 }
 
 /** Whether a response with this status never has a body (RFC 9110 sections 15.3.5, 15.3.6 and 15.4.5). */

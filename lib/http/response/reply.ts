@@ -9,13 +9,13 @@
  * return Reply.created(links.show.url(link.id), link);
  * return Reply.html("<h1>Hello</h1>").status(202).header("Cache-Control", "no-store");
  */
-import { validateHeaderName, validateHeaderValue } from "node:http";
 import type { Readable } from "node:stream";
 import { EventBody, type EventSource, type ServerSentEvent } from "./event-stream.js";
 import { toJsonText } from "./json-text.js";
 import { HTML, JSON_TYPE, TEXT } from "./media-type.js";
 import { markKind } from "../../errors/copy-mark.js";
 import { Problem, PROBLEM_CONTENT_TYPE } from "../../errors/problem.js";
+import { nodeHttp } from "../../runtime/node-http.js";
 import { checkFinalStatus } from "./head.js";
 
 /** A body that can be sent. An object has become JSON text before it gets here. */
@@ -71,7 +71,7 @@ export class Reply<S extends number = number, B = unknown> {
   /** Text, bytes, a stream or an async iterable under a media type that you choose. */
   static of<B extends Payload, const S extends number = 200>(body: B, type?: string, status?: S): Reply<S, B>;
   static of(body: Payload, type = "application/octet-stream", status = 200): Reply {
-    validateHeaderValue("Content-Type", type);
+    nodeHttp.validateHeaderValue("Content-Type", type);
     return new Reply(status, type, body);
   }
 
@@ -121,8 +121,8 @@ export class Reply<S extends number = number, B = unknown> {
   }
 
   header(name: string, value: string): Reply<S, B> {
-    validateHeaderName(name);
-    validateHeaderValue(name, value);
+    nodeHttp.validateHeaderName(name);
+    nodeHttp.validateHeaderValue(name, value);
     return new Reply(this.statusCode, this.type, this.value, { ...this.headers, [name]: value }, this.isJson);
   }
 }

@@ -2,10 +2,11 @@
  * Forwards a request to Vite over its socket or pipe, and copies the response: HTTP/1.1, all headers except those of the connection, the
  * bodies as streams.
  */
-import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 import { Problem } from "../../errors/problem.js";
 import type { Context } from "../../http/request/context.js";
 import { refuse } from "../../http/failures/refuse.js";
+import { nodeHttp } from "../../runtime/node-http.js";
 import { tracing } from "../../tracing/tracing.js";
 
 const log = tracing.target("framework::dev_proxy");
@@ -47,7 +48,7 @@ type Outcome = IncomingMessage | "unreachable" | "failed";
 function sendRequest(ctx: Context, endpoint: string): Promise<Outcome> {
   return new Promise((resolve) => {
     let isConnected = false;
-    const outgoing = request({
+    const outgoing = nodeHttp.request({
       socketPath: endpoint,
       method: ctx.method,
       path: ctx.url,

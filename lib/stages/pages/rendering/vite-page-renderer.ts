@@ -2,7 +2,8 @@
  * Renders pages by Vite's development server, which has the newest sources: a POST of the page object to `/__inertia_ssr`, which the Vite
  * plugin of Inertia handles. `Pages` uses it in debug builds if `FRAMEWORK_VITE_IPC` is set and a renderer is given.
  */
-import { request, type IncomingMessage } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { nodeHttp } from "../../../runtime/node-http.js";
 import { PageRenderer, parseRenderedPage, type RenderedPage } from "./page-renderer.js";
 
 const TIMEOUT_MS = 10_000;
@@ -25,7 +26,7 @@ export class VitePageRenderer extends PageRenderer {
 
   private post(page: string): Promise<{ readonly status: number; readonly text: string }> {
     return new Promise((resolve, reject) => {
-      const outgoing = request({
+      const outgoing = nodeHttp.request({
         socketPath: this.endpoint,
         path: "/__inertia_ssr",
         method: "POST",
