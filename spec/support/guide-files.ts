@@ -22,9 +22,9 @@ export function replacedIn(text: string, replacements: Readonly<Record<string, s
   }, text);
 }
 
-/** The map that a file of YAML has. @throws Error if it has another number of documents, or a fault */
+/** The map that a file of YAML has, with `<<` as Compose reads it. @throws Error if it has another number of documents, or a fault */
 export function parsedYaml(text: string): object {
-  const [document, other] = parseAllDocuments(text);
+  const [document, other] = parseAllDocuments(text, { merge: true });
   const [fault] = [...(document?.errors ?? []), ...(document?.warnings ?? [])];
   const map: unknown = document?.toJS();
   if (fault !== undefined) throw fault;

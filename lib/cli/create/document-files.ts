@@ -40,7 +40,7 @@ function imageCommands({ name, database, auth, pages }: ProjectOptions): readonl
   const given = `${variables.map((variable) => `-e ${variable}`).join(" ")}${database === "sqlite" ? " -v data:/data" : ""}`;
   return [
     `docker build -t ${name} .`,
-    ...(database === "none" ? [] : [`docker run --rm ${given} ${name} npx stagecraft migrate`]),
+    ...(database === "none" ? [] : [`docker run --rm ${given} ${name} node_modules/.bin/stagecraft migrate`]),
     `docker run --read-only -p 3000:3000 ${given} ${name}`,
   ];
 }

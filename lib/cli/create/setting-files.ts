@@ -182,7 +182,7 @@ function databaseVariables({ database, name }: ProjectOptions): readonly string[
   ];
 }
 
-function toImage({ pages }: ProjectOptions): string {
+function toImage({ database, pages }: ProjectOptions): string {
   const front = pages === "none" ? "" : " vite.config.js";
   return toText(
     "# Node is the first process of the container, so it gets the signal to stop.",
@@ -202,6 +202,8 @@ function toImage({ pages }: ProjectOptions): string {
     "COPY --from=build /app/node_modules node_modules",
     "COPY --from=build /app/dist dist",
     pages !== "none" && "COPY --from=build /app/public public",
+    // A new volume has the owner of the folder where it is mounted.
+    database === "sqlite" && "RUN install -d -o node -g node /data",
     "USER node",
     "EXPOSE 3000",
     'CMD ["node", "dist/main.js"]',

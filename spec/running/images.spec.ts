@@ -1,0 +1,249 @@
+/** The page "images": the Dockerfile is that of a new project, and the services of its Compose file run in what it builds. */
+import { execFileSync } from "node:child_process";
+import { chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Ajv } from "ajv";
+import { expect } from "chai";
+import type { ProjectOptions } from "../../lib/cli/create/options.js";
+import { projectFiles } from "../../lib/cli/create/project-files.js";
+import { ApplicationFolder, BIN, runBin } from "../support/application-folder.js";
+import { Container, type ContainerOptions, USER_OF_NODE } from "../support/container.js";
+import { freePort } from "../support/free-port.js";
+import { guideFile, parsedYaml } from "../support/guide-files.js";
+import { Image, type RunCommand } from "../support/image.js";
+import { needs } from "../support/machine.js";
+import { MailServer } from "../support/mail-server.js";
+import { PostgresServer } from "../support/postgres-server.js";
+import { canMount } from "../support/small-disk.js";
+import { firstBlock, ROOT, textOf } from "../support/sources.js";
+import { until } from "../support/until.js";
+
+const PAGE = "images.md";
+const SHOP = { name: "shop", database: "postgres", pages: "none", auth: true, docker: true } as const;
+const SECRETS = "/run/secrets/shop";
+
+/** The members of a service that the specs read. */
+interface Service {
+  readonly command: readonly string[];
+  readonly entrypoint: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly tmpfs: readonly string[];
+  readonly read_only: boolean;
+  readonly stop_grace_period: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+interface Compose {
+  readonly services: Readonly<Record<"web" | "jobs" | "migrate", Service>>;
+}
+
+function readCompose(): Compose {
+  // The specs check each member that they read.
+  return parsedYaml(guideFile(PAGE, "compose.yaml")) as Compose;
+}
+
+function fileOf(options: ProjectOptions, name: string): string {
+  const [, text = ""] = projectFiles(options, new Date(0)).find(([path]) => path === name) ?? [];
+  return text;
+}
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+}
+
+/** The commands of the RUN lines, with the packages of the repository. */
+const COMMANDS: Readonly<Record<string, RunCommand>> = {
+  "npm ci": (folder) => {
+    const { dependencies, devDependencies } = readManifest(folder);
+    for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
+      const place = join(folder, "node_modules", name);
+      mkdirSync(dirname(place), { recursive: true });
+      symlinkSync(name === "@stagecraft/framework" ? ROOT : join(ROOT, "node_modules", name), place);
+    }
+    mkdirSync(join(folder, "node_modules/.bin"));
+    symlinkSync(BIN, join(folder, "node_modules/.bin/stagecraft"));
+  },
+  "npm run build": async (folder) => {
+    const { code, stderr } = await runBin(["build"], { cwd: folder });
+    if (code !== 0) throw new Error(stderr);
+  },
+  "npm prune --omit=dev": (folder) => {
+    for (const name of Object.keys(readManifest(folder).devDependencies)) rmSync(join(folder, "node_modules", name));
+  },
+  "install -d -o node -g node /data": (_folder, root) => {
+    mkdirSync(join(root, "data"));
+    chownSync(join(root, "data"), USER_OF_NODE, USER_OF_NODE);
+  },
+};
+
+async function buildImage(options: ProjectOptions): Promise<Image> {
+  using folder = new ApplicationFolder(Object.fromEntries(projectFiles(options, new Date(0))));
+  folder.write("package-lock.json", "{}");
+  return await Image.build(folder.read("Dockerfile"), { context: folder.path, commands: COMMANDS });
+}
+
+describe("the Dockerfile of the page", () => {
+  it("is that of a new project", () => {
+    expect(guideFile(PAGE, "Dockerfile")).to.equal(`# Dockerfile\n${fileOf(SHOP, "Dockerfile")}`);
+  });
+
+  it("has a line more for SQLite", () => {
+    const line = "RUN install -d -o node -g node /data";
+
+    expect(fileOf({ ...SHOP, database: "sqlite" }, "Dockerfile")).to.include(`\n${line}\nUSER node\n`);
+    expect(textOf(`docs/guide/${PAGE}`)).to.include(line);
+  });
+});
+
+describe("the Compose file of the page", () => {
+  const schema = JSON.parse(textOf("spec/support/schemas/compose-spec.json") ?? "") as object;
+  const validate = new Ajv({ strict: false, validateSchema: false, validateFormats: false }).compile(schema);
+
+  it("is one by the schema of Compose, which refuses a member that is misspelt", () => {
+    const compose = readCompose();
+    const { web } = compose.services;
+
+    expect(validate(compose), JSON.stringify(validate.errors)).to.equal(true);
+    expect(validate({ ...compose, services: { web: { ...web, stop_grace_time: "40s" } } })).to.equal(false);
+  });
+
+  it("gives each service the time of a stop, and files that it can only read", () => {
+    for (const name of ["web", "jobs", "migrate"] as const)
+      expect(readCompose().services[name], name).to.include({ stop_grace_period: "40s", read_only: true });
+  });
+});
+
+if (canMount())
+  describe("the services of the Compose file", function () {
+    this.timeout(120_000);
+    this.slow(30_000);
+    before(needs("postgres", "openssl"));
+    const { services } = readCompose();
+    let image: Image;
+    let server: PostgresServer;
+    let mails: MailServer;
+    let secrets: ApplicationFolder;
+    let file: string;
+    let port: number;
+
+    before(async () => {
+      [image, server, mails, port] = await Promise.all([
+        buildImage(SHOP),
+        PostgresServer.borrow(),
+        MailServer.start(),
+        freePort(),
+      ]);
+      secrets = new ApplicationFolder();
+      secrets.write("node_modules/.bin/stagecraft", `#!/bin/sh\nexec node '${BIN}' "$@"\n`);
+      execFileSync("chmod", ["755", join(secrets.path, "node_modules/.bin/stagecraft")]);
+      execFileSync("sh", ["-ec", firstBlock(`docs/guide/${PAGE}`, "sh")], { cwd: secrets.path });
+      file = join(secrets.path, "secrets/shop.env");
+    });
+
+    after(async () => {
+      image[Symbol.dispose]();
+      secrets[Symbol.dispose]();
+      await server[Symbol.asyncDispose]();
+      await mails[Symbol.asyncDispose]();
+    });
+
+    function optionsOf({ entrypoint, environment, tmpfs }: Service, command: readonly string[]): ContainerOptions {
+      return {
+        command: [...entrypoint, ...command],
+        env: { ...environment, PORT: String(port) },
+        tmpfs,
+        files: { [SECRETS]: file },
+      };
+    }
+
+    const startService = (service: Service) => new Container(image, optionsOf(service, service.command));
+
+    it("read the secrets of the lines, which nothing else can read", () => {
+      const password = readFileSync(join(secrets.path, "secrets/db"), "utf8").trim();
+      const written = readFileSync(file, "utf8");
+      const stat = execFileSync("stat", ["--format=%u %a", file], { encoding: "utf8" }).trim();
+
+      expect(stat).to.equal(`${USER_OF_NODE} 600`);
+      expect(written)
+        .to.match(/^APP_KEY=[0-9a-f]{128}$/m)
+        .and.include(`:${password}@db:5432/shop\n`);
+      const here = written
+        .replace(/(?<=^DATABASE_URL=).*$/m, server.url)
+        .replace(/(?<=^SMTP_URL=).*$/m, `smtp+plain://127.0.0.1:${mails.port}`);
+      writeFileSync(file, here);
+    });
+
+    it("migrate, and then find no migration pending", async () => {
+      for (const output of [/^applied /, /^no migration is pending/]) {
+        await using migrate = startService(services.migrate);
+        const { code, stdout, stderr } = await migrate.end();
+
+        expect(code, stderr).to.equal(0);
+        expect(stdout).to.match(output);
+      }
+    });
+
+    it("respond, work jobs, and end at SIGTERM with 0", async () => {
+      await using web = startService(services.web);
+      await using jobs = startService(services.jobs);
+      await web.serves(`http://127.0.0.1:${port}/up/ready`);
+      await until(() => jobs.output.includes("works all queues"));
+      const { test = [] } = services.web.healthcheck ?? {};
+      const check = test.slice(1).map((word) => word.replace("3000", String(port)));
+      const healthy = await checked(check);
+      for (const each of [web, jobs]) each.kill("SIGTERM");
+      const ends = await Promise.all([web.end(), jobs.end()]);
+
+      expect(healthy).to.equal(0);
+      expect(await checked(check)).to.equal(1);
+      for (const { code, stderr } of ends) expect(code, stderr).to.equal(0);
+    });
+
+    it("write nothing but the folders in memory", async () => {
+      const program = `
+        const { writeFileSync } = require("node:fs");
+        const tries = ["/app/file", "/app/node_modules/file", "/run/file", "/tmp/file"];
+        console.log(process.pid, process.getuid(), ...tries.map((name) => {
+          try { writeFileSync(name, ""); return "written"; } catch ({ code }) { return code; }
+        }));`;
+      await using container = new Container(image, optionsOf(services.web, ["--eval", program]));
+      const { stdout } = await container.end();
+
+      expect(stdout).to.equal(`1 ${USER_OF_NODE} EROFS EROFS EROFS written\n`);
+    });
+
+    async function checked(command: readonly string[]): Promise<number | null> {
+      await using container = new Container(image, { command, tmpfs: ["/tmp"] });
+      return (await container.end()).code;
+    }
+  });
+
+if (canMount())
+  describe("an image with SQLite", function () {
+    this.timeout(120_000);
+    this.slow(30_000);
+
+    it("has a folder for the file, in which it migrates and serves", async () => {
+      using image = await buildImage({ ...SHOP, database: "sqlite", auth: false });
+      const port = await freePort();
+      const env = { APP_URL: "https://shop.example", DATABASE_FILE: "/data/app.db", PORT: String(port) };
+      const shared = { env, volumes: ["/data"], tmpfs: ["/tmp"] };
+      await using migrate = new Container(image, {
+        ...shared,
+        command: ["node", "node_modules/.bin/stagecraft", "migrate"],
+      });
+      const { code, stderr } = await migrate.end();
+      await using web = new Container(image, { ...shared, command: image.config.command });
+      await web.serves(`http://127.0.0.1:${port}/notes`);
+      web.kill("SIGTERM");
+
+      expect(code, stderr).to.equal(0);
+      expect(image.config).to.include({ from: "node:24-slim", user: "node", port: 3000 });
+      expect((await web.end()).code).to.equal(0);
+    });
+  });
