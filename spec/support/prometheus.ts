@@ -1,4 +1,4 @@
-/** A Prometheus server for one spec, on a free port. It scrapes one address every second; disposal removes its data. */
+/** A Prometheus server for one spec, on a free port; disposal removes its data. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -21,6 +21,12 @@ export interface Sample {
   readonly value: readonly [number, string];
 }
 
+export interface Alert {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly state: "pending" | "firing";
+}
+
 export class Prometheus implements AsyncDisposable {
   private errors = "";
 
@@ -32,10 +38,15 @@ export class Prometheus implements AsyncDisposable {
     child.stderr?.setEncoding("utf8").on("data", (text: string) => (this.errors += text));
   }
 
-  /** @param target `<host>:<port>` of the application; its `/metrics` is scraped */
-  static async scraping(target: string): Promise<Prometheus> {
+  /** @param target `<host>:<port>` of the application; its `/metrics` is scraped every second */
+  static scraping(target: string): Promise<Prometheus> {
+    return Prometheus.start({ "prometheus.yml": configFor(target) });
+  }
+
+  /** @param files by name: `prometheus.yml`, and those that it names */
+  static async start(files: Readonly<Record<string, string>>): Promise<Prometheus> {
     const folder = await mkdtemp(join(tmpdir(), "prometheus-"));
-    await writeFile(join(folder, "prometheus.yml"), configFor(target));
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
     const port = await freePort();
     const flags = [
       `--config.file=${join(folder, "prometheus.yml")}`,
@@ -69,6 +80,12 @@ export class Prometheus implements AsyncDisposable {
       readonly result: readonly Sample[];
     };
     return result;
+  }
+
+  /** The alerts that are not quiet. */
+  async alerts(): Promise<readonly Alert[]> {
+    const { alerts } = (await this.ask("alerts")) as { readonly alerts: readonly Alert[] };
+    return alerts;
   }
 
   /** The type and the help text of each metric. */
