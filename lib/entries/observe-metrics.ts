@@ -4,6 +4,8 @@ export {
   HTTP_REQUEST_DURATION,
   HTTP_DEPRECATED_REQUESTS,
   HTTP_REQUESTS_TOTAL,
+  type GaugeOptions,
+  type GaugeRule,
   Metrics,
   PROMETHEUS_CONTENT_TYPE,
   type MetricsOptions,

@@ -41,7 +41,7 @@ export { StderrSink } from "../observe/logging/stderr-sink.js";
 export * as redact from "./observe-redact.js";
 
 export type { LabelValue } from "../observe/metrics/labels.js";
-export { Metrics, type MetricsOptions } from "../observe/metrics/metrics.js";
+export { type GaugeOptions, type GaugeRule, Metrics, type MetricsOptions } from "../observe/metrics/metrics.js";
 
 export { AccessLogLayer } from "../stages/access-log.js";
 export { MetricsLayer, type MetricsLayerOptions } from "../stages/metrics.js";

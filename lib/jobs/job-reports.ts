@@ -32,7 +32,9 @@ export class JobReports {
     this.subsystem = name;
     this.metrics = metrics;
     metrics.describeCounter(JOBS_UNFINISHED, "Runs of jobs that did not complete, by outcome.");
-    metrics.describeGauge(JOBS_UNHANDLED, "Jobs that wait for a process with a handler for their name.");
+    const help = "Jobs that wait for a process with a handler for their name.";
+    // Each worker counts the jobs of all processes.
+    metrics.describeGauge(JOBS_UNHANDLED, help, { workers: "max" });
   }
 
   failed(job: ClaimedJob, outcome: JobOutcome): void {

@@ -19,7 +19,8 @@ import { type Target, tracing } from "../tracing/tracing.js";
 /** The part of `Metrics` that a subsystem needs. */
 export interface SubsystemMetrics {
   describeHistogram(name: string, help: string): void;
-  describeGauge(name: string, help: string): void;
+  /** `workers` is the value over all workers of `runWorkers()`; their sum unless set. */
+  describeGauge(name: string, help: string, options?: { readonly workers?: "sum" | "max" | "min" }): void;
   describeCounter(name: string, help: string): void;
   increment(name: string, labels: Readonly<Record<string, string>>, by?: number): void;
   set(name: string, labels: Readonly<Record<string, string>>, value: number): void;

@@ -2,28 +2,22 @@
  * A metric family: all series of one metric name, with its kind and its help text. A registry has one table of families for each kind.
  * Finding an existing series does not allocate.
  */
-import { copyString } from "../copy-string.js";
-import { type MetricKind, formatMetricHeader, checkMetricName } from "./exposition.js";
+import { type MetricKind, checkMetricName } from "./exposition.js";
 import { LabelTree, areWellFormed, checkLabels, type Labels, formatLabels } from "./labels.js";
+import { SeriesList } from "./series-list.js";
 import type { Series } from "./series.js";
+
+/** The value of a gauge over all workers: the sum of their values, the maximum or the minimum. */
+export type GaugeRule = "sum" | "max" | "min";
 
 /** The families of a registry, of all kinds. */
 export type MetricNames = Map<string, MetricFamily<Series>>;
 
-/** One metric: at most `maxSeries` series, sorted by their labels only when new ones were added. */
-export class MetricFamily<S extends Series> {
-  help = "";
+/** One metric of a registry. */
+export class MetricFamily<S extends Series> extends SeriesList<S> {
+  /** For gauges. */
+  rule: GaugeRule = "sum";
   private readonly tree = new LabelTree<S>();
-  private readonly byText = new Map<string, S>();
-  private sorted: readonly S[] = [];
-  private added: S[] = [];
-
-  constructor(
-    readonly name: string,
-    readonly kind: MetricKind,
-    private readonly maxSeries: number,
-    private readonly createSeries: (labels: string) => S,
-  ) {}
 
   /** The series of these labels, if the program has used them in this order before. */
   find(labels: Labels): S | undefined {
@@ -52,34 +46,6 @@ export class MetricFamily<S extends Series> {
     if (series !== undefined && areWellFormed(labels)) this.tree.add(labels, series);
     return series;
   }
-
-  /** The lines before its samples. */
-  header(): string {
-    return formatMetricHeader(this.name, this.kind, this.help);
-  }
-
-  /** In the order of the exposition. The returned list does not change when series are added. */
-  series(): readonly S[] {
-    if (this.added.length > 0) {
-      // Series that are in order already cost one comparison each.
-      this.sorted = [...this.sorted, ...this.added].toSorted(compareLabels);
-      this.added = [];
-    }
-    return this.sorted;
-  }
-
-  private add(text: string): S | undefined {
-    if (this.byText.size >= this.maxSeries) return undefined;
-    const labels = copyString(text);
-    const series = this.createSeries(labels);
-    this.byText.set(labels, series);
-    this.added.push(series);
-    return series;
-  }
-}
-
-function compareLabels(left: Series, right: Series): number {
-  return left.labels < right.labels ? -1 : 1;
 }
 
 /** The families of one kind. All tables of a registry share one map of names, because a name has one kind. */
@@ -118,9 +84,9 @@ export class FamilyTable<S extends Series> {
     return series;
   }
 
-  describe(name: string, help: string): void {
+  describe(name: string, help: string, rule: GaugeRule = "sum"): void {
     const family = this.findOrCreateFamily(name);
-    family.help = help;
+    Object.assign(family, { help, rule });
     this.store(family);
   }
 

@@ -22,6 +22,20 @@ export function formatLabels(labels: Labels): string {
   return names.map((name) => `${name}="${escapeLabelValue(String(labels[name]))}"`).join(",");
 }
 
+const LABEL_IN_TEXT = /([a-zA-Z_][a-zA-Z0-9_]*)="(?:[^"\\\n]|\\["\\n])*"(?:,(?!$)|$)/uy;
+
+/** True for a text that `formatLabels` returns for valid labels. @param reserved as of `checkLabels` */
+export function isLabelText(text: string, reserved: string | undefined): boolean {
+  let before = "";
+  LABEL_IN_TEXT.lastIndex = 0;
+  while (LABEL_IN_TEXT.lastIndex < text.length) {
+    const name = LABEL_IN_TEXT.exec(text)?.[1];
+    if (name === undefined || name <= before || name.startsWith("__") || name === reserved) return false;
+    before = name;
+  }
+  return true;
+}
+
 /** True if no value has a lone surrogate. The texts of such values are equal (U+FFFD), and there are very many of them. */
 export function areWellFormed(labels: Labels): boolean {
   return Object.values(labels).every((value) => typeof value !== "string" || toUSVString(value) === value);

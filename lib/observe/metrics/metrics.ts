@@ -15,12 +15,14 @@ import { setupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { Reply } from "../../http/response/reply.js";
 import type { Labels } from "./labels.js";
-import { MetricFamily, type MetricNames, FamilyTable } from "./family.js";
+import { FamilyTable, type GaugeRule, MetricFamily, type MetricNames } from "./family.js";
 import { OVERFLOW_METRIC } from "./exposition.js";
 import { MetricsError } from "../errors.js";
 import { Scrape } from "./scrape.js";
+import { renderFamilies } from "./series-list.js";
 import { Buckets, HistogramSeries, type Observer, ValueSeries } from "./series.js";
 
+export type { GaugeRule } from "./family.js";
 export type { Labels, LabelValue } from "./labels.js";
 export { MetricsError } from "../errors.js";
 
@@ -37,6 +39,7 @@ export const HTTP_DEPRECATED_REQUESTS = "http_deprecated_requests_total";
 export const PROMETHEUS_CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 const DEFAULT_MAX_SERIES = 10_000;
+const GAUGE_RULES: readonly GaugeRule[] = ["sum", "max", "min"];
 const NO_LABELS: Labels = Object.freeze({});
 
 export interface MetricsOptions {
@@ -44,12 +47,26 @@ export interface MetricsOptions {
   readonly maxSeries?: number;
 }
 
+export interface GaugeOptions {
+  /**
+   * The value over all workers of `runWorkers()`; `"sum"` unless set. Where each worker sets the same figure, such as the length of a queue
+   * that they share, use `"max"`. `"max"` and `"min"` leave `NaN` out. A worker that has ended does not count.
+   */
+  readonly workers?: GaugeRule;
+}
+
+/** Gives the exposition of all workers. It rejects where it cannot. @internal */
+export type MetricsPage = () => Promise<Iterator<string, void>>;
+
 /** A method that throws `MetricsError` has recorded no value; see `MetricsErrorCode`. */
 export class Metrics {
   readonly #names: MetricNames = new Map();
   readonly #counters: FamilyTable<ValueSeries>;
   readonly #gauges: FamilyTable<ValueSeries>;
   readonly #histograms: FamilyTable<HistogramSeries>;
+  readonly #maxSeries: number;
+  readonly #bounds: Float64Array;
+  #page: MetricsPage | undefined;
   readonly #overflow = new MetricFamily(OVERFLOW_METRIC, "counter", Infinity, (labels) =>
     createValueSeries(OVERFLOW_METRIC, labels),
   );
@@ -62,6 +79,8 @@ export class Metrics {
       throw setupError(new MetricsError("E_METRIC_VALUE", "*", rule));
     }
     const buckets = new Buckets(bounds);
+    this.#maxSeries = maxSeries;
+    this.#bounds = buckets.bounds;
     const histogram = (name: string, labels: string) => new HistogramSeries(name, labels, buckets);
     this.#counters = new FamilyTable(this.#names, "counter", maxSeries, createValueSeries);
     this.#gauges = new FamilyTable(this.#names, "gauge", maxSeries, createValueSeries);
@@ -78,9 +97,16 @@ export class Metrics {
     this.#counters.describe(name, help);
   }
 
-  /** As `describeCounter`, for a gauge. */
-  describeGauge(name: string, help: string): void {
-    this.#gauges.describe(name, help);
+  /**
+   * As `describeCounter`, for a gauge.
+   *
+   * @throws MetricsError `E_METRIC_VALUE` also for a rule that is none
+   */
+  describeGauge(name: string, help: string, options: GaugeOptions = {}): void {
+    const { workers = "sum" } = options;
+    if (!GAUGE_RULES.includes(workers))
+      throw createValueError(name, `the rule for workers is ${GAUGE_RULES.join(", ")}`, workers);
+    this.#gauges.describe(name, help, workers);
   }
 
   /** As `describeCounter`, for a histogram. */
@@ -113,7 +139,10 @@ export class Metrics {
     else series.observe(value);
   }
 
-  /** The value of a counter; `undefined` if the counter or the series does not exist. Never throws and never creates a series. */
+  /**
+   * The value of a counter; `undefined` if the counter or the series does not exist. Never throws and never creates a series. In a worker of
+   * `runWorkers()` it is the value of this worker alone.
+   */
   counterValue(name: string, labels: Labels = NO_LABELS): number | undefined {
     try {
       return (name === OVERFLOW_METRIC ? this.#overflow.peek(labels) : this.#counters.peek(name, labels))?.value;
@@ -127,30 +156,37 @@ export class Metrics {
    * The whole registry in the text exposition format 0.0.4; `""` if it is empty.
    *
    * It is synchronous: 10 000 counters take 2 to 3 ms, 10 000 series of a histogram (140 000 lines, 10 MB) 20 to 40 ms on two slow cores;
-   * `npm run bench -- --scenario metrics` measures it. For a scrape use `response()`, which does not block other requests.
+   * `npm run bench -- --scenario metrics` measures it. For a scrape use `response()`, which does not block other requests. In a worker of
+   * `runWorkers()` it is the registry of this worker alone; `response()` has those of all workers.
    */
   render(): string {
-    return [...this.#texts()].join("");
+    return [...renderFamilies(this.#names)].join("");
   }
 
   /**
    * The text of `render()` as a response with status 200, `PROMETHEUS_CONTENT_TYPE` and `no-store`. Above 64 Ki characters it is a stream
    * of slices of less than a millisecond each, and other requests run in between. Each series has its values at the time of its slice.
+   *
+   * In a worker of `runWorkers()` it is the text of all workers, whichever worker a client asks. It has everything that this worker counted
+   * before the call, and what the others counted until their last report, a second ago or less.
+   *
+   * @throws FrameworkError `E_WORKERS_METRICS`, 503, where the parent of the workers does not give the text in time
    */
-  response(): Reply<200, string> {
+  async response(): Promise<Reply<200, string>> {
+    const texts = await (this.#page?.() ?? renderFamilies(this.#names));
     // A client receives the stream as the same text.
-    const text = Scrape.of(this.#texts()) as string;
+    const text = Scrape.of(texts) as string;
     return Reply.of(text, PROMETHEUS_CONTENT_TYPE).header("Cache-Control", "no-store");
   }
 
-  /** The exposition in pieces, each series whole. It has the metrics that exist at the time of the call. */
-  *#texts(): Generator<string, void> {
-    for (const name of [...this.#names.keys()].toSorted()) {
-      const family = this.#names.get(name);
-      if (family === undefined) continue;
-      yield family.header();
-      for (const series of family.series()) yield series.render();
-    }
+  /** `response()` gives this page from now on. @internal */
+  setPage(page: MetricsPage): void {
+    this.#page = page;
+  }
+
+  /** What a worker reports, and its parent needs to add it. @internal */
+  get contents(): { readonly families: MetricNames; readonly maxSeries: number; readonly bounds: Float64Array } {
+    return { families: this.#names, maxSeries: this.#maxSeries, bounds: this.#bounds };
   }
 
   /**

@@ -7,6 +7,10 @@ import { formatNumber } from "./exposition.js";
 export interface Series {
   /** The text of the labels without braces. It identifies the series, and series are sorted by it. */
   readonly labels: string;
+  /** The number of values that `copyTo` writes. */
+  readonly size: number;
+  /** Writes its values to `target`, from the index `at` on. */
+  copyTo(target: Float64Array, at: number): void;
   /** The lines of the exposition, each with a newline at its end. */
   render(): string;
 }
@@ -21,6 +25,14 @@ export class ValueSeries implements Series {
     readonly labels: string,
   ) {
     this.head = labels === "" ? `${name} ` : `${name}{${labels}} `;
+  }
+
+  get size(): number {
+    return 1;
+  }
+
+  copyTo(target: Float64Array, at: number): void {
+    target[at] = this.value;
   }
 
   render(): string {
@@ -56,6 +68,24 @@ export class HistogramSeries implements Series, Observer {
     const bucket = this.findBucket(value);
     counts[bucket] = (counts[bucket] ?? 0) + 1;
     this.sum += value;
+  }
+
+  /** The counts of the buckets, each without those below it, and the sum. */
+  get size(): number {
+    return this.counts.length + 1;
+  }
+
+  copyTo(target: Float64Array, at: number): void {
+    target.set(this.counts, at);
+    target[at + this.counts.length] = this.sum;
+  }
+
+  /** Adds values that `copyTo` of a series with the same bounds has written. */
+  add(values: Float64Array, at: number): void {
+    const { counts } = this;
+    for (let bucket = 0; bucket < counts.length; bucket++)
+      counts[bucket] = (counts[bucket] ?? 0) + (values[at + bucket] ?? 0);
+    this.sum += values[at + counts.length] ?? 0;
   }
 
   /** The number of bounds below the value. There are no branches, because a mispredicted branch costs more than a few comparisons. */

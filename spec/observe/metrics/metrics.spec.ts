@@ -581,11 +581,11 @@ describe("Metrics", () => {
     expect(metrics.render()).to.include("w_count 2\n");
   });
 
-  it("responds with the exposition, its content type and no-store", () => {
+  it("responds with the exposition, its content type and no-store", async () => {
     const metrics = new Metrics();
     metrics.increment("a");
 
-    const reply = metrics.response();
+    const reply = await metrics.response();
 
     expect(reply).to.include({ statusCode: 200, type: PROMETHEUS_CONTENT_TYPE, body: metrics.render() });
     expect(reply.headers).to.deep.equal({ "Cache-Control": "no-store" });

@@ -25,24 +25,24 @@ function many(record: (metrics: Metrics, set: number) => void): Metrics {
   return metrics;
 }
 
-function streamed(metrics: Metrics): Readable {
-  const { body } = metrics.response();
+async function streamed(metrics: Metrics): Promise<Readable> {
+  const { body } = await metrics.response();
   if (!(body instanceof Readable)) throw new TypeError("it is not a stream");
   return body;
 }
 
 describe("a scrape", () => {
-  it("is text with a length if it has few series", () => {
+  it("is text with a length if it has few series", async () => {
     const metrics = crowd(100);
 
-    expect(metrics.response().body).to.equal(metrics.render());
-    expect(new Metrics().response().body).to.equal("");
+    expect((await metrics.response()).body).to.equal(metrics.render());
+    expect((await new Metrics().response()).body).to.equal("");
   });
 
   it("is a stream of the same bytes if it has many series", async () => {
     const metrics = crowd();
 
-    const bytes = await buffer(streamed(metrics));
+    const bytes = await buffer(await streamed(metrics));
 
     expect(bytes.equals(Buffer.from(metrics.render()))).to.equal(true);
   });
@@ -64,7 +64,7 @@ describe("a scrape", () => {
       };
       setImmediate(count);
 
-      const body = streamed(metrics());
+      const body = await streamed(metrics());
       // Chunks of a stream of text are bytes.
       for await (const chunk of body) {
         sizes.push((chunk as Buffer).length);
@@ -80,7 +80,7 @@ describe("a scrape", () => {
 
   it("shows each series with values of one moment, and no series that was added after its metric was written", async () => {
     const metrics = crowd();
-    const body = streamed(metrics);
+    const body = await streamed(metrics);
     let hasEnded = false;
     const disturb = (): void => {
       for (let set = 0; set < 1000; set++) metrics.observe("h_seconds", { route: `/r/${set * 10}` }, 1e9);
@@ -99,7 +99,7 @@ describe("a scrape", () => {
   });
 
   it("ends when its client leaves, at any position", async () => {
-    const body = streamed(crowd());
+    const body = await streamed(crowd());
     body.once("data", () => body.destroy());
 
     await new Promise((resolve) => body.once("close", resolve));

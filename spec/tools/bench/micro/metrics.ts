@@ -90,7 +90,7 @@ function scraping(prometheus: Prometheus): readonly MicroContender[] {
     async () => Buffer.from(await registry.metrics()),
     async () => {
       // A body of this size is a stream; a socket lets go of what it has sent.
-      for await (const chunk of metrics.response().body as Readable) void chunk;
+      for await (const chunk of (await metrics.response()).body as Readable) void chunk;
     },
   );
 }
