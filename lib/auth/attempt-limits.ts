@@ -8,6 +8,7 @@ import { PROVIDED_BY } from "../di/provided-by.js";
 import type { Cache } from "../cache/cache.js";
 import { TooManyRequestsError, UnavailableError } from "../errors/framework-error.js";
 import type { Context } from "../http/request/context.js";
+import type { PerProcess, ProcessState } from "../lifecycle/process-state.js";
 import { CacheBuckets } from "../stages/rate-limit/cache-bucket.js";
 import { readRateLimitKey } from "../stages/rate-limit/client-key.js";
 import { Quota, type RateLimitDecision } from "../stages/rate-limit/quota.js";
@@ -18,20 +19,28 @@ const WINDOW_MS = 900_000;
 const PER_IDENTITY = Quota.of(5, WINDOW_MS);
 const PER_CLIENT = Quota.of(50, WINDOW_MS);
 
+const IN_MEMORY: ProcessState = {
+  what: "attempts to sign in are counted in memory",
+  fix: "authentication({ attempts: Cache })",
+  isTolerable: true,
+};
+
 interface AttemptBuckets {
   take(key: string, now: number): RateLimitDecision | Promise<RateLimitDecision>;
 }
 
 const findClient = readRateLimitKey("ip");
 
-export class AttemptLimits {
+export class AttemptLimits implements PerProcess {
   /** @internal */
   static readonly [PROVIDED_BY] = "...authentication({ users, keys })";
+  readonly perProcess: ProcessState | undefined;
   private readonly perIdentity: AttemptBuckets;
   private readonly perClient: AttemptBuckets;
 
   /** @param cache counts for all processes */
   constructor(cache: Cache | undefined) {
+    this.perProcess = cache === undefined ? IN_MEMORY : undefined;
     const open = (quota: Quota, name: string): AttemptBuckets =>
       cache === undefined ? new TokenBuckets(quota) : new CacheBuckets(cache, quota, name);
     this.perIdentity = open(PER_IDENTITY, "auth-identity");

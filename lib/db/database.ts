@@ -26,6 +26,7 @@ import type { FrameworkError } from "../errors/framework-error.js";
 import { checkOptionNames, type OptionNames } from "../errors/option-names.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { unchanged, type SubsystemHost } from "../lifecycle/operations.js";
+import { findProcessState, type PerProcess, type ProcessState } from "../lifecycle/process-state.js";
 import { Subsystem } from "../lifecycle/subsystem.js";
 import type { MaybePromise } from "./maybe-promise.js";
 import { DatabaseDriver, type DriverResult } from "./driver.js";
@@ -73,7 +74,7 @@ const OPTIONS: OptionNames<DatabaseOptions> = {
   seeds: true,
 };
 
-export abstract class Database<Tables> extends Subsystem {
+export abstract class Database<Tables> extends Subsystem implements PerProcess {
   readonly kind = "database";
   override readonly followsRequests = true;
   override readonly name: string;
@@ -108,6 +109,11 @@ export abstract class Database<Tables> extends Subsystem {
     );
     this.seeds = new Seeds(this, options.seeds ?? []);
     this.query = createQueryBuilder(driver.dialect, this.createSink(), options.plugins ?? []);
+  }
+
+  /** That of the driver. */
+  get perProcess(): ProcessState | undefined {
+    return findProcessState(this.driver);
   }
 
   override prepare(host: SubsystemHost): void {

@@ -66,6 +66,7 @@ export {
   type SubsystemMetrics,
 } from "../lifecycle/operations.js";
 export { Readiness, type Check as ReadinessCheck, type ReadinessReport } from "../lifecycle/readiness.js";
+export type { PerProcess, ProcessState } from "../lifecycle/process-state.js";
 export type { LifecycleState } from "../lifecycle/state.js";
 export {
   ShutdownLast,

@@ -17,6 +17,7 @@ import type { Context } from "../http/request/context.js";
 import type { HeadSnapshot } from "../http/response/response-state.js";
 import { respondWithReturned } from "../http/response/returned-value.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
+import { findProcessState, type PerProcess, type ProcessState } from "../lifecycle/process-state.js";
 import type { Subsystem } from "../lifecycle/subsystem.js";
 import { OVERDUE, within } from "../runtime/clock.js";
 import { markHandled } from "../runtime/mark-handled.js";
@@ -50,7 +51,7 @@ const REPEATED: ReadonlySet<number> = new Set([425, 429]);
 const FAILED: WorkResult = { outcome: "failed", response: undefined };
 const RELEASED: WorkResult = { outcome: "released", response: undefined };
 
-export class Idempotency extends IdempotencyProvider {
+export class Idempotency extends IdempotencyProvider implements PerProcess {
   /**
    * The requests that run in this process, with the state of their keys after them. Another request with such a key waits here, without a
    * connection of the store, and needs none for the response.
@@ -72,6 +73,11 @@ export class Idempotency extends IdempotencyProvider {
 
   override get subsystems(): readonly Subsystem[] {
     return this.store.subsystems;
+  }
+
+  /** That of the store. */
+  get perProcess(): ProcessState | undefined {
+    return findProcessState(this.store);
   }
 
   /** @internal */

@@ -10,6 +10,7 @@
  */
 import { checkOptionNames } from "../errors/option-names.js";
 import { checkWholeNumber } from "../errors/whole-number.js";
+import type { PerProcess, ProcessState } from "../lifecycle/process-state.js";
 import {
   type ClaimState,
   type IdempotencyClaim,
@@ -25,6 +26,11 @@ export interface MemoryIdempotencyStoreOptions {
   readonly maxBytes?: number;
 }
 
+const IN_MEMORY: ProcessState = {
+  what: "idempotency keys are in memory",
+  fix: "use DatabaseIdempotencyStore or RedisIdempotencyStore",
+};
+
 const DEFAULT_MAX_BYTES = 67_108_864;
 const KEY_BYTES = 512;
 
@@ -34,7 +40,8 @@ interface StoredKey {
   readonly bytes: number;
 }
 
-export class MemoryIdempotencyStore extends IdempotencyStore {
+export class MemoryIdempotencyStore extends IdempotencyStore implements PerProcess {
+  readonly perProcess: ProcessState | undefined = IN_MEMORY;
   private readonly running = new Set<string>();
   /** The entry that ended first is the first. */
   private readonly entries = new Map<string, StoredKey>();

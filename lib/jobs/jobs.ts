@@ -17,6 +17,7 @@ import type { FrameworkError } from "../errors/framework-error.js";
 import { createSetupError } from "../errors/setup-error.js";
 import { currentCommitScope } from "../lifecycle/commit-scope.js";
 import { Operations, type SubsystemHost } from "../lifecycle/operations.js";
+import { findProcessState, type PerProcess, type ProcessState } from "../lifecycle/process-state.js";
 import { type ProviderWork, Subsystem, type WorkingProcess } from "../lifecycle/subsystem.js";
 import { JOB_HANDLE, SCHEDULE_TICK } from "../observe/request-span.js";
 import { markHandled } from "../runtime/mark-handled.js";
@@ -52,7 +53,7 @@ interface JobParts {
   readonly ticking: Operations;
 }
 
-export class Jobs extends Subsystem {
+export class Jobs extends Subsystem implements PerProcess {
   readonly kind = "jobs";
   override readonly name: string;
   override readonly followsRequests = true;
@@ -89,6 +90,11 @@ export class Jobs extends Subsystem {
       dispatching: createOperations("framework.job.dispatch"),
       ticking: createOperations(SCHEDULE_TICK),
     };
+  }
+
+  /** That of the store. */
+  get perProcess(): ProcessState | undefined {
+    return findProcessState(this.store);
   }
 
   /** @internal */

@@ -27,6 +27,7 @@ import {
   type StoredFile,
 } from "./storage-files.js";
 import { StorageUrls, type StorageUrlOptions } from "./storage-urls.js";
+import type { PerProcess, ProcessState } from "../lifecycle/process-state.js";
 import { type Clock, SystemClock } from "../runtime/clock.js";
 
 export interface MemoryStorageOptions {
@@ -40,11 +41,14 @@ export interface MemoryStorageOptions {
   readonly clock?: Clock;
 }
 
+const IN_MEMORY: ProcessState = { what: "files of a storage are in memory", fix: "use FsStorage or S3Storage" };
+
 const DEFAULT_BYTES = 67_108_864;
 const TEST_BASE = "http://storage.test/files";
 const CHUNK_BYTES = 65_536;
 
-export class MemoryStorage extends Storage {
+export class MemoryStorage extends Storage implements PerProcess {
+  readonly perProcess: ProcessState | undefined = IN_MEMORY;
   override readonly name: string;
   protected readonly files: MemoryFiles;
 

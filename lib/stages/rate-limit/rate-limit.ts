@@ -16,6 +16,7 @@ import { refuse } from "../../http/failures/refuse.js";
 import type { Context } from "../../http/request/context.js";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
+import type { PerProcess, ProcessState } from "../../lifecycle/process-state.js";
 import { Problem } from "../../errors/problem.js";
 import { tracing } from "../../tracing/tracing.js";
 import { Cache } from "../../cache/cache.js";
@@ -45,7 +46,7 @@ interface RateLimitSettings {
   readonly onBackendError: OnBackendError;
 }
 
-export class RateLimit extends StageLayer {
+export class RateLimit extends StageLayer implements PerProcess {
   /** By application. */
   private readonly buckets = new WeakMap<object, TokenBuckets>();
   private sharedBuckets: CacheBuckets | undefined = undefined;
@@ -143,6 +144,11 @@ export class RateLimit extends StageLayer {
   /** @internal */
   get quota(): Quota {
     return this.settings.quota;
+  }
+
+  get perProcess(): ProcessState | undefined {
+    if (this.settings.shared !== undefined) return undefined;
+    return { what: `a rate limit of ${String(this.quota)} is in memory`, fix: ".redis(cache)", isTolerable: true };
   }
 
   /** The cache with the buckets; `undefined` if they are in memory. @internal */

@@ -9,6 +9,7 @@ import type { Context } from "../../http/request/context.js";
 import { reportUnlogged } from "../../http/failures/failed-request.js";
 import { StageLayer, type Run } from "../../http/middleware.js";
 import { refuseWithError } from "../../http/failures/refuse.js";
+import { findProcessState, type PerProcess, type ProcessState } from "../../lifecycle/process-state.js";
 import type { Subsystem } from "../../lifecycle/subsystem.js";
 import { profile } from "../../runtime/profile.js";
 import { tracing } from "../../tracing/tracing.js";
@@ -28,7 +29,7 @@ const IN_MEMORY = {
   message: "sessions are stored in memory: they are lost at a restart, and each process has its own",
 };
 
-export class SessionLayer extends StageLayer {
+export class SessionLayer extends StageLayer implements PerProcess {
   private warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -41,6 +42,11 @@ export class SessionLayer extends StageLayer {
   /** The subsystems that must be up before the first request. @internal */
   get subsystems(): readonly Subsystem[] {
     return this.settings.store.subsystems;
+  }
+
+  /** That of the store. */
+  get perProcess(): ProcessState | undefined {
+    return findProcessState(this.settings.store);
   }
 
   /** @internal */

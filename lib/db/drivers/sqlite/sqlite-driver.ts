@@ -28,6 +28,7 @@ import { checkOptionNames, type OptionNames } from "../../../errors/option-names
 import { createSetupError } from "../../../errors/setup-error.js";
 import { valueText } from "../../../errors/value-text.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
+import type { PerProcess, ProcessState } from "../../../lifecycle/process-state.js";
 import { type Clock, MAX_TIMER_MS, sleep, SystemClock } from "../../../runtime/clock.js";
 import { HandlePool, noHandleError } from "./handle-pool.js";
 import { retryWhileLocked } from "./lock-wait.js";
@@ -61,6 +62,7 @@ const OPTIONS: OptionNames<SqliteOptions> = {
 };
 
 const IN_MEMORY = ":memory:";
+const STATE_IN_MEMORY: ProcessState = { what: "the database is in memory", fix: "name a file: sqlite(file)" };
 const NO_LOCK: MigrationLock = { release: async () => {} };
 const STOP_PAUSE_MS = 10;
 const STOP_GRACE_MS = 2_000;
@@ -78,9 +80,10 @@ export function sqlite(file: string, options: SqliteOptions = {}): DatabaseDrive
   });
 }
 
-class SqliteDriver extends DatabaseDriver {
+class SqliteDriver extends DatabaseDriver implements PerProcess {
   readonly dialect = sqliteDialect;
   readonly address: string;
+  readonly perProcess: ProcessState | undefined;
   readonly hasTransactionalSchema = true;
   override readonly slowQueryMs = 50;
   private readonly settings: SqliteSettings;
@@ -95,6 +98,7 @@ class SqliteDriver extends DatabaseDriver {
   ) {
     super();
     this.address = file === IN_MEMORY ? file : resolve(file);
+    this.perProcess = file === IN_MEMORY ? STATE_IN_MEMORY : undefined;
     this.settings = {
       file: this.address,
       pragmas: ["foreign_keys = on", `synchronous = ${options.synchronous}`],

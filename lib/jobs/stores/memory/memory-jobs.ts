@@ -9,6 +9,7 @@
  */
 import { UnavailableError } from "../../../errors/framework-error.js";
 import type { SubsystemHost } from "../../../lifecycle/operations.js";
+import type { PerProcess, ProcessState } from "../../../lifecycle/process-state.js";
 import { type Clock, SystemClock } from "../../../runtime/clock.js";
 import { MAX_AHEAD_MS } from "../database/job-ticks.js";
 import { checkJobOption } from "../../job.js";
@@ -42,10 +43,16 @@ export interface MemoryJobsOptions {
   readonly maxJobs?: number;
 }
 
+const IN_MEMORY: ProcessState = {
+  what: "jobs are in memory",
+  fix: "keep them in a database, or in Redis with BullJobs",
+};
+
 const DEFAULT_JOBS = 100_000;
 const MAX_UNHANDLED_MS = 86_400_000;
 
-export class MemoryJobs implements JobStore {
+export class MemoryJobs implements JobStore, PerProcess {
+  readonly perProcess: ProcessState | undefined = IN_MEMORY;
   readonly joinsTransactions = false;
   private readonly fixedClock: Clock | undefined;
   private clock: Clock;

@@ -9,6 +9,7 @@
  * builder.session(new SessionConfig(key), new MemorySessionStore({ maxSessions: 20_000 }));
  */
 import { checkWholeNumber } from "../../../errors/whole-number.js";
+import type { PerProcess, ProcessState } from "../../../lifecycle/process-state.js";
 import {
   FLASH_ONLY_MS,
   MAX_LISTED_SESSIONS,
@@ -33,6 +34,11 @@ export interface MemorySessionStoreOptions {
   readonly maxBytes?: number;
 }
 
+const IN_MEMORY: ProcessState = {
+  what: "sessions are in memory",
+  fix: "use RedisSessionStore or DatabaseSessionStore",
+};
+
 const DEFAULT_MAX_SESSIONS = 100_000;
 const DEFAULT_MAX_BYTES = 268_435_456;
 /** The approximate bytes of a session beside its values. */
@@ -46,7 +52,8 @@ interface MemorySession extends StoredSession {
   readonly bytes: number;
 }
 
-export class MemorySessionStore extends SessionStore {
+export class MemorySessionStore extends SessionStore implements PerProcess {
+  readonly perProcess: ProcessState | undefined = IN_MEMORY;
   /**
    * The entry that was renewed longest ago is the first. An entry is replaced, never changed, so a reader keeps the version that it has
    * read.
