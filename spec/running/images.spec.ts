@@ -1,25 +1,25 @@
 /** The page "images": the Dockerfile is that of a new project, and the services of its Compose file run in what it builds. */
 import { execFileSync } from "node:child_process";
-import { chownSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect } from "chai";
 import type { ProjectOptions } from "../../lib/cli/create/options.js";
 import { projectFiles } from "../../lib/cli/create/project-files.js";
-import { ApplicationFolder, BIN, runBin } from "../support/application-folder.js";
+import { ApplicationFolder, BIN } from "../support/application-folder.js";
 import { Container, type ContainerOptions, USER_OF_NODE } from "../support/container.js";
 import { freePort } from "../support/free-port.js";
 import { guideFile, parsedYaml } from "../support/guide-files.js";
-import { Image, type RunCommand } from "../support/image.js";
+import type { Image } from "../support/image.js";
 import { needs } from "../support/machine.js";
 import { MailServer } from "../support/mail-server.js";
 import { PostgresServer } from "../support/postgres-server.js";
+import { buildProject, SHOP } from "../support/project-image.js";
 import { canMount } from "../support/small-disk.js";
-import { firstBlock, ROOT, textOf } from "../support/sources.js";
+import { firstBlock, textOf } from "../support/sources.js";
 import { until } from "../support/until.js";
 
 const PAGE = "images.md";
-const SHOP = { name: "shop", database: "postgres", pages: "none", auth: true, docker: true } as const;
 const SECRETS = "/run/secrets/shop";
 
 /** The members of a service that the specs read. */
@@ -45,46 +45,6 @@ function readCompose(): Compose {
 function fileOf(options: ProjectOptions, name: string): string {
   const [, text = ""] = projectFiles(options, new Date(0)).find(([path]) => path === name) ?? [];
   return text;
-}
-
-interface Manifest {
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
-}
-
-function readManifest(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
-}
-
-/** The commands of the RUN lines, with the packages of the repository. */
-const COMMANDS: Readonly<Record<string, RunCommand>> = {
-  "npm ci": (folder) => {
-    const { dependencies, devDependencies } = readManifest(folder);
-    for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
-      const place = join(folder, "node_modules", name);
-      mkdirSync(dirname(place), { recursive: true });
-      symlinkSync(name === "@stagecraft/framework" ? ROOT : join(ROOT, "node_modules", name), place);
-    }
-    mkdirSync(join(folder, "node_modules/.bin"));
-    symlinkSync(BIN, join(folder, "node_modules/.bin/stagecraft"));
-  },
-  "npm run build": async (folder) => {
-    const { code, stderr } = await runBin(["build"], { cwd: folder });
-    if (code !== 0) throw new Error(stderr);
-  },
-  "npm prune --omit=dev": (folder) => {
-    for (const name of Object.keys(readManifest(folder).devDependencies)) rmSync(join(folder, "node_modules", name));
-  },
-  "install -d -o node -g node /data": (_folder, root) => {
-    mkdirSync(join(root, "data"));
-    chownSync(join(root, "data"), USER_OF_NODE, USER_OF_NODE);
-  },
-};
-
-async function buildImage(options: ProjectOptions): Promise<Image> {
-  using folder = new ApplicationFolder(Object.fromEntries(projectFiles(options, new Date(0))));
-  folder.write("package-lock.json", "{}");
-  return await Image.build(folder.read("Dockerfile"), { context: folder.path, commands: COMMANDS });
 }
 
 describe("the Dockerfile of the page", () => {
@@ -133,7 +93,7 @@ if (canMount())
 
     before(async () => {
       [image, server, mails, port] = await Promise.all([
-        buildImage(SHOP),
+        buildProject(SHOP),
         PostgresServer.borrow(),
         MailServer.start(),
         freePort(),
@@ -229,7 +189,7 @@ if (canMount())
     this.slow(30_000);
 
     it("has a folder for the file, in which it migrates and serves", async () => {
-      using image = await buildImage({ ...SHOP, database: "sqlite", auth: false });
+      using image = await buildProject({ ...SHOP, database: "sqlite", auth: false });
       const port = await freePort();
       const env = { APP_URL: "https://shop.example", DATABASE_FILE: "/data/app.db", PORT: String(port) };
       const shared = { env, volumes: ["/data"], tmpfs: ["/tmp"] };

@@ -27,6 +27,7 @@ const PACKAGES = {
   "swift-proxy-server": "swift-proxy",
   haproxy: "haproxy",
   nginx: "nginx-light",
+  "systemd-analyze": "systemd",
 } as const;
 
 /** Files that are as good, the best first: a page in the headless shell takes a third of the time of a page in the whole browser. */
