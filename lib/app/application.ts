@@ -21,6 +21,7 @@ import type { AppConfig } from "./config.js";
 import { Listener } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import type { ApplicationGraph } from "./graph/graph.js";
+import type { WorkersOptions } from "./workers/workers-options.js";
 import { runProcess, workOnce, workProcess, type WorkingHook } from "./run.js";
 import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
 import { createSetupError } from "../errors/setup-error.js";
@@ -59,6 +60,21 @@ export class Application {
   async run(): Promise<void> {
     this.markUsed("run()");
     await runProcess(this.parts);
+  }
+
+  /**
+   * Serves as `run()` does, with several processes behind one port. The program runs once as the parent, which owns the port, and once in each
+   * worker, which serves. SIGTERM stops all workers within one deadline, SIGHUP to the parent replaces them one by one without a refused
+   * request, and a worker that dies is replaced. Everything in memory exists once in each worker.
+   *
+   * @throws FrameworkError `E_WORKERS_COUNT` for another number, `E_WORKERS_START` if the first workers do not start, `E_WORKERS_RESTARTS` if
+   * too many workers end, and the errors of `run()`
+   */
+  async runWorkers(options: WorkersOptions): Promise<void> {
+    this.markUsed("runWorkers()");
+    // An application without workers does not load it.
+    const { runWorkers } = await import("./workers/run-workers.js");
+    await runWorkers(this.parts, options);
   }
 
   /**

@@ -3,7 +3,7 @@
  * `serve()` and `callback()` do not use it: there the process belongs to the caller.
  */
 import { describeThrown, inspectThrown } from "../errors/thrown-value.js";
-import { Signals } from "../server/signals.js";
+import { Signals, type SignalSource } from "../server/signals.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import type { StopTimes } from "./application-run.js";
@@ -16,7 +16,7 @@ const log = tracing.target("framework::lifecycle");
  * After an uncaught error the state of the process is unknown, so requests in flight have less time than in a normal drain, whose times are
  * those of `lib/lifecycle/lifecycle-options.ts`.
  */
-const CRASH_DEADLINE_MS = 5000;
+export const CRASH_TIMES: StopTimes = { drainDelayMs: 0, drainDeadlineMs: 5000 };
 
 export class ProcessEnd {
   /** An uncaught error was seen. */
@@ -26,8 +26,11 @@ export class ProcessEnd {
   private readonly signals: Signals;
   private readonly releases: (() => void)[] = [];
 
-  constructor(private readonly parts: Pick<ApplicationParts, "clock" | "times" | "log">) {
-    this.signals = new Signals(parts.clock);
+  constructor(
+    private readonly parts: Pick<ApplicationParts, "clock" | "times" | "log">,
+    signals?: SignalSource,
+  ) {
+    this.signals = new Signals(parts.clock, signals);
     this.stopRequested = new Promise((resolve) => this.listen(resolve));
   }
 
@@ -42,21 +45,14 @@ export class ProcessEnd {
       stop(this.parts.times);
     });
     this.releases.push(() => this.signals.release());
-    this.listenForCrashes(stop);
+    this.releases.push(
+      listenForCrashes((error) => {
+        this.hasCrashed = true;
+        this.parts.log.run(() => reportCrash(error));
+        stop(CRASH_TIMES);
+      }),
+    );
     if (findSupervisorAddress() !== undefined) this.listenForEndOfInput(stop);
-  }
-
-  private listenForCrashes(stop: (times: StopTimes) => void): void {
-    const crash = (error: unknown): void => {
-      this.hasCrashed = true;
-      this.parts.log.run(() => reportCrash(error));
-      stop({ drainDelayMs: 0, drainDeadlineMs: CRASH_DEADLINE_MS });
-    };
-    process.on("uncaughtException", crash).on("unhandledRejection", crash);
-    // The report of a closed standard error (EPIPE, as behind `| head`) would fail with the same error again and again.
-    process.stderr.on("error", ignore);
-    this.releases.push(() => process.off("uncaughtException", crash).off("unhandledRejection", crash));
-    this.releases.push(() => process.stderr.off("error", ignore));
   }
 
   private listenForEndOfInput(stop: (times: StopTimes) => void): void {
@@ -66,9 +62,20 @@ export class ProcessEnd {
   }
 }
 
+/** Calls `crash` for each uncaught error. The result removes the listeners. */
+export function listenForCrashes(crash: (error: unknown) => void): () => void {
+  process.on("uncaughtException", crash).on("unhandledRejection", crash);
+  // The report of a closed standard error (EPIPE, as behind `| head`) would fail with the same error again and again.
+  process.stderr.on("error", ignore);
+  return () => {
+    process.off("uncaughtException", crash).off("unhandledRejection", crash);
+    process.stderr.off("error", ignore);
+  };
+}
+
 function ignore(): void {}
 
-function reportCrash(error: unknown): void {
+export function reportCrash(error: unknown): void {
   log.error("uncaught failure", describeThrown(error));
   // The listener prevents Node from printing the error, so without a subscriber the process would end without any message.
   if (currentSubscriber() === undefined) writeFailure("uncaught failure", error);

@@ -12,7 +12,7 @@ import { markHandled } from "../runtime/mark-handled.js";
 import { currentSubscriber } from "../tracing/flow.js";
 import { tracing } from "../tracing/tracing.js";
 import { profile } from "../runtime/profile.js";
-import { ApplicationRun, getListenerUrl } from "./application-run.js";
+import { ApplicationRun, getListenerUrl, type StopTimes } from "./application-run.js";
 import type { ApplicationParts } from "./build.js";
 import { listPortWarnings } from "./config.js";
 import { findSupervisorAddress, resolveListenAddress, prepareSocket, removeSocket } from "./listen-address.js";
@@ -98,8 +98,7 @@ async function workUntilEnd(parts: ApplicationParts, working: WorkingHook): Prom
     const times = await Promise.race([end.stopRequested, done]);
     started.catch(() => {});
     const { failed } = await run.stop(times);
-    process.exitCode = failed > 0 || end.hasCrashed ? 1 : 0;
-    if (process.exitCode === 1) exitSoon();
+    setExitCode(failed > 0 || end.hasCrashed);
   } finally {
     clearInterval(alive);
     end.release();
@@ -110,35 +109,59 @@ async function workUntilEnd(parts: ApplicationParts, working: WorkingHook): Prom
 async function serveUntilEnd(parts: ApplicationParts): Promise<void> {
   const address = resolveListenAddress(parts);
   await prepareSocket(address);
-  const reportUnhandled: UnhandledErrorReporter = writeFailure;
-  Object.assign(parts.koa.context, { reportUnhandled });
-  const listener = await Listener.open(address, new RequestHandler(parts.koa.callback()), parts.attachments);
+  const listener = await Listener.open(address, createRequestHandler(parts), parts.attachments);
   const run = new ApplicationRun(parts, listener, reportUnlogged);
-  const end = new ProcessEnd(parts);
+  try {
+    await serveUntil(run, new ProcessEnd(parts), () => {
+      run.warn([...listPortWarnings(process.env), ...parts.processWarnings()]);
+      announce(parts, getListenerUrl(listener));
+    });
+  } finally {
+    await removeSocket(address);
+    releaseClusterChannel();
+  }
+}
+
+/** A request handler for a process that belongs to the application. */
+export function createRequestHandler({ koa }: ApplicationParts): RequestHandler {
+  const reportUnhandled: UnhandledErrorReporter = writeFailure;
+  Object.assign(koa.context, { reportUnhandled });
+  return new RequestHandler(koa.callback());
+}
+
+/** The cause that stops a run: for `run()` it is `ProcessEnd`. */
+export interface RunEnd {
+  readonly stopRequested: Promise<StopTimes>;
+  readonly hasCrashed: boolean;
+  release(): void;
+}
+
+/** Starts the run, calls `serving`, waits for the end, drains, stops, and sets the exit code. */
+export async function serveUntil(run: ApplicationRun, end: RunEnd, serving: () => void): Promise<void> {
   try {
     const started = run.start();
     const outcome = await Promise.race([
       started.then((isReady) => (isReady ? "ready" : "stopping")),
       end.stopRequested,
     ]);
-    if (outcome === "ready") {
-      run.warn([...listPortWarnings(process.env), ...parts.processWarnings()]);
-      announce(parts, run);
-    }
+    if (outcome === "ready") serving();
     const times = await end.stopRequested;
     // If the start fails from here on, the start reports it with an event, and the stop below stops the subsystems that were started.
     started.catch(() => {});
     const { forced, failed } = await run.stop(times);
-    process.exitCode = forced > 0 || failed > 0 || end.hasCrashed ? 1 : 0;
-    if (process.exitCode === 1) exitSoon();
+    setExitCode(forced > 0 || failed > 0 || end.hasCrashed);
   } finally {
     end.release();
-    await removeSocket(address);
-    releaseClusterChannel();
   }
 }
 
-function reportUnlogged(what: string, detail?: unknown): void {
+/** A handler that ignores its signal can keep the process alive after the drain, so a process with exit code 1 exits. */
+export function setExitCode(hasFailed: boolean): void {
+  process.exitCode = hasFailed ? 1 : 0;
+  if (hasFailed) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
+}
+
+export function reportUnlogged(what: string, detail?: unknown): void {
   if (currentSubscriber() !== undefined) return;
   if (detail === undefined) process.stderr.write(`${what}\n`);
   else writeFailure(what, detail);
@@ -149,10 +172,13 @@ const NO_LOG =
   'installLogging("info") of @stagecraft/framework/observe, before build()';
 
 /** Written to standard error if no subscriber logs it. */
-function announce({ config }: ApplicationParts, { listener }: ApplicationRun): void {
+export function announce(
+  { config }: ApplicationParts,
+  at: string,
+  fields: Readonly<Record<string, unknown>> = {},
+): void {
   const url = config.url.replace(/\/+$/, "");
-  const at = getListenerUrl(listener);
-  log.info("listening", { name: config.name, url, at });
+  log.info("listening", { name: config.name, url, at, ...fields });
   tellSupervisor(at);
   if (currentSubscriber() !== undefined) return;
   process.stderr.write(`${config.name} listening on ${at} (${url})\n`);
@@ -165,15 +191,10 @@ function tellSupervisor(at: string): void {
     process.send?.({ ready: at }, undefined, undefined, () => undefined);
 }
 
-/** A handler that ignores its signal can keep the process alive after the drain. */
-function exitSoon(): void {
-  setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
-}
-
 /**
  * The channel to the primary keeps a cluster worker alive when the worker has no work left. The channel stays open: messages pass
  * while another handle keeps the worker alive, and `process.channel.ref()` makes the channel keep it alive again.
  */
-function releaseClusterChannel(): void {
+export function releaseClusterChannel(): void {
   if (cluster.isWorker) process.channel?.unref();
 }

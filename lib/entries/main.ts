@@ -214,6 +214,7 @@ export { STAGES, type Slot, type Stage, type StageKind } from "../pipeline/table
 export type { ServerAttachment } from "../server/listener.js";
 
 export { Application, type RunningApplication } from "../app/application.js";
+export type { WorkersOptions } from "../app/workers/workers-options.js";
 export { ApplicationBuilder } from "../app/builder.js";
 export { AppConfig, type AppConfigValues } from "../app/config.js";
 export { environment, type EnvironmentValues } from "../app/environment.js";

@@ -23,6 +23,7 @@ const SMALL: Readonly<Record<string, string>> = {
   "lib/cli/see/doctor/version-range.ts": "a grammar, without files of packages",
   "lib/cli/create/project-files.ts": "specs write projects by it, without a command",
   "lib/cli/text-table.ts": "each command that shows rows uses it",
+  "lib/app/workers/run-workers.ts": "an application without workers does not load it",
   "lib/mail/quoted-printable.ts": "an encoding with a standard of its own",
 };
 

@@ -1,0 +1,36 @@
+/**
+ * The features that work across the processes of `runWorkers()`, on both ends: in the parent for each worker, and in each worker. Each
+ * feature has one file in this folder, and one line in each of the two functions.
+ *
+ * @example
+ * // in the parent: const part: ParentPart = { forked: (worker) => worker.hear("metrics.delta", (body) => totals.add(worker.id, body)) };
+ * // in a worker:   parent.tell("metrics.delta", readDelta());
+ */
+import type { WorkerObserver } from "../../server/workers/supervisor.js";
+import type { WorkerLink } from "../../server/workers/worker-link.js";
+import type { ApplicationParts } from "../build.js";
+import type { WorkersOptions } from "./workers-options.js";
+
+/** The part of a feature in the parent. */
+export interface ParentPart extends WorkerObserver {
+  /** All workers have ended. */
+  close?(): void | Promise<void>;
+}
+
+/** The part of a feature in a worker. */
+export interface WorkerPart {
+  /** The subsystems have started, and the worker serves. The parent learns it after this call. */
+  ready?(): void;
+  /** The worker has drained, and its subsystems have stopped. What this tells still arrives: it is the last moment. */
+  stopped?(): void | Promise<void>;
+}
+
+/** Called in the parent before it listens and forks. An error that this throws refuses the start. */
+export function createParentParts(_parts: ApplicationParts, _options: WorkersOptions): readonly ParentPart[] {
+  return [];
+}
+
+/** Called in a worker after `build()`, before its subsystems start. */
+export function createWorkerParts(_parts: ApplicationParts, _parent: WorkerLink): readonly WorkerPart[] {
+  return [];
+}
