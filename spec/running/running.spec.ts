@@ -105,38 +105,18 @@ describe("the time of a stop", () => {
     for (const [row, , setting = ""] of cells) expect(Number(/\d+/.exec(setting)?.[0]), row).to.equal(seconds);
   });
 
-  it("is in the files of Kamal and Kubernetes", () => {
-    const kamal = parsed("config/deploy.yml");
-    const kubernetes = parsed("deployment.yaml");
-
-    expect(kamal).to.have.nested.property("servers.web.options.stop-timeout", seconds);
-    expect(kubernetes).to.have.nested.property("spec.template.spec.terminationGracePeriodSeconds", seconds);
+  it("is in the file of Kamal", () => {
+    expect(parsed("config/deploy.yml")).to.have.nested.property("servers.web.options.stop-timeout", seconds);
   });
 });
 
-describe("the probes of the page", () => {
-  it("ask for readiness before traffic, and for liveness before a restart", () => {
-    const container = "spec.template.spec.containers[0]";
-    const kubernetes = parsed("deployment.yaml");
-
-    expect(parsed("config/deploy.yml")).to.have.nested.property("proxy.healthcheck.path", "/up/ready");
-    for (const [probe, path] of [
-      ["startupProbe", "/up/ready"],
-      ["readinessProbe", "/up/ready"],
-      ["livenessProbe", "/up/live"],
-    ] as const)
-      expect(kubernetes).to.have.nested.property(`${container}.${probe}.httpGet.path`, path);
-  });
-
-  it("name the port that the image exposes", () => {
+describe("the health check of Kamal", () => {
+  it("asks for readiness at the port that the image exposes", () => {
     const [, image = ""] = projectFiles(SMALL, new Date(0)).find(([path]) => path === "Dockerfile") ?? [];
     const port = Number(/^EXPOSE (\d+)$/m.exec(image)?.[1]);
 
+    expect(parsed("config/deploy.yml")).to.have.nested.property("proxy.healthcheck.path", "/up/ready");
     expect(parsed("config/deploy.yml")).to.have.nested.property("proxy.app_port", port);
-    expect(parsed("deployment.yaml")).to.have.nested.property(
-      "spec.template.spec.containers[0].ports[0].containerPort",
-      port,
-    );
   });
 });
 
