@@ -10,7 +10,7 @@ import { needs } from "../support/machine.js";
 import { ProxyServer, USER, type ProxyName } from "../support/proxy-server.js";
 import { until } from "../support/until.js";
 
-const NAMES: readonly ProxyName[] = ["haproxy", "nginx"];
+const NAMES: readonly ProxyName[] = ["haproxy", "caddy", "nginx"];
 const CLIENTS = 4;
 /** So many responses show that there is load. */
 const ENOUGH = 100;
@@ -122,13 +122,15 @@ describe("behind a proxy", function () {
         expect(logged(new RegExp(`huge-${name}`, "g"))).to.have.length(0);
       });
 
-      it("leads from http to https", async () => {
-        const url = `http://127.0.0.1:${findProxy(proxies, index).http}/client?a=1`;
-        const response = await fetch(url, { redirect: "manual" });
+      // Caddy does it beside the certificates that it gets, which a spec cannot have.
+      if (name !== "caddy")
+        it("leads from http to https", async () => {
+          const url = `http://127.0.0.1:${findProxy(proxies, index).http}/client?a=1`;
+          const response = await fetch(url, { redirect: "manual" });
 
-        expect(response.status).to.equal(308);
-        expect(response.headers.get("location")).to.match(/^https:\/\/127\.0\.0\.1.*\/client\?a=1$/);
-      });
+          expect(response.status).to.equal(308);
+          expect(response.headers.get("location")).to.match(/^https:\/\/127\.0\.0\.1.*\/client\?a=1$/);
+        });
     });
 
   it("no request fails while both processes are replaced under load", async () => {

@@ -27,6 +27,7 @@ const PACKAGES = {
   "swift-proxy-server": "swift-proxy",
   haproxy: "haproxy",
   nginx: "nginx-light",
+  caddy: "caddy",
   "systemd-analyze": "systemd",
 } as const;
 
