@@ -9,6 +9,8 @@ export interface Contender {
   readonly script: string;
   /** The scenario argument of the script, where it differs from the measured one. */
   readonly variant?: string;
+  /** Whether it runs on all processors, the one of the load too; unless set, on one. */
+  readonly everywhere?: boolean;
 }
 
 function peer(name: string): Contender {

@@ -1,6 +1,6 @@
 /**
- * The cost of a claim of ten jobs in deep queues, on PostgreSQL, MariaDB and SQLite: beside ten jobs, beside a hundred times `--jobs` that
- * are due in another queue, beside as many that come first and are not due, and where nothing is due in the queue. Times are medians.
+ * The cost of a claim of ten jobs in deep queues, on PostgreSQL, MariaDB and SQLite: beside ten jobs, and beside a hundred times `--jobs`
+ * that wait behind them in the same queue, are due in another one, or come first and are not due; and where nothing is due. Times are medians.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,54 +18,105 @@ import { locate } from "../../support/machine.js";
 import { MariadbServer } from "../../support/mariadb-server.js";
 import { PostgresServer } from "../../support/postgres-server.js";
 import type { BenchOptions } from "./options.js";
-import { markdownTable, median } from "./table.js";
+import { markdownTable, median, whole } from "./table.js";
 
 const CLAIMS = 50;
 const DEPTH = 100;
 /** A claim and its completion, so that the queue stays as deep as it is. */
 const CLAIMED = 10;
 
-const BACKLOGS: readonly (readonly [what: string, backlog: Partial<Backlog>, queues: readonly string[] | undefined])[] =
-  [
-    ["due in another queue", { queue: "bulk", priority: 50, due: 1 }, ["mail"]],
-    ["due in another queue, claims of all queues", { queue: "bulk", priority: 50, due: 1 }, undefined],
-    ["first by priority, due in an hour", { queue: "mail", priority: 0, due: Date.now() + 3_600_000 }, ["mail"]],
-    ["first by priority, due in an hour, all queues", { queue: "mail", due: Date.now() + 3_600_000 }, undefined],
-  ];
+interface OtherJobs {
+  readonly what: string;
+  readonly backlog: Partial<Backlog>;
+  /** The queues of the claim. */
+  readonly queues: readonly string[] | undefined;
+  /** The queue that has nothing due; unless set, that of the claim. */
+  readonly idle?: string;
+}
 
-export const JOBS_DEEP = {
-  name: "jobs:deep",
-  what: "milliseconds for a claim of ten jobs in deep queues",
-  run: async ({ jobs }: BenchOptions): Promise<string> => {
-    const rows: string[][] = [];
-    for (const [name, open] of Object.entries(ENGINES)) {
-      await using place = await open();
-      if (place === undefined) continue;
-      for (const [what, backlog, queues] of BACKLOGS) {
-        const few = await claimMs(place.driver(), { ...backlog, jobs: 10 }, queues);
-        const many = await claimMs(place.driver(), { ...backlog, jobs: jobs * DEPTH }, queues);
-        rows.push([name, what, ...few, ...many].map((each) => (typeof each === "number" ? each.toFixed(2) : each)));
-      }
-    }
-    const columns = ["claim beside 10", "nothing due", `beside ${jobs * DEPTH}`, "nothing due"];
-    return markdownTable(["engine", "the other jobs", ...columns], rows);
-  },
+const BEHIND: OtherJobs = {
+  what: "behind, in the same queue",
+  backlog: { queue: "mail", priority: 50 },
+  queues: ["mail"],
+  idle: "idle",
 };
 
-/** The median of a claim, and of one that finds nothing due. */
+const DEEP: readonly OtherJobs[] = [
+  { what: "due in another queue", backlog: { queue: "bulk", priority: 50 }, queues: ["mail"] },
+  {
+    what: "due in another queue, claims of all queues",
+    backlog: { queue: "bulk", priority: 50 },
+    queues: undefined,
+  },
+  {
+    what: "first by priority, due in an hour",
+    backlog: { queue: "mail", due: Date.now() + 3_600_000 },
+    queues: ["mail"],
+  },
+  {
+    what: "first by priority, due in an hour, all queues",
+    backlog: { queue: "mail", due: Date.now() + 3_600_000 },
+    queues: undefined,
+  },
+];
+
+export const JOBS_DEEP = [
+  {
+    name: "jobs:claim",
+    what: "milliseconds for a claim of ten jobs, with ten others waiting and with a million",
+    run: (options: BenchOptions) => claims([BEHIND], options),
+  },
+  {
+    name: "jobs:deep",
+    what: "milliseconds for a claim of ten jobs in deep queues",
+    run: (options: BenchOptions) => claims(DEEP, options),
+  },
+] as const;
+
+const COLUMNS = [
+  "many",
+  "ms beside 10",
+  "ms beside many",
+  "times as long",
+  "nothing due, ms beside 10",
+  "nothing due, ms beside many",
+];
+
+async function claims(others: readonly OtherJobs[], { jobs }: BenchOptions): Promise<string> {
+  const rows: string[][] = [];
+  for (const [name, open] of Object.entries(ENGINES)) {
+    await using place = await open();
+    if (place === undefined) continue;
+    for (const { what, ...asked } of others) {
+      const few = await claimMs(place.driver(), asked, 10);
+      const many = await claimMs(place.driver(), asked, jobs * DEPTH);
+      const times = [few.claim, many.claim, many.claim / few.claim, few.nothingDue, many.nothingDue];
+      rows.push([`${name}, ${what}`, whole(jobs * DEPTH), ...times.map((each) => each.toFixed(2))]);
+    }
+  }
+  return markdownTable(["the other jobs", ...COLUMNS], rows);
+}
+
+interface ClaimTimes {
+  readonly claim: number;
+  /** A claim that finds nothing due. */
+  readonly nothingDue: number;
+}
+
+/** Medians. */
 async function claimMs(
   driver: DatabaseDriver,
-  backlog: Partial<Backlog>,
-  queues: readonly string[] | undefined,
-): Promise<readonly number[]> {
+  { backlog, queues, idle = "mail" }: Omit<OtherJobs, "what">,
+  jobs: number,
+): Promise<ClaimTimes> {
   await using db = await jobsDatabase(driver, new SystemClock());
   await makeTables(db);
   const sql = new JobSql(db);
-  await fillQueue(sql, { prefix: "b", queue: "bulk", priority: 0, due: 1, jobs: 10, ...backlog });
+  await fillQueue(sql, { prefix: "b", queue: "bulk", priority: 0, due: 1, jobs, ...backlog });
   await fillQueue(sql, { prefix: "m", queue: "mail", priority: 10, due: 1, jobs: CLAIMED * (CLAIMS + 10) });
   const claimed = await measured(db, queues);
   await sql.run("DELETE FROM framework_jobs WHERE priority = 10");
-  return [claimed, await measured(db, ["mail"])];
+  return { claim: claimed, nothingDue: await measured(db, [idle]) };
 }
 
 async function measured(db: JobsDatabase, queues: readonly string[] | undefined): Promise<number> {

@@ -19,19 +19,21 @@ const CONCURRENCIES = [1, 8, 32];
 
 interface JobsProgram {
   readonly name: string;
+  /** The name in `--only`. */
+  readonly slug: string;
   /** The program, and its first arguments. */
   readonly command: readonly string[];
 }
 
 /** The ratios are to the first of them. */
-type Group = readonly [JobsProgram, ...JobsProgram[]];
+type Group = readonly JobsProgram[];
 
 function own(name: string, argument: string): JobsProgram {
-  return { name, command: [join(ROOT, "dist/spec/tools/bench/jobs-contender.js"), argument] };
+  return { name, slug: argument, command: [join(ROOT, "dist/spec/tools/bench/jobs-contender.js"), argument] };
 }
 
 function graphile(name: string, mode: string): JobsProgram {
-  return { name, command: [join(PEERS, "graphile-worker.mjs"), mode] };
+  return { name, slug: `graphile-worker-${mode}`, command: [join(PEERS, "graphile-worker.mjs"), mode] };
 }
 
 const WITHOUT_RELAY = [own("BullMQ", "bullmq"), own("BullJobs without a database", "bull-jobs")] as const;
@@ -84,10 +86,11 @@ interface Comparison {
 async function measured(
   groups: readonly Group[],
   urls: readonly string[],
-  { rounds, jobs }: BenchOptions,
+  { rounds, jobs, only }: BenchOptions,
 ): Promise<string> {
+  const wanted = groups.map((group) => group.filter(({ slug }) => only?.includes(slug) ?? true));
   const comparisons = CONCURRENCIES.flatMap((concurrency) =>
-    groups.map((group): Comparison => ({ concurrency, group, rounds: [] })),
+    wanted.map((group): Comparison => ({ concurrency, group, rounds: [] })),
   );
   for (let round = 0; round < rounds; round += 1) {
     for (const { concurrency, group, rounds: taken } of comparisons) {
@@ -106,7 +109,7 @@ async function ratesOf({ command }: JobsProgram, args: readonly unknown[]): Prom
   return JSON.parse(stdout) as JobsRates;
 }
 
-const FIGURES = ["added in bulk", "then worked off", "added singly", "then worked off"];
+const FIGURES = ["bulk added", "bulk worked off", "singles added", "singles worked off"];
 const RATES = ["bulk", "bulkDone", "single", "singleDone"] as const;
 
 /** Each figure is a median, and so is the ratio to the first program of the group, round by round. */
@@ -118,8 +121,8 @@ function summary(comparisons: readonly Comparison[]): string {
         const ratio = median(taken.map((each) => each.own / each.first));
         return `${whole(median(taken.map((each) => each.own)))} (${ratio.toFixed(2)})`;
       });
-      return [name, String(concurrency), ...figures];
+      return [`${name}, ${concurrency} at once`, ...figures];
     }),
   );
-  return markdownTable(["program", "concurrency", ...FIGURES.map((each) => `${each} (ratio)`)], rows);
+  return markdownTable(["program", ...FIGURES.map((each) => `${each} (ratio)`)], rows);
 }

@@ -24,30 +24,53 @@ export interface BenchOptions {
   readonly jobs: number;
 }
 
-export const USAGE = `npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--before <folder>] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64] [--mebibytes 1024] [--jobs 10000]`;
+const DEFAULTS = {
+  rounds: "5",
+  seconds: "3",
+  "warm-up": "6",
+  connections: "64",
+  mebibytes: "1024",
+  jobs: "10000",
+} as const;
+
+const FLAGS = {
+  scenario: { type: "string" },
+  only: { type: "string" },
+  before: { type: "string" },
+  rounds: { type: "string" },
+  seconds: { type: "string" },
+  "warm-up": { type: "string" },
+  connections: { type: "string" },
+  mebibytes: { type: "string" },
+  jobs: { type: "string" },
+  list: { type: "boolean" },
+  page: { type: "boolean" },
+  nodes: { type: "string" },
+} as const;
+
+/** The flags of a command without `--`, each with its value. */
+export type BenchFlags = Readonly<Record<string, string>>;
+
+export const USAGE = `npm run bench -- --list
+npm run bench -- [--scenario hello,param,…] [--only node,stagecraft,fastify] [--before <folder>] [--rounds 5] [--seconds 3] [--warm-up 6] [--connections 64] [--mebibytes 1024] [--jobs 10000]
+npm run bench -- --page [--nodes 24,22] [--scenario full,db,…] [--rounds 5, or another option that the tables shall have]`;
+
+/** What a run does: it names the scenarios, prints tables, or writes those of the page. */
+export function parseMode(argv: readonly string[]): "list" | "tables" | "page" {
+  const { list: isList, page } = flagsIn(argv);
+  if (isList === true) return "list";
+  return page === true ? "page" : "tables";
+}
 
 /** @throws Error naming the value when a number is not positive or a scenario is unknown. */
 export function parseOptions(argv: readonly string[], known: readonly string[]): BenchOptions {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: {
-      scenario: { type: "string" },
-      only: { type: "string" },
-      before: { type: "string" },
-      rounds: { type: "string", default: "5" },
-      seconds: { type: "string", default: "3" },
-      "warm-up": { type: "string", default: "6" },
-      connections: { type: "string", default: "64" },
-      mebibytes: { type: "string", default: "1024" },
-      jobs: { type: "string", default: "10000" },
-    },
-  });
-  const scenarios =
-    values.scenario === undefined ? known : list(values.scenario).flatMap((name) => expand(name, known));
+  const given = flagsIn(argv);
+  const values = { ...DEFAULTS, ...given };
+  const scenarios = given.scenario === undefined ? known : list(given.scenario).flatMap((name) => expand(name, known));
   return {
     scenarios,
-    only: values.only === undefined ? undefined : list(values.only),
-    before: values.before,
+    only: given.only === undefined ? undefined : list(given.only),
+    before: given.before,
     rounds: positive("rounds", values.rounds),
     seconds: positive("seconds", values.seconds),
     warmUp: positive("warm-up", values["warm-up"]),
@@ -55,6 +78,29 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
     mebibytes: positive("mebibytes", values.mebibytes),
     jobs: positive("jobs", values.jobs),
   };
+}
+
+/** The major versions of Node in `--nodes`, in their order. */
+export function parseNodes(argv: readonly string[]): readonly number[] {
+  return list(flagsIn(argv).nodes ?? "24,22").map((major) => positive("nodes", major));
+}
+
+/** The flags with which a scenario of the page runs: those of the page, then those that are given. */
+export function pageFlags(argv: readonly string[], ofPage: BenchFlags): BenchFlags {
+  const ofRun = ["scenario", "nodes"];
+  const given = Object.entries(flagsIn(argv)).flatMap(([name, value]) =>
+    typeof value === "string" && !ofRun.includes(name) ? [[name, value] as const] : [],
+  );
+  return { ...ofPage, ...Object.fromEntries(given) };
+}
+
+/** @returns the arguments of a command that runs one scenario with these flags */
+export function argumentsOf(scenario: string, flags: BenchFlags): readonly string[] {
+  return ["--scenario", scenario, ...Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])];
+}
+
+function flagsIn(argv: readonly string[]): ReturnType<typeof parseArgs<{ options: typeof FLAGS }>>["values"] {
+  return parseArgs({ args: [...argv], options: FLAGS }).values;
 }
 
 /** `routes` stands for `routes:10`, `routes:100` and `routes:1000`. */

@@ -1,6 +1,7 @@
 /** The paths of the benchmark's parts, from the compiled benchmark. */
 
 import { existsSync } from "node:fs";
+import { cpus } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,3 +23,6 @@ export function onPath(program: string): boolean {
 export function pinned(core: number, command: string, args: readonly string[]): readonly [string, readonly string[]] {
   return onPath("taskset") ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
 }
+
+/** The processors of this machine. */
+export const MACHINE = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`;

@@ -70,9 +70,19 @@ async function oneMeasurement(contender: Contender, scenario: Scenario, options:
   }
 }
 
-const COLUMNS = ["contender", "requests/s", "ratio", "CPU µs/request", "CPU ratio", "p50 ms", "p99 ms", "failures"];
+const COLUMNS = [
+  "contender",
+  "requests/s",
+  "ratio",
+  "CPU µs/request",
+  "CPU ratio",
+  "p50 ms",
+  "p99 ms",
+  "p99 ratio",
+  "failures",
+];
 
-/** Both ratios are "times as fast as the first contender". */
+/** The ratios of requests and of processor time are "times as fast as the first contender", that of p99 is "times as long". */
 function summary(results: readonly Result[]): string {
   const reference = results[0]?.samples ?? [];
   const rows = results.map(({ contender, samples }) => {
@@ -85,6 +95,7 @@ function summary(results: readonly Result[]): string {
       over(({ cost }, round) => (reference[round]?.cost ?? 0) / cost).toFixed(2),
       over(({ p50 }) => p50).toFixed(2),
       over(({ p99 }) => p99).toFixed(2),
+      over(({ p99 }, round) => p99 / (reference[round]?.p99 ?? 0)).toFixed(2),
       String(samples.reduce((sum, { failures }) => sum + failures, 0)),
     ];
   });

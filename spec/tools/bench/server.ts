@@ -15,7 +15,7 @@ const SERVER_CORE = 0;
 export interface BenchServer {
   readonly pid: number;
   readonly port: number;
-  /** Processor time so far in seconds, all threads; `NaN` where the system does not report it. */
+  /** Processor time so far in seconds, all threads and the processes that it has forked; `NaN` where the system does not report it. */
   cpuSeconds(): number;
   stop(): Promise<void>;
 }
@@ -28,7 +28,10 @@ export async function startServer(contender: Contender, scenario: string): Promi
   const folder = mkdtempSync(join(tmpdir(), "bench-"));
   const errors = join(folder, "stderr");
   const descriptor = openSync(errors, "a");
-  const [command, args] = pinned(SERVER_CORE, process.execPath, [contender.script, contender.variant ?? scenario]);
+  const program = [contender.script, contender.variant ?? scenario] as const;
+  const [command, args] = contender.everywhere
+    ? ([process.execPath, program] as const)
+    : pinned(SERVER_CORE, process.execPath, program);
   const child = spawn(command, args, {
     stdio: ["ignore", "pipe", descriptor],
     env: { ...process.env, NODE_ENV: "production", BENCH_LOG: join(folder, "log"), BENCH_FILES: filesFolder() },
@@ -39,7 +42,7 @@ export async function startServer(contender: Contender, scenario: string): Promi
     return {
       pid: child.pid ?? Number.NaN,
       port,
-      cpuSeconds: () => cpuSeconds(child.pid),
+      cpuSeconds: () => cpuSeconds(child.pid) + childrenOf(child.pid).reduce((sum, pid) => sum + cpuSeconds(pid), 0),
       stop: () => stop(child, folder),
     };
   } catch (cause) {
@@ -69,10 +72,27 @@ export function cpuSeconds(pid: number | undefined): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
+/** The processes that it has forked and that run; none where the system does not report them. */
+function childrenOf(pid: number | undefined): readonly number[] {
+  const file = `/proc/${pid}/task/${pid}/children`;
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split(" ").filter(Boolean).map(Number) : [];
+}
+
 async function stop(child: ChildProcess, folder: string): Promise<void> {
   if (child.exitCode === null && child.signalCode === null) {
+    const forked = childrenOf(child.pid);
     child.kill("SIGKILL");
     await once(child, "exit");
+    for (const pid of forked) kill(pid);
   }
   rmSync(folder, { recursive: true });
+}
+
+/** It may have ended with its parent. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }

@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
 
 /** Columns of numbers are right-aligned. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const isNumeric = head.map((_, column) => rows.every((row) => /^[\d.,]+$|^NaN$/.test(row[column] ?? "")));
+  const isNumeric = head.map((_, column) => rows.every((row) => /^[\d.,]+$|^NaN$|^–$/.test(row[column] ?? "")));
   const widths = head.map((title, column) => Math.max(title.length, 3, ...rows.map((row) => row[column]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, column) => pad(cell, widths[column] ?? 0, isNumeric[column] ?? false)).join(" | ")} |`;

@@ -6,9 +6,13 @@ import { freePort } from "../../../support/free-port.js";
 export async function serving(application: ApplicationBuilder): Promise<void> {
   const port = Number(process.env["PORT"] ?? (await freePort()));
   const ended = application.port(port).build().run();
+  await untilReady(port);
+  await ended;
+}
+
+export async function untilReady(port: number): Promise<void> {
   while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, 5));
   console.log(`ready ${port}`);
-  await ended;
 }
 
 function isReady(port: number): Promise<boolean> {
