@@ -1,7 +1,9 @@
 /** Serves an application as a process, the way `run()` does it in production, and prints `ready <port>` once it is ready. */
-import { get } from "node:http";
 import type { ApplicationBuilder } from "@stagecraft/framework";
 import { freePort } from "../../../support/free-port.js";
+
+// An import of the module would load undici, which neither the application nor a peer loads.
+const { get } = process.getBuiltinModule("node:http");
 
 export async function serving(application: ApplicationBuilder): Promise<void> {
   const port = Number(process.env["PORT"] ?? (await freePort()));
