@@ -10,29 +10,28 @@ import { prepareSocket, removeSocket, resolveListenAddress } from "../listen-add
 import { ProcessEnd } from "../process-end.js";
 import { announce, reportUnlogged, setExitCode } from "../run.js";
 import { toEnvironment } from "./worker-place.js";
-import { chooseWorkerCount, type WorkersOptions } from "./workers-options.js";
+import type { CheckedWorkersOptions } from "./workers-options.js";
 import { createParentParts, type ParentPart } from "./workers-parts.js";
 
 const log = tracing.target("framework::workers");
 
-export async function runParent(parts: ApplicationParts, options: WorkersOptions): Promise<void> {
-  const { count, source } = chooseWorkerCount(options);
+export async function runParent(parts: ApplicationParts, options: CheckedWorkersOptions): Promise<void> {
   const features = createParentParts(parts, options);
   const address = resolveListenAddress(parts);
   await prepareSocket(address);
   const port = await SharedPort.open(address);
   const run = new ApplicationRun(parts, undefined, reportUnlogged);
-  const supervisor = createSupervisor(parts, { options, count, port, features });
+  const supervisor = createSupervisor(parts, { options, port, features });
   const end = new ProcessEnd(parts, toSignals(supervisor));
   const roll = (): void => void supervisor.roll();
   process.on("SIGHUP", roll);
-  log.info("starting workers", { workers: count, source });
+  log.info("starting workers", { workers: options.count, source: options.source });
   try {
     supervisor.start();
     const isServing = supervisor.ready.then(() => true);
     if ((await Promise.race([isServing, end.stopRequested, supervisor.failed])) === true) {
       run.warn([...listPortWarnings(process.env), ...parts.processWarnings()]);
-      announce(parts, getListenerUrl({ address: port.address, scheme: "http" }), { workers: count });
+      announce(parts, getListenerUrl({ address: port.address, scheme: "http" }), { workers: options.count });
     }
     const times = await Promise.race([end.stopRequested, supervisor.failed]);
     await supervisor.stop(times);
@@ -50,22 +49,21 @@ export async function runParent(parts: ApplicationParts, options: WorkersOptions
 }
 
 interface SupervisorInput {
-  readonly options: WorkersOptions;
-  readonly count: number;
+  readonly options: CheckedWorkersOptions;
   readonly port: SharedPort;
   readonly features: readonly ParentPart[];
 }
 
-function createSupervisor(parts: ApplicationParts, { options, count, port, features }: SupervisorInput): Supervisor {
+function createSupervisor(parts: ApplicationParts, { options, port, features }: SupervisorInput): Supervisor {
   const { clock, times, subsystems, shutdownLast } = parts;
   return new Supervisor({
     clock,
-    count,
+    count: options.count,
     port,
     observers: features,
-    restarts: { limit: Math.max(10, 5 * count), withinMs: 60_000 },
-    unresponsiveAfterMs: options.unresponsiveAfterMs ?? 30_000,
-    startTimeoutMs: options.startTimeoutMs ?? 120_000,
+    restarts: { limit: options.maxRestartsPerMinute, withinMs: 60_000 },
+    unresponsiveAfterMs: options.unresponsiveAfterMs,
+    startTimeoutMs: options.startTimeoutMs,
     rollTimes: { ...times, drainDelayMs: 0 },
     // Each hook has its limit: those of the subsystems, the listeners of events, the disposals.
     stopLimitMs: (2 * subsystems.members.length + shutdownLast.length + 3) * times.stopTimeoutMs,

@@ -5,6 +5,7 @@
 import cluster from "node:cluster";
 import { FrameworkError } from "../../errors/framework-error.js";
 import { printIfUncaught } from "../../errors/setup-error.js";
+import { WorkersError } from "../../server/workers/supervisor.js";
 import { tracing } from "../../tracing/tracing.js";
 import type { ApplicationParts } from "../build.js";
 import { findSupervisorAddress } from "../listen-address.js";
@@ -12,17 +13,19 @@ import { runProcess } from "../run.js";
 import { runParent } from "./parent-run.js";
 import { takeWorkerPlace } from "./worker-place.js";
 import { runWorker } from "./worker-run.js";
-import type { WorkersOptions } from "./workers-options.js";
+import { checkWorkersOptions, type WorkersOptions } from "./workers-options.js";
 
 const log = tracing.target("framework::workers");
 
 export async function runWorkers(parts: ApplicationParts, options: WorkersOptions): Promise<void> {
   const place = takeWorkerPlace();
+  const checked = checkWorkersOptions(options);
   if (place === undefined && isSupervised(parts)) return runProcess(parts);
   try {
-    await parts.log.run(() => (place === undefined ? runParent(parts, options) : runWorker(parts, place)));
+    await parts.log.run(() => (place === undefined ? runParent(parts, checked) : runWorker(parts, checked, place)));
   } catch (error) {
-    if (error instanceof FrameworkError) printIfUncaught(error);
+    if (error instanceof WorkersError) printIfUncaught(error, `${error.code} ${error.message}`);
+    else if (error instanceof FrameworkError) printIfUncaught(error);
     throw error;
   }
 }

@@ -8,9 +8,15 @@ import type { ApplicationParts } from "../build.js";
 import { CRASH_TIMES, listenForCrashes, reportCrash } from "../process-end.js";
 import { createRequestHandler, releaseClusterChannel, reportUnlogged, serveUntil, type RunEnd } from "../run.js";
 import type { WorkerPlace } from "./worker-place.js";
+import type { CheckedWorkersOptions } from "./workers-options.js";
 import { createWorkerParts } from "./workers-parts.js";
 
-export async function runWorker(parts: ApplicationParts, place: WorkerPlace): Promise<void> {
+export async function runWorker(
+  parts: ApplicationParts,
+  options: CheckedWorkersOptions,
+  place: WorkerPlace,
+): Promise<void> {
+  parts.koa.connections.responsesPerConnection = options.responsesPerConnection;
   const link = openLink();
   const passed = new PassedConnections(link, place.address);
   const features = createWorkerParts(parts, link);

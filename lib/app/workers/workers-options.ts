@@ -1,32 +1,77 @@
 /** The options of `runWorkers()`, their defaults and their checks. */
-import { availableParallelism } from "node:os";
 import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
+import { MAX_TIMER_MS } from "../../runtime/clock.js";
+import { findProcessors, type WorkerCount } from "./processors.js";
 
 export interface WorkersOptions {
-  /** The number of processes that serve; `"auto"` for one per processor that this process may use. */
+  /** The number of processes that serve; `"auto"` for one per processor that this process may use. From 1 to 512. */
   readonly workers: "auto" | number;
-  /** A worker whose event loop does not respond for this time is replaced, then killed. Milliseconds; 30 000 unless given. */
+  /** A worker whose event loop does not respond for this time is replaced, then killed. Milliseconds from 2 000; 30 000 unless given. */
   readonly unresponsiveAfterMs?: number;
   /** A worker that is not ready after this time is killed. Milliseconds; 120 000 unless given. */
   readonly startTimeoutMs?: number;
+  /**
+   * The parent stops all and ends with `E_WORKERS_RESTARTS` when more workers than this end within a minute without being asked. Five times
+   * the number of workers unless given, and at least 10.
+   */
+  readonly maxRestartsPerMinute?: number;
+  /**
+   * A connection is closed after this number of responses, so that the connections of a proxy, which stay open, spread over the workers again.
+   * No limit unless given.
+   */
+  readonly responsesPerConnection?: number;
 }
 
-/** The number of workers, and where it comes from. */
-export interface WorkerCount {
+/** All options; the number of workers is chosen. */
+export interface CheckedWorkersOptions extends Required<Omit<WorkersOptions, "workers">> {
   readonly count: number;
   readonly source: string;
 }
 
 /** Far above the processors of a machine: a larger number is a mistake. */
 const MAX_WORKERS = 512;
+/** The worker gets a ping each second. */
+const MIN_UNRESPONSIVE_MS = 2000;
 
-/** @throws FrameworkError `E_WORKERS_COUNT` */
-export function chooseWorkerCount({ workers }: WorkersOptions): WorkerCount {
-  if (workers === "auto")
-    return { count: Math.min(MAX_WORKERS, availableParallelism()), source: "processors of the machine" };
-  if (Number.isInteger(workers) && workers >= 1 && workers <= MAX_WORKERS)
+/** @throws FrameworkError `E_WORKERS_COUNT`, `E_WORKERS_OPTION` */
+export function checkWorkersOptions(options: WorkersOptions): CheckedWorkersOptions {
+  const { count, source } = chooseCount(options.workers);
+  return {
+    count,
+    source,
+    unresponsiveAfterMs: checkOption(options, "unresponsiveAfterMs", [MIN_UNRESPONSIVE_MS, MAX_TIMER_MS]) ?? 30_000,
+    startTimeoutMs: checkOption(options, "startTimeoutMs", [1, MAX_TIMER_MS]) ?? 120_000,
+    maxRestartsPerMinute: checkOption(options, "maxRestartsPerMinute", [0, Infinity]) ?? Math.max(10, 5 * count),
+    responsesPerConnection: checkOption(options, "responsesPerConnection", [1, Infinity]) ?? Infinity,
+  };
+}
+
+function chooseCount(workers: unknown): WorkerCount {
+  if (workers === "auto") {
+    const { count, source } = findProcessors();
+    return { count: Math.min(count, MAX_WORKERS), source };
+  }
+  if (isBetween(workers, [1, MAX_WORKERS]) && Number.isInteger(workers))
     return { count: workers, source: "the program" };
   const what = `runWorkers() cannot have ${valueText(workers)} workers`;
   throw createSetupError("E_WORKERS_COUNT", `${what}; fix: give "auto" or a whole number from 1 to ${MAX_WORKERS}`);
+}
+
+type Limits = readonly [min: number, max: number];
+
+function checkOption(
+  options: WorkersOptions,
+  name: Exclude<keyof WorkersOptions, "workers">,
+  limits: Limits,
+): number | undefined {
+  const value: unknown = options[name];
+  if (value === undefined || isBetween(value, limits)) return value;
+  const [min, max] = limits;
+  const fix = max === Infinity ? `give a number from ${min}` : `give milliseconds from ${min} to ${max}`;
+  throw createSetupError("E_WORKERS_OPTION", `${name} of runWorkers() cannot be ${valueText(value)}; fix: ${fix}`);
+}
+
+function isBetween(value: unknown, [min, max]: Limits): value is number {
+  return typeof value === "number" && value >= min && value <= max;
 }

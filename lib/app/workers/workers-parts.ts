@@ -9,7 +9,7 @@
 import type { WorkerObserver } from "../../server/workers/supervisor.js";
 import type { WorkerLink } from "../../server/workers/worker-link.js";
 import type { ApplicationParts } from "../build.js";
-import type { WorkersOptions } from "./workers-options.js";
+import type { CheckedWorkersOptions } from "./workers-options.js";
 
 /** The part of a feature in the parent. */
 export interface ParentPart extends WorkerObserver {
@@ -26,7 +26,7 @@ export interface WorkerPart {
 }
 
 /** Called in the parent before it listens and forks. An error that this throws refuses the start. */
-export function createParentParts(_parts: ApplicationParts, _options: WorkersOptions): readonly ParentPart[] {
+export function createParentParts(_parts: ApplicationParts, _options: CheckedWorkersOptions): readonly ParentPart[] {
   return [];
 }
 

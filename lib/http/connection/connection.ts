@@ -39,6 +39,8 @@ export class Connections {
   readonly drainListeners = new Set<() => void>();
   /** The drain has started: the last response of each connection carries `Connection: close`. */
   isDraining = false;
+  /** The last of this number of responses of a connection carries `Connection: close`. */
+  responsesPerConnection = Infinity;
 
   beginDrain(): void {
     this.isDraining = true;
@@ -146,6 +148,7 @@ export class Connection {
   private newest: InFlightRequest | undefined;
   private readonly older = new Set<InFlightRequest>();
   private queued: QueuedRequests | undefined;
+  private accepted = 0;
   /** Those of accepted requests, in their order, until Node has sent them whole. */
   private responses: ServerResponse[] = [];
 
@@ -181,6 +184,7 @@ export class Connection {
   }
 
   addRequest(request: InFlightRequest): void {
+    this.accepted += 1;
     if (this.newest !== undefined) this.older.add(this.newest);
     this.newest = request;
   }
@@ -209,6 +213,13 @@ export class Connection {
   /** Starts a request at once, or when enough earlier requests have their responses. */
   start(response: ServerResponse, clock: Clock, start: () => void): void {
     (this.queued ??= new QueuedRequests(this.socket, clock)).add(response, start);
+  }
+
+  /** Whether the connection closes with the response to `request`, which is in flight. */
+  closesAfter(request: InFlightRequest): boolean {
+    const { isDraining, responsesPerConnection } = this.registry;
+    if (!isDraining && this.accepted < responsesPerConnection) return false;
+    return this.stream === undefined && this.isLastRequest(request);
   }
 
   /** Whether `request`, which is in flight, is the last one of the connection so far. */

@@ -151,8 +151,7 @@ function sendHead(ctx: Context, length: number | undefined, lingers: boolean): v
   const { raw, connection } = ctx;
   // Node discards every response behind one that closes the connection, so of pipelined requests only the last may close it. In HTTP/2 no
   // header closes the connection (RFC 9113 section 8.2.2).
-  const closes =
-    lingers || (connection.registry.isDraining && connection.stream === undefined && connection.isLastRequest(ctx));
+  const closes = lingers || connection.closesAfter(ctx);
   if (closes) connection.isClosing = true;
   if (ctx.isExposed || !acceptsTextHead(raw)) {
     writeNodeHead(ctx, length, closes);
