@@ -57,6 +57,7 @@ export class Jobs extends Subsystem implements PerProcess {
   readonly kind = "jobs";
   override readonly name: string;
   override readonly followsRequests = true;
+  override readonly sharesWork: boolean;
   private settings: JobsSettings;
   private readonly newJobs = new NewJobs();
   private store: JobStore | JobEngine | undefined;
@@ -72,6 +73,7 @@ export class Jobs extends Subsystem implements PerProcess {
     const { store, inWebProcess = true, name = "Jobs" } = options;
     this.name = name;
     this.store = store;
+    this.sharesWork = findProcessState(store) === undefined;
     this.inWebProcess = inWebProcess;
     this.settings = readSettings(options);
   }

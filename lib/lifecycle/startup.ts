@@ -12,7 +12,7 @@ import { FrameworkError } from "../errors/framework-error.js";
 import { causeText } from "../errors/thrown-value.js";
 import { type Clock, OVERDUE, within, type Timer } from "../runtime/clock.js";
 import { tracing } from "../tracing/tracing.js";
-import type { WorkingProcess } from "./subsystem.js";
+import type { Subsystem, WorkingProcess } from "./subsystem.js";
 import type { RegisteredSubsystem } from "./subsystem-registry.js";
 
 const log = tracing.target("framework::lifecycle");
@@ -27,6 +27,12 @@ export class Startup {
   private stopping: Promise<readonly FrameworkError[]> | undefined;
   private stoppingWork: Promise<readonly FrameworkError[]> | undefined;
   private working: Promise<void> | undefined;
+  /** The subsystems whose `beginWork` was called. */
+  private readonly atWork = new Set<RegisteredSubsystem>();
+  private deferred: WorkingProcess | "not yet" | undefined;
+  private reportWorkEnd: () => void = () => undefined;
+  /** Resolves when `endWork` has ended. */
+  readonly workEnded = new Promise<void>((resolve) => (this.reportWorkEnd = resolve));
   /** The subsystem whose `beginWork` runs. */
   private startingMember: RegisteredSubsystem | undefined;
   /** The starts that the stop did not wait for. */
@@ -67,12 +73,37 @@ export class Startup {
 
   /** Calls `beginWork` of every subsystem, in start order. @throws as `start` does; it stops no subsystem */
   beginWork(process: WorkingProcess): Promise<void> {
-    return (this.working ??= this.startAllWork(process));
+    if (this.deferred === undefined) return (this.working ??= this.startWork(this.members, process));
+    this.deferred = process;
+    return Promise.resolve();
   }
 
-  private async startAllWork(process: WorkingProcess): Promise<void> {
-    for (const member of this.members) {
-      if (this.interruption.signal.aborted) return;
+  /** From now on `beginWork` begins nothing, and `startDeferred` does: for a process that another one tells when to work. */
+  deferWork(): void {
+    this.deferred ??= "not yet";
+  }
+
+  /**
+   * Calls `beginWork` of the chosen subsystems, and of none a second time. False after `endWork`: nothing has begun.
+   *
+   * @throws as `beginWork`
+   */
+  async startDeferred(isChosen: (subsystem: Subsystem) => boolean): Promise<boolean> {
+    const { deferred, working } = this;
+    if (deferred === undefined || deferred === "not yet" || this.stoppingWork !== undefined) return false;
+    const chosen = this.members.filter((member) => isChosen(member.subsystem) && !this.atWork.has(member));
+    const start = async (): Promise<void> => {
+      await working;
+      await this.startWork(chosen, deferred);
+    };
+    await (this.working = start());
+    return true;
+  }
+
+  private async startWork(members: readonly RegisteredSubsystem[], process: WorkingProcess): Promise<void> {
+    for (const member of members) {
+      if (this.interruption.signal.aborted || this.stoppingWork !== undefined) return;
+      this.atWork.add(member);
       this.startingMember = member;
       try {
         await member.subsystem.beginWork?.(process);
@@ -92,13 +123,13 @@ export class Startup {
    * @returns one `E_SUBSYSTEM_STOP` for each subsystem that failed to stop its work, or did not stop it in time
    */
   endWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
-    return (this.stoppingWork ??= this.stopAllWork(deadlineMs));
+    return (this.stoppingWork ??= this.stopAllWork(deadlineMs).finally(this.reportWorkEnd));
   }
 
   private async stopAllWork(deadlineMs: number): Promise<readonly FrameworkError[]> {
     if (this.working === undefined) return [];
     const startFailure = await this.waitForWorkStart(this.working);
-    const stopFailures = await Promise.all(this.members.map((member) => this.stopMemberWork(member, deadlineMs)));
+    const stopFailures = await Promise.all([...this.atWork].map((member) => this.stopMemberWork(member, deadlineMs)));
     return [startFailure, ...stopFailures].filter((failure) => failure !== undefined);
   }
 

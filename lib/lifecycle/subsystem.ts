@@ -47,6 +47,12 @@ export abstract class Subsystem {
    */
   declare readonly followsRequests?: boolean;
 
+  /**
+   * True if several processes may do the work of `beginWork` at the same time, because a store gives each part of it to one of them.
+   * `runWorkers` then gives it to the next worker without a pause. Else one worker has ended it before another one begins.
+   */
+  declare readonly sharesWork?: boolean;
+
   /** Called once by `build()`. Returns the faults in the combination of all subsystems of the application, this one included. */
   check?(all: readonly Subsystem[]): readonly Diagnostic[];
 
@@ -60,7 +66,7 @@ export abstract class Subsystem {
   abstract start(): unknown;
 
   /**
-   * Called once, after all subsystems have started: starts work that no request asks for. It may use every other subsystem.
+   * Called at most once, after all subsystems have started: starts work that no request asks for. It may use every other subsystem.
    *
    * @param process `worker` for `application.work()`, a process that only does such work
    */

@@ -7,6 +7,7 @@ import { ApplicationRun, getListenerUrl } from "../application-run.js";
 import type { ApplicationParts } from "../build.js";
 import { listPortWarnings } from "../config.js";
 import { prepareSocket, removeSocket, resolveListenAddress } from "../listen-address.js";
+import { listProcessStateWarnings } from "./process-states.js";
 import { ProcessEnd } from "../process-end.js";
 import { announce, reportUnlogged, setExitCode } from "../run.js";
 import { toEnvironment } from "./worker-place.js";
@@ -30,7 +31,11 @@ export async function runParent(parts: ApplicationParts, options: CheckedWorkers
     supervisor.start();
     const isServing = supervisor.ready.then(() => true);
     if ((await Promise.race([isServing, end.stopRequested, supervisor.failed])) === true) {
-      run.warn([...listPortWarnings(process.env), ...parts.processWarnings()]);
+      run.warn([
+        ...listPortWarnings(process.env),
+        ...parts.processWarnings(),
+        ...listProcessStateWarnings(parts, options.count),
+      ]);
       announce(parts, getListenerUrl({ address: port.address, scheme: "http" }), { workers: options.count });
     }
     const times = await Promise.race([end.stopRequested, supervisor.failed]);

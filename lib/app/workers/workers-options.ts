@@ -4,9 +4,18 @@ import { valueText } from "../../errors/value-text.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
 import { findProcessors, type WorkerCount } from "./processors.js";
 
+const WORK_CHOICES = ["one", "each", "none"] as const;
+/** The workers that do the work: one at a time, each of them, or none, because another process does it. */
+export type WorkChoice = (typeof WORK_CHOICES)[number];
+
 export interface WorkersOptions {
   /** The number of processes that serve; `"auto"` for one per processor that this process may use. From 1 to 512. */
   readonly workers: "auto" | number;
+  /**
+   * The workers that run jobs, schedules and other work of `beginWork`: `"one"` at a time unless set; `"each"` of them; or `"none"`, where
+   * another process calls `application.work()`.
+   */
+  readonly work?: WorkChoice;
   /** A worker whose event loop does not respond for this time is replaced, then killed. Milliseconds from 2 000; 30 000 unless given. */
   readonly unresponsiveAfterMs?: number;
   /** A worker that is not ready after this time is killed. Milliseconds; 120 000 unless given. */
@@ -40,6 +49,7 @@ export function checkWorkersOptions(options: WorkersOptions): CheckedWorkersOpti
   return {
     count,
     source,
+    work: checkWork(options.work ?? "one"),
     unresponsiveAfterMs: checkOption(options, "unresponsiveAfterMs", [MIN_UNRESPONSIVE_MS, MAX_TIMER_MS]) ?? 30_000,
     startTimeoutMs: checkOption(options, "startTimeoutMs", [1, MAX_TIMER_MS]) ?? 120_000,
     maxRestartsPerMinute: checkOption(options, "maxRestartsPerMinute", [0, Infinity]) ?? Math.max(10, 5 * count),
@@ -62,7 +72,7 @@ type Limits = readonly [min: number, max: number];
 
 function checkOption(
   options: WorkersOptions,
-  name: Exclude<keyof WorkersOptions, "workers">,
+  name: Exclude<keyof WorkersOptions, "workers" | "work">,
   limits: Limits,
 ): number | undefined {
   const value: unknown = options[name];
@@ -70,6 +80,12 @@ function checkOption(
   const [min, max] = limits;
   const fix = max === Infinity ? `give a number from ${min}` : `give milliseconds from ${min} to ${max}`;
   throw createSetupError("E_WORKERS_OPTION", `${name} of runWorkers() cannot be ${valueText(value)}; fix: ${fix}`);
+}
+
+function checkWork(work: WorkChoice): WorkChoice {
+  if (WORK_CHOICES.includes(work)) return work;
+  const what = `work of runWorkers() cannot be ${valueText(work)}`;
+  throw createSetupError("E_WORKERS_OPTION", `${what}; fix: give one of ${WORK_CHOICES.join(", ")}`);
 }
 
 function isBetween(value: unknown, [min, max]: Limits): value is number {

@@ -9,6 +9,9 @@
 import type { WorkerObserver } from "../../server/workers/supervisor.js";
 import type { WorkerLink } from "../../server/workers/worker-link.js";
 import type { ApplicationParts } from "../build.js";
+import { refuseProcessStates } from "./process-states.js";
+import { MaintenanceOfParent, followMaintenance } from "./shared-maintenance.js";
+import { WorkOfParent, followWork } from "./shared-work.js";
 import type { CheckedWorkersOptions } from "./workers-options.js";
 
 /** The part of a feature in the parent. */
@@ -26,11 +29,14 @@ export interface WorkerPart {
 }
 
 /** Called in the parent before it listens and forks. An error that this throws refuses the start. */
-export function createParentParts(_parts: ApplicationParts, _options: CheckedWorkersOptions): readonly ParentPart[] {
-  return [];
+export function createParentParts(parts: ApplicationParts, options: CheckedWorkersOptions): readonly ParentPart[] {
+  refuseProcessStates(parts, options.count);
+  return [new WorkOfParent(parts, options.work), new MaintenanceOfParent(parts)];
 }
 
 /** Called in a worker after `build()`, before its subsystems start. */
-export function createWorkerParts(_parts: ApplicationParts, _parent: WorkerLink): readonly WorkerPart[] {
+export function createWorkerParts(parts: ApplicationParts, parent: WorkerLink): readonly WorkerPart[] {
+  followWork(parts, parent);
+  followMaintenance(parts, parent);
   return [];
 }
