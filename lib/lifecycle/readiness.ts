@@ -28,6 +28,23 @@ export interface ReadinessReport {
   readonly ready: boolean;
   /** Left out where no subsystem was probed. */
   readonly checks?: Checks;
+  /** Only with `runWorkers()`. */
+  readonly workers?: WorkerCounts;
+}
+
+export interface WorkerCounts {
+  /** Workers that serve. */
+  readonly ready: number;
+  /** Workers that serve, start or drain. */
+  readonly all: number;
+}
+
+/** The readiness of all workers, for a worker. @internal */
+export interface SharedReadiness {
+  /** Undefined where this process alone knows. */
+  find(): { readonly state: LifecycleState; readonly workers: WorkerCounts } | undefined;
+  /** The checks of all workers that serve. Never rejects. */
+  check(): Promise<Checks>;
 }
 
 export interface ReadinessOptions {
@@ -39,6 +56,7 @@ export interface ReadinessOptions {
 
 export class Readiness {
   private probes: Probes | undefined;
+  private shared: SharedReadiness | undefined;
 
   constructor(
     private readonly lifecycle: Lifecycle,
@@ -49,31 +67,59 @@ export class Readiness {
     return this.lifecycle.state;
   }
 
-  /** By the lifecycle alone, without probes. */
+  /** By the lifecycle of this process alone, without probes. */
   get isReady(): boolean {
     return this.lifecycle.state === "ready";
   }
 
-  /** A promise only where a probe has to run. Probes run in the state `ready` only. Never rejects. */
+  /**
+   * A promise only where a probe has to run. Probes run in the state `ready` only. With `runWorkers()` it is the report of the service: it
+   * is ready if a worker serves and no check fails in any of them. Never rejects.
+   */
   report(): ReadinessReport | Promise<ReadinessReport> {
-    if (!this.isReady || this.probes === undefined || this.probes.isEmpty) return this.withoutChecks();
-    return this.probes.run().then((checks) => this.withChecks(checks));
+    const { probes, shared } = this;
+    // The subsystems of all workers are the same.
+    if (!this.isServiceReady || probes?.isEmpty === true) return this.withoutChecks();
+    if (shared?.find() !== undefined) return shared.check().then((checks) => this.withChecks(checks));
+    return probes === undefined ? this.withoutChecks() : probes.run().then((checks) => this.withChecks(checks));
+  }
+
+  /** The checks of this process; none unless it serves. @internal */
+  async checkAlone(): Promise<Checks> {
+    const checks = this.isReady ? await this.probes?.run() : undefined;
+    // A drain may have started while the probes ran, and stopped subsystems meanwhile.
+    return this.isReady && checks !== undefined ? checks : {};
+  }
+
+  /** The limit of each probe in milliseconds. @internal */
+  get probeTimeoutMs(): number {
+    return this.options.probeTimeoutMs ?? 1_000;
+  }
+
+  /** Reports the readiness of all workers from now on. @internal */
+  share(shared: SharedReadiness): void {
+    this.shared = shared;
   }
 
   /** @internal Probes these subsystems, which have started, from now on. */
   startProbing(members: readonly RegisteredSubsystem[]): void {
-    const { clock, probeTimeoutMs = 1_000, profile: chosen = profile } = this.options;
-    this.probes = new Probes(members, { clock, timeoutMs: probeTimeoutMs, profile: chosen });
+    const { clock, profile: chosen = profile } = this.options;
+    this.probes = new Probes(members, { clock, timeoutMs: this.probeTimeoutMs, profile: chosen });
+  }
+
+  private get isServiceReady(): boolean {
+    return (this.shared?.find()?.state ?? this.state) === "ready";
   }
 
   private withoutChecks(): ReadinessReport {
-    return { state: this.state, ready: this.isReady };
+    return { state: this.state, ready: this.isServiceReady, ...this.shared?.find() };
   }
 
   private withChecks(checks: Checks): ReadinessReport {
     // A drain may have started while the probes ran.
-    if (!this.isReady) return this.withoutChecks();
-    return { state: this.state, ready: Object.values(checks).every(({ status }) => status === "up"), checks };
+    if (!this.isServiceReady) return this.withoutChecks();
+    const ready = Object.values(checks).every(({ status }) => status === "up");
+    return { ...this.withoutChecks(), ready, ...(Object.keys(checks).length > 0 && { checks }) };
   }
 }
 

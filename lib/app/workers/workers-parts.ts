@@ -8,10 +8,15 @@
  */
 import type { WorkerObserver } from "../../server/workers/supervisor.js";
 import type { WorkerLink } from "../../server/workers/worker-link.js";
+import { Metrics } from "../../observe/metrics/metrics.js";
 import type { ApplicationParts } from "../build.js";
+import { ParentMetrics } from "./parent-metrics.js";
+import { ParentReadiness } from "./parent-readiness.js";
 import { refuseProcessStates } from "./process-states.js";
 import { MaintenanceOfParent, followMaintenance } from "./shared-maintenance.js";
 import { WorkOfParent, followWork } from "./shared-work.js";
+import { WorkerMetrics } from "./worker-metrics.js";
+import { WorkerReadiness } from "./worker-readiness.js";
 import type { CheckedWorkersOptions } from "./workers-options.js";
 
 /** The part of a feature in the parent. */
@@ -31,12 +36,20 @@ export interface WorkerPart {
 /** Called in the parent before it listens and forks. An error that this throws refuses the start. */
 export function createParentParts(parts: ApplicationParts, options: CheckedWorkersOptions): readonly ParentPart[] {
   refuseProcessStates(parts, options.count);
-  return [new WorkOfParent(parts, options.work), new MaintenanceOfParent(parts)];
+  const { clock, container, readiness } = parts;
+  return [
+    new ParentMetrics(container.get(Metrics)),
+    new ParentReadiness(clock, readiness.probeTimeoutMs),
+    new WorkOfParent(parts, options.work),
+    new MaintenanceOfParent(parts),
+  ];
 }
 
 /** Called in a worker after `build()`, before its subsystems start. */
 export function createWorkerParts(parts: ApplicationParts, parent: WorkerLink): readonly WorkerPart[] {
   followWork(parts, parent);
   followMaintenance(parts, parent);
-  return [];
+  const { clock, container, readiness } = parts;
+  readiness.share(new WorkerReadiness(readiness, parent, clock));
+  return [new WorkerMetrics(container.get(Metrics), parent, clock)];
 }

@@ -39,7 +39,7 @@ export class Scrape extends Readable {
 }
 
 /** Shorter than a slice only at the end, and longer by at most one text. */
-function readSlice(texts: Iterator<string>): string {
+export function readSlice(texts: Iterator<string>): string {
   const pieces: string[] = [];
   let length = 0;
   while (length < SLICE_LENGTH) {
