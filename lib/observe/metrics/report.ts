@@ -63,5 +63,5 @@ function hasKey<K extends string>(table: Readonly<Record<K, true>>, value: unkno
 }
 
 function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0;
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
