@@ -20,7 +20,7 @@ export interface Machine {
   /** By Node. */
   readonly available: number;
   /** The text of a file; `undefined` if it cannot be read. */
-  read(path: string): string | undefined;
+  readonly read: (path: string) => string | undefined;
 }
 
 const ROOT = "/sys/fs/cgroup";

@@ -6,7 +6,7 @@ import { isAlive, kill, WorkersUnderTest } from "./workers-under-test.js";
 interface Death {
   readonly how: string;
   /** Ends the worker with this process id, which is the only one. */
-  die(workers: WorkersUnderTest, pid: number): unknown;
+  readonly die: (workers: WorkersUnderTest, pid: number) => unknown;
   readonly says: string;
 }
 
