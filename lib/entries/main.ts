@@ -65,7 +65,12 @@ export {
   type SubsystemHost,
   type SubsystemMetrics,
 } from "../lifecycle/operations.js";
-export { Readiness, type Check as ReadinessCheck, type ReadinessReport } from "../lifecycle/readiness.js";
+export {
+  Readiness,
+  type Check as ReadinessCheck,
+  type ReadinessReport,
+  type WorkerCounts,
+} from "../lifecycle/readiness.js";
 export type { PerProcess, ProcessState } from "../lifecycle/process-state.js";
 export type { LifecycleState } from "../lifecycle/state.js";
 export {

@@ -32,6 +32,7 @@ export interface ReadinessReport {
   readonly workers?: WorkerCounts;
 }
 
+/** How many workers of `runWorkers()` there are. */
 export interface WorkerCounts {
   /** Workers that serve. */
   readonly ready: number;
