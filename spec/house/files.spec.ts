@@ -1,7 +1,8 @@
 /** Rules for a single file: its length, its name, its first comment, the targets of its events, and the titles of specs. */
 
 import { expect } from "chai";
-import { breaches, sourcesBelow } from "../support/sources.js";
+import { createRequire } from "node:module";
+import { breaches, sourcesBelow, textOf, toSource } from "../support/sources.js";
 
 const MAX_LINES = 330;
 const FEWEST_LINES = 40;
@@ -26,6 +27,10 @@ const SMALL: Readonly<Record<string, string>> = {
   "lib/app/workers/run-workers.ts": "an application without workers does not load it",
   "lib/mail/quoted-printable.ts": "an encoding with a standard of its own",
 };
+
+interface MochaFiles {
+  readonly lookupFiles: (pattern: string, extensions: readonly string[], recursive: boolean) => readonly string[];
+}
 
 const TITLE = /\b(?:it|describe)\(\s*(?:"[^"]*"|`[^`]*`)/g;
 
@@ -123,6 +128,20 @@ describe("files", () => {
     const wrong = breaches(library, ({ code }) => (/\beval\(|new Function\(/.test(code) ? ["compiles text"] : []));
 
     expect(wrong).to.deep.equal([]);
+  });
+});
+
+describe("specs", () => {
+  it("are all found by the patterns of the test runner, and each pattern finds one", () => {
+    const { spec } = JSON.parse(textOf(".mocharc.json") ?? "") as { readonly spec: readonly string[] };
+    // The package has no types of this function. It throws for a pattern that finds nothing; Mocha itself warns of it, and goes on.
+    const { lookupFiles } = createRequire(import.meta.url)("mocha/lib/cli/lookup-files.js") as MochaFiles;
+    const found = spec.flatMap((pattern) => lookupFiles(pattern, ["js"], false));
+
+    const files = sourcesBelow("spec").filter(({ path }) => path.endsWith(".spec.ts"));
+    expect(found.map((path) => toSource(`./${path}`)).toSorted()).to.deep.equal(
+      files.map(({ path }) => path).toSorted(),
+    );
   });
 });
 
