@@ -71,8 +71,24 @@ const LENIENT = {
   errorMode: "ignore",
 };
 
-/** Returns the JSON Schema, or the reason why there is none. A part without one, such as a date whose `meta` states none, is a reason. */
+type KnownSchemas = WeakMap<Schema, JsonSchema | NoJsonSchema>;
+
+const read: Readonly<Record<SchemaSide, KnownSchemas>> = { input: new WeakMap(), output: new WeakMap() };
+
+/**
+ * Returns the JSON Schema, or the reason why there is none. A part without one, such as a date whose `meta` states none, is a reason. A
+ * library takes long to convert a schema, and routes share schemas, so each is converted once.
+ */
 export function readJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | NoJsonSchema {
+  const known = read[side].get(schema);
+  if (known !== undefined) return known;
+  const found = convertToJsonSchema(schema, side);
+  read[side].set(schema, found);
+  return found;
+}
+
+/** Converts the schema again, which computes its defaults again. */
+export function convertToJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | NoJsonSchema {
   const whole = convert(schema, side);
   return whole instanceof NoJsonSchema ? readStatedParts(schema, side, whole) : whole;
 }

@@ -1,7 +1,7 @@
 /**
  * Optional packages: an application installs them only if it imports the entry point that needs them. If the package is missing
- * (`requirePeer`) or has a wrong version (`expectPeer`, `expectClasses`), the import of the entry point fails, and the error names the
- * command that installs the package. The ranges in package.json are wide, so that all other applications may use any version.
+ * (`requirePeer`, `expectInstalled`) or has a wrong version (`expectPeer`, `expectClasses`), the import of the entry point fails, and the
+ * error names the command that installs the package. The ranges in package.json are wide, so that all other applications may use any version.
  *
  * @example
  * const PEER = { entry: "@stagecraft/framework/cache/redis", name: "ioredis", from: "5.4.1", install: "ioredis@6" };
@@ -34,9 +34,24 @@ export interface Peer {
 export const requirePackage = createRequire((import.meta as { readonly url?: string }).url ?? __filename);
 
 /** @throws FrameworkError `E_PEER_MISSING`; any other failure of the package as it is */
-export function requirePeer({ entry, name, install, module = name }: Peer): unknown {
+export function requirePeer(peer: Peer): unknown {
+  return findPeer(peer, requirePackage);
+}
+
+/**
+ * Checks that the package is installed, in a version of the range. It does not load the package: for one that is slow to load, which the
+ * first use loads by `requirePeer`.
+ *
+ * @throws FrameworkError `E_PEER_MISSING`, `E_PEER_VERSION`
+ */
+export function expectInstalled(peer: Peer): void {
+  expectPeer(peer);
+  findPeer(peer, requirePackage.resolve);
+}
+
+function findPeer({ entry, name, install, module = name }: Peer, find: (module: string) => unknown): unknown {
   try {
-    return requirePackage(module);
+    return find(module);
   } catch (cause) {
     throw isMissing(cause, module) ? notInstalledError({ entry, name, install }, cause) : cause;
   }

@@ -90,7 +90,8 @@ export class Languages extends Subsystem {
     if (folder === undefined && catalogs === undefined) throw wrongOption("give a folder, or catalogs");
     const wrong = Object.keys(catalogs ?? {}).find((tag) => !isCanonicalTag(tag));
     if (wrong !== undefined) throw wrongOption(`catalogs has ${JSON.stringify(wrong)}, which is no language tag`);
-    checkTimeZone(timeZone);
+    // The first zone loads the data of all of them, which is slow.
+    if (timeZone !== "UTC") checkTimeZone(timeZone);
     this.settings = { fluent: loadFluent(), defaultTag, timeZone, isolates };
   }
 

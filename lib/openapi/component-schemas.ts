@@ -5,7 +5,7 @@
  * Every part has the input side of its schema. A client sends the input of a request; the handler returns the input of a response, and that
  * value is sent. So no component has two sides.
  */
-import { NoJsonSchema, readJsonSchema } from "../contracts/json-schema.js";
+import { convertToJsonSchema, NoJsonSchema, readJsonSchema } from "../contracts/json-schema.js";
 import type { Diagnostic } from "../errors/diagnostic.js";
 import { valueText } from "../errors/value-text.js";
 import { isSchema, type Schema } from "../runtime/standard-schema.js";
@@ -99,7 +99,10 @@ function readDocumentSchema(schema: Schema): JsonObject | NoJsonSchema {
   const found = readJsonSchema(schema, "input");
   if (found instanceof NoJsonSchema) return found;
   try {
-    const plain = readWithoutComputedDefaults(() => toPlainJson(readJsonSchema(schema, "input")));
+    const known = toPlainJson(found);
+    const plain = hasDefault(known)
+      ? readWithoutComputedDefaults(() => toPlainJson(convertToJsonSchema(schema, "input")))
+      : known;
     const missing = findMissingReference(plain, new ReferenceReader(plain));
     return missing === undefined ? plain : new NoJsonSchema(`it has no place ${missing}, to which it refers`);
   } catch (error) {
@@ -112,6 +115,11 @@ function readDocumentSchema(schema: Schema): JsonObject | NoJsonSchema {
 /** @throws TypeError for a value that is no JSON */
 function toPlainJson(value: unknown): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
+}
+
+/** True also for a member of this name. */
+function hasDefault(plain: JsonObject): boolean {
+  return JSON.stringify(plain).includes('"default":');
 }
 
 function findMissingReference(schema: JsonObject, reader: ReferenceReader): string | undefined {

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { FrameworkError } from "../../lib/errors/framework-error.js";
 import {
   expectClasses,
+  expectInstalled,
   expectPeer,
   isInstalled,
   isMissing,
@@ -27,6 +28,21 @@ describe("requirePeer", () => {
       "some/entry needs the package no-such-package, which is not installed: npm install no-such-package@3",
     );
     expect(isMissing(error.cause, absent.name)).to.equal(true);
+  });
+});
+
+describe("expectInstalled", () => {
+  it("has the error of requirePeer for a missing package", () => {
+    const [expected, error] = [requirePeer, expectInstalled].map((each) => errorOf(() => each(absent)));
+
+    expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_PEER_MISSING");
+    expect(error?.message).to.equal(expected?.message);
+  });
+
+  it("refuses a version out of the range", () => {
+    const error = errorOf(() => expectInstalled({ ...peer, from: "999.0.0" }));
+
+    expect(error).to.be.instanceOf(FrameworkError).with.property("code", "E_PEER_VERSION");
   });
 });
 

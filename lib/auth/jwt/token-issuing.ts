@@ -10,7 +10,7 @@ import type { SecretKeyMaterial } from "../../errors/secret-keys.js";
 import { createSetupError } from "../../errors/setup-error.js";
 import { Clock } from "../../runtime/clock.js";
 import type { Issuer } from "./bearer.js";
-import { loadJose } from "./jose-package.js";
+import { expectJose } from "./jose-package.js";
 import { SIGNING_ALGORITHMS, type SigningAlgorithm, SigningKeys } from "./signing-keys.js";
 import { TokenIssuer } from "./token-issuer.js";
 import { bindVerifier } from "./token-verification.js";
@@ -34,7 +34,7 @@ const YEAR_MS = 365 * 86_400_000;
 
 /** @throws FrameworkError `E_OPTION`, `E_AUTH_OPTION`, `E_CRYPTO_KEY`; without the package `E_PEER_MISSING` */
 export function tokenIssuing(issuer: Issuer, options: IssuingOptions): readonly Binding[] {
-  loadJose();
+  expectJose();
   checkOptionNames(options, OPTIONS, "tokenIssuing");
   const { keys: material, algorithm = "ES256", lifetimeMs = 600_000, ...given } = options;
   checkNumber("lifetimeMs", lifetimeMs, 1000, YEAR_MS);

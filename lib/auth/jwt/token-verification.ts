@@ -15,7 +15,7 @@ import { Clock } from "../../runtime/clock.js";
 import { tracing } from "../../tracing/tracing.js";
 import { createInvalidTokenError, createScopeError, readBearer } from "../bearer-header.js";
 import type { Issuer, WithBearerIdentity } from "./bearer.js";
-import { loadJose } from "./jose-package.js";
+import { expectJose } from "./jose-package.js";
 import { RemoteKeys } from "./remote-keys.js";
 import { TokenVerifier } from "./token-verifier.js";
 import { FixedKeys, VerificationKeys } from "./verification-keys.js";
@@ -25,7 +25,7 @@ const log = tracing.target("framework::auth");
 
 /** @throws FrameworkError `E_OPTION`, `E_AUTH_OPTION`; without the package `E_PEER_MISSING` */
 export function tokenVerification(issuer: Issuer, options: VerificationOptions): readonly Binding[] {
-  loadJose();
+  expectJose();
   const { jwks, jwksUrl, staleMs, ...rules } = checkVerificationOptions(options);
   const { algorithms } = rules;
   const remote = { name: issuer.name, issuer: rules.issuer, jwksUrl, algorithms, staleMs };

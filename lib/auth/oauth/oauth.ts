@@ -19,7 +19,7 @@ import { Sessions } from "../../stages/session/sessions.js";
 import { SecondStepChanges } from "../second-step/second-step-changes.js";
 import { AuthorizationStart } from "./authorization-start.js";
 import { type OAuthOptions, OAuthSettings } from "./oauth-settings.js";
-import { loadOpenidClient, OpenidClients } from "./openid-clients.js";
+import { expectOpenidClient, OpenidClients } from "./openid-clients.js";
 import { ProviderClients } from "./provider-clients.js";
 import { ProviderLinks } from "./provider-links.js";
 import { ProviderSignIn } from "./provider-sign-in.js";
@@ -70,7 +70,7 @@ export class ProviderReadiness extends Subsystem {
 /** @throws FrameworkError `E_OPTION`, `E_OAUTH_OPTION`; without the package `E_PEER_MISSING` */
 export function oauth(options: OAuthOptions): readonly Binding[] {
   const settings = new OAuthSettings(options);
-  loadOpenidClient();
+  expectOpenidClient();
   return [
     provide(OAuthSettings).useValue(settings),
     provide(ProviderClients).useFactory((resolve) => new OpenidClients(settings, resolve(Clock))),

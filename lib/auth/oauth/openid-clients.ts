@@ -5,7 +5,7 @@
  * What leaves this file holds no text of a provider but codes: the errors of the package hold tokens and claims.
  */
 import { setMaxListeners } from "node:events";
-import { expectPeer, type Peer, requirePeer } from "../../errors/optional-package.js";
+import { expectInstalled, type Peer, requirePeer } from "../../errors/optional-package.js";
 import { parseUrl } from "../../http/request/origin.js";
 import type { Clock } from "../../runtime/clock.js";
 import { readEmail } from "../identity.js";
@@ -37,9 +37,8 @@ type Configuration = InstanceType<OpenidClient["Configuration"]>;
 type ProviderClaims = Readonly<Record<string, unknown>>;
 
 /** @throws FrameworkError `E_PEER_MISSING`, `E_PEER_VERSION` */
-export function loadOpenidClient(): void {
-  expectPeer(PEER);
-  requirePeer(PEER);
+export function expectOpenidClient(): void {
+  expectInstalled(PEER);
 }
 
 const DISCOVERY = "/.well-known/openid-configuration";
@@ -61,7 +60,7 @@ interface ProviderStep {
 }
 
 export class OpenidClients extends ProviderClients {
-  private readonly openid = requirePeer(PEER) as OpenidClient;
+  private loaded: OpenidClient | undefined;
   private readonly documents: DiscoveryDocuments;
 
   constructor(
@@ -70,6 +69,11 @@ export class OpenidClients extends ProviderClients {
   ) {
     super();
     this.documents = new DiscoveryDocuments(clock, (provider) => this.loadDocument(provider));
+  }
+
+  /** The first step loads the package. */
+  private get openid(): OpenidClient {
+    return (this.loaded ??= requirePeer(PEER) as OpenidClient); // Of the versions in the range.
   }
 
   override createAuthorizationUrl(provider: OAuthProvider, request: AuthorizationRequest): Promise<URL> {

@@ -5,7 +5,7 @@
  * User verification is asked for and verified alike: a sign-in needs it, because the passkey counts as both steps.
  */
 import { hash } from "node:crypto";
-import { expectPeer, type Peer, requirePeer } from "../../errors/optional-package.js";
+import { expectInstalled, type Peer, requirePeer } from "../../errors/optional-package.js";
 import { findOrigin } from "../../http/request/origin.js";
 import { inject } from "../../di/construction/inject.js";
 import type { Context } from "../../http/request/context.js";
@@ -26,10 +26,9 @@ const PEER: Peer = {
 
 type Webauthn = typeof import("@simplewebauthn/server");
 
-/** The package changes globals, so an import alone does not load it. @throws FrameworkError `E_PEER_MISSING`, `E_PEER_VERSION` */
-export function loadWebauthn(): Webauthn {
-  expectPeer(PEER);
-  return requirePeer(PEER) as Webauthn;
+/** @throws FrameworkError `E_PEER_MISSING`, `E_PEER_VERSION` */
+export function expectWebauthn(): void {
+  expectInstalled(PEER);
 }
 
 /** The JSON for `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON` in the browser. */
@@ -69,7 +68,7 @@ type AuthenticationResponse = Parameters<Webauthn["verifyAuthenticationResponse"
 export class PasskeyCeremonies {
   private readonly settings = inject(PasskeySettings);
   private readonly auth = inject(AuthSettings);
-  private readonly webauthn = loadWebauthn();
+  private loaded: Webauthn | undefined;
 
   async startRegistration(
     ctx: Context,
@@ -173,6 +172,11 @@ export class PasskeyCeremonies {
 
   private remember(ctx: Context, challenge: Omit<Challenge, "expiresAt">): void {
     Session.of(ctx).put(CHALLENGE, { ...challenge, expiresAt: ctx.clock.now() + CHALLENGE_MS });
+  }
+
+  /** The first ceremony loads the package: it has 250 files, a sixth of the start of an application, and changes globals. */
+  private get webauthn(): Webauthn {
+    return (this.loaded ??= requirePeer(PEER) as Webauthn); // Of the versions in the range.
   }
 
   /** Of the configuration: a client chooses the `Host` of a request. */

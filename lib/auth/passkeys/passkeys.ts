@@ -25,7 +25,7 @@ import { PENDING } from "../sign-in/second-step.js";
 import { SignedInSession } from "../signed-in-session.js";
 import { SignIn } from "../sign-in/sign-in.js";
 import {
-  loadWebauthn,
+  expectWebauthn,
   PasskeyCeremonies,
   type PasskeyOptionsJson,
   type PasskeyProof,
@@ -231,7 +231,7 @@ export class Passkeys {
  */
 export function passkeys(options: PasskeyOptions): readonly Binding[] {
   const settings = new PasskeySettings(options);
-  loadWebauthn();
+  expectWebauthn();
   return [
     provide(PasskeySettings).useValue(settings),
     provide(SecondStepChanges).useClass(SecondStepChanges),

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { content, type ContextOf, Controller, CspNonce, Get, NotFoundError, Reply } from "@stagecraft/framework";
-import { marked } from "marked";
 import { z } from "zod";
 
 export const guide = Get("/guide/{page}", {
@@ -20,6 +19,8 @@ export class GuideController {
   @guide
   async show(ctx: ContextOf<typeof guide>) {
     const text = await readPage(ctx.params.page);
+    // A visitor never reads the guide, so the start does not load the package.
+    const { marked } = await import("marked");
     const title = /^# (.*)$/m.exec(text)?.[1] ?? "Guide";
     return Reply.html(
       `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title>` +
