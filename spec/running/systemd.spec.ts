@@ -21,6 +21,7 @@ import { until } from "../support/until.js";
 const PAGE = "systemd.md";
 const FOLDER = "/etc/systemd/system/";
 const SHARED = "shop-.service.d/shop.conf";
+const WORKERS = "shop-web@.service.d/workers.conf";
 const FILES = [SHARED, "shop-web@.service", "shop-jobs@.service", "shop-migrate.service"];
 const UNITS = ["shop-web@3000.service", "shop-jobs@default.service", "shop-migrate.service"];
 /** systemd calls a unit below 2.0 well protected; 10 has no protection. */
@@ -103,6 +104,19 @@ describe("the units of the page", function () {
 
     expect(started).to.have.length(8);
     for (const name of started) expect(FILES).to.include(`${name.replace(/(?<=@).*$/, "")}.service`);
+  });
+
+  it("are verified with several workers, and a reload sends SIGHUP to the first process", () => {
+    using folder = newFolder();
+    writeUnits(folder.path);
+    mkdirSync(join(folder.path, "shop-web@.service.d"));
+    writeFileSync(join(folder.path, WORKERS), unitFile(WORKERS).replaceAll("/usr/bin/node", process.execPath));
+
+    expect(analyze(folder.path, "verify", "shop-web@3000.service")).to.deep.equal({ status: 0, text: "" });
+    const [cleared, line = ""] = [...unitFile(WORKERS).matchAll(/^ExecStart=(.*)$/gm)].map(([, value]) => value);
+    expect(cleared).to.equal("");
+    expect(line.replace("/opt/shop/current/", "")).to.equal(valueOf("shop-web@.service", "ExecStart"));
+    expect(valueOf(WORKERS, "ExecReload")).to.equal("/bin/kill -HUP $MAINPID");
   });
 
   it("wait for the time of a stop", () => {

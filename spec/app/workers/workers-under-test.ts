@@ -24,8 +24,12 @@ export class WorkersUnderTest implements AsyncDisposable {
   }
 
   /** Does not wait. */
-  static async spawn(workers: number, environment: NodeJS.ProcessEnv = {}): Promise<WorkersUnderTest> {
-    return new WorkersUnderTest(await Child.start(PROGRAM, { WORKERS: String(workers), ...environment }));
+  static async spawn(
+    workers: number,
+    environment: NodeJS.ProcessEnv = {},
+    program = PROGRAM,
+  ): Promise<WorkersUnderTest> {
+    return new WorkersUnderTest(await Child.start(program, { WORKERS: String(workers), ...environment }));
   }
 
   /** Waits until so many workers have become ready since the start. */
