@@ -1,5 +1,5 @@
 /**
- * The files of the guide for other programs: blocks whose first line is the comment `# name`, or `-- name`. A spec gives them to the program that they
+ * The files of the guide for other programs: blocks whose first line is the comment `# name`, `; name` or `-- name`. A spec gives them to the program that they
  * are for.
  */
 import { parseAllDocuments } from "yaml";
@@ -9,7 +9,9 @@ import { textOf } from "./sources.js";
 export function guideFile(page: string, name: string): string {
   const text = textOf(`docs/guide/${page}`) ?? "";
   const blocks = [...text.matchAll(/^```\w+\n([\s\S]*?)^```/gm)].map(([, block = ""]) => block);
-  const [found, other] = blocks.filter((block) => block.startsWith(`# ${name}\n`) || block.startsWith(`-- ${name}\n`));
+  const [found, other] = blocks.filter((block) =>
+    ["#", ";", "--"].some((sign) => block.startsWith(`${sign} ${name}\n`)),
+  );
   if (found === undefined || other !== undefined) throw new Error(`${page} must have one block of ${name}`);
   return found;
 }

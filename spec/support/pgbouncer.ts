@@ -16,19 +16,20 @@ export class PgBouncer implements AsyncDisposable {
     private readonly server: ServerProcess,
   ) {}
 
-  static async start({ port: target }: PostgresServer): Promise<PgBouncer> {
+  /** @param write writes other files into the folder, for a user whom they name. @returns the file of settings */
+  static async start(
+    { port: target }: PostgresServer,
+    user = `owner:${POSTGRES_PASSWORD}`,
+    write = writeSettings,
+  ): Promise<PgBouncer> {
     const port = await freePort();
-    const url = `postgres://owner:${POSTGRES_PASSWORD}@127.0.0.1:${port}/shop`;
+    const url = `postgres://${user}@127.0.0.1:${port}/shop`;
     const server = new ServerProcess({
       program: locate("pgbouncer") ?? "pgbouncer",
       user: "postgres",
       template: "pgbouncer",
       makeTemplate: () => {},
-      arguments: (folder) => {
-        const file = join(folder, "pgbouncer.ini");
-        writeFileSync(file, settings(port, target));
-        return [file];
-      },
+      arguments: (folder) => [write(folder, port, target)],
       connects: async () => {
         const client = new Client({ connectionString: url });
         await client.connect();
@@ -45,8 +46,9 @@ export class PgBouncer implements AsyncDisposable {
   }
 }
 
-function settings(port: number, target: number): string {
-  return [
+function writeSettings(folder: string, port: number, target: number): string {
+  const file = join(folder, "pgbouncer.ini");
+  const lines = [
     "[databases]",
     `shop = host=127.0.0.1 port=${target} user=owner password=${POSTGRES_PASSWORD}`,
     "[pgbouncer]",
@@ -56,5 +58,7 @@ function settings(port: number, target: number): string {
     "auth_type = any",
     "pool_mode = transaction",
     "",
-  ].join("\n");
+  ];
+  writeFileSync(file, lines.join("\n"));
+  return file;
 }
