@@ -4,6 +4,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "chai";
@@ -22,6 +23,8 @@ import type { Release } from "./deployed-application.js";
 
 const PAGE = "deploying.md";
 const CLIENTS = 4;
+/** Before each request of a client. */
+const PAUSE_MS = 20;
 
 /** The rows of the page, each with the migrations that its release has beside those before it. */
 const MIGRATIONS: Readonly<Record<string, readonly string[]>> = {
@@ -136,6 +139,8 @@ async function useArticles(
 ) {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
   const ask = async (method: string, path: string, body?: string, wanted = "") => {
+    // Without a pause the clients take the processors that a release needs to start.
+    await setTimeout(PAUSE_MS);
     const response = await proxy
       .ask(path, { agent, method }, body)
       .catch((error: unknown) => ({ status: 0, body: error }));
@@ -164,7 +169,7 @@ function enough(articles: ReadonlyMap<string, string>): Promise<void> {
 
 for (const engine of ["SQLite", "PostgreSQL"] as const)
   describe(`deploys on ${engine}`, function () {
-    this.timeout(240_000);
+    this.timeout(480_000);
     this.slow(120_000);
     before(needs("openssl", "haproxy", ...(engine === "PostgreSQL" ? (["postgres"] as const) : [])));
     let releases: Releases;

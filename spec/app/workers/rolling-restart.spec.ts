@@ -17,7 +17,9 @@ async function load(workers: WorkersUnderTest, agent: http.Agent | false, isDone
   return responses;
 }
 
-describe("SIGHUP to the parent of workers", () => {
+describe("SIGHUP to the parent of workers", function () {
+  // Processes start one after the other.
+  this.timeout(240_000);
   it("replaces all workers without a failed request, on kept and on new connections", async () => {
     await using workers = await WorkersUnderTest.start(2);
     const before = workers.listPids();
