@@ -3,7 +3,7 @@
  * because an `import` of such a package costs more: Node parses its source a second time, to find the names of the exports.
  */
 import Koa = require("koa");
-import koaRouter = require("@koa/router");
+import type * as KoaRouter from "@koa/router";
 import type { Router } from "@koa/router" with { "resolution-mode": "import" };
 import Cookies = require("cookies");
 import mimeTypes = require("mime-types");
@@ -20,12 +20,13 @@ interface Packages {
   readonly appendVary: typeof vary.append;
 }
 
-// @koa/router declares its class once for `import` and once for `require`; the framework and its users have the type of the former.
-const routerClass = koaRouter.Router as unknown as typeof Router;
-
 const packages: Packages = {
   Koa,
-  Router: routerClass,
+  // Few applications ask for a router.
+  get Router() {
+    // @koa/router declares its class once for `import` and once for `require`; the framework and its users have the type of the former.
+    return (require("@koa/router") as typeof KoaRouter).Router as unknown as typeof Router;
+  },
   Cookies,
   mediaTypeOf: mimeTypes.lookup,
   appendVary: vary.append,

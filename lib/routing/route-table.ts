@@ -1,7 +1,7 @@
 /**
- * The table of the routes of a collection: a @koa/router whose layers are the routes, the most specific first. The routes that an
- * application adds to the router stay behind them. In front of the layers are indexes: of names, for URLs, and of paths, for the stages
- * that need the route of a request before the router stage. `Matcher` is the index for requests.
+ * The table of the routes of a collection, and on request a @koa/router whose layers are the routes, the most specific first. The routes
+ * that an application adds to the router stay behind them. In front of the layers are indexes: of names, for URLs, and of paths, for the
+ * stages that need the route of a request before the router stage. `Matcher` is the index for requests.
  */
 import type { Router, RouterMiddleware } from "@koa/router";
 import { getHandler } from "../contracts/contract-handler.js";
@@ -35,7 +35,8 @@ type FrameworkMiddleware = (ctx: Context, next: Next) => unknown;
 export class RouteTable {
   /** The rows whose path is valid. */
   rows: readonly TableRow[] = [];
-  private readonly koaRouter: Router = new packages.Router({ sensitive: true, strict: true });
+  /** Exists from the first request for it: few applications ask, and each layer compiles its path again. */
+  private koaRouter: Router | undefined;
   /** The layers of the router that are rows. */
   private layers: ReadonlySet<unknown> = new Set();
   private isRouterFilled = true;
@@ -58,15 +59,19 @@ export class RouteTable {
 
   /** The router with the rows as layers, and the added routes after them. */
   get router(): Router {
+    const router = (this.koaRouter ??= new packages.Router({ sensitive: true, strict: true }));
     if (!this.isRouterFilled) this.fillRouter();
-    return this.koaRouter;
+    return router;
   }
 
+  /** Fills the router if it exists. */
   fillRouter(): void {
-    const { stack } = this.koaRouter;
+    const router = this.koaRouter;
+    if (router === undefined) return;
+    const { stack } = router;
     const added = stack.filter((layer) => !this.layers.has(layer));
     stack.length = 0;
-    for (const row of this.rows.toSorted(compareSpecificity)) this.register(row);
+    for (const row of this.rows.toSorted(compareSpecificity)) register(router, row);
     this.layers = new Set(stack);
     stack.push(...added);
     this.isRouterFilled = true;
@@ -74,7 +79,7 @@ export class RouteTable {
 
   /** Whether the application has added a route to the router. */
   get hasAddedRoutes(): boolean {
-    return this.koaRouter.stack.length > this.layers.size;
+    return this.koaRouter !== undefined && this.koaRouter.stack.length > this.layers.size;
   }
 
   urlFor(name: string, params: readonly PathParameter[]): string {
@@ -101,16 +106,6 @@ export class RouteTable {
 
   named(): readonly (readonly [string, string])[] {
     return [...this.templates].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  }
-
-  private register({ route, getInstance, contract }: TableRow): void {
-    const { path, method, around } = route;
-    const { name } = route.descriptor;
-    const inner = [...around.map((input) => toFrameworkMiddleware(input, getInstance)), getHandler(route, contract)];
-    const guarded = contract === undefined ? [] : [createGuardStep(contract)];
-    const steps = [...guarded, ...inner].map(toKoaMiddleware);
-    const methods = method === "ANY" ? nodeHttp.METHODS : [method];
-    this.koaRouter.register(path.toKoaRouterPath(), methods, steps, name === undefined ? {} : { name });
   }
 }
 
@@ -145,6 +140,16 @@ function compareSpecificity({ route: left }: TableRow, { route: right }: TableRo
 function getRank({ method }: Route): number {
   if (method === "HEAD") return 0;
   return method === "ANY" ? 2 : 1;
+}
+
+function register(router: Router, { route, getInstance, contract }: TableRow): void {
+  const { path, method, around } = route;
+  const { name } = route.descriptor;
+  const inner = [...around.map((input) => toFrameworkMiddleware(input, getInstance)), getHandler(route, contract)];
+  const guarded = contract === undefined ? [] : [createGuardStep(contract)];
+  const steps = [...guarded, ...inner].map(toKoaMiddleware);
+  const methods = method === "ANY" ? nodeHttp.METHODS : [method];
+  router.register(path.toKoaRouterPath(), methods, steps, name === undefined ? {} : { name });
 }
 
 function createGuardStep({ guards }: ReadyContract): FrameworkMiddleware {

@@ -170,7 +170,7 @@ export class Routes {
     });
   }
 
-  /** Fixes the routes, and fills the router with them: later changes throw `E_ROUTES_SEALED`. @internal */
+  /** Fixes the routes, and fills a router that exists with them: later changes throw `E_ROUTES_SEALED`. @internal */
   seal(rows: readonly TableRow[] = this.createRows()): this {
     this.table.fill(rows);
     this.table.fillRouter();

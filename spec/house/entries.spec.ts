@@ -22,7 +22,7 @@ interface Promised {
   readonly globals?: readonly string[];
 }
 
-const MAIN = ["koa", "@koa/router", "tsyringe", "reflect-metadata"];
+const MAIN = ["koa", "tsyringe", "reflect-metadata"];
 const NOTHING: Promised = { loads: [] };
 
 const ENTRIES: Readonly<Record<string, Promised>> = {
@@ -34,15 +34,14 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./observe/tracing": NOTHING,
   // The exporter brings its SDK.
   "./observe/otel": { loads: ["@opentelemetry/api", "@opentelemetry/exporter-trace-otlp-grpc"] },
-  // Its routes have the table of @koa/router.
-  "./openapi": { loads: ["koa", "@koa/router", "reflect-metadata", "tsyringe"], reflect: true },
+  "./openapi": { loads: ["koa", "reflect-metadata", "tsyringe"], reflect: true },
   "./session": NOTHING,
-  "./pages": { loads: ["koa", "@koa/router"] },
+  "./pages": { loads: ["koa"] },
   // It works on a cache that the application has created, and loads no driver.
   "./session/redis": NOTHING,
   // It works on a database that the application has created, and loads no driver.
   "./session/db": { loads: ["kysely"] },
-  "./idempotency": { loads: ["koa", "@koa/router"] },
+  "./idempotency": { loads: ["koa"] },
   "./idempotency/db": { loads: ["kysely"] },
   // It works on a cache that the application has created, and loads no driver.
   "./idempotency/redis": NOTHING,
@@ -50,15 +49,15 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./maintenance": NOTHING,
   "./maintenance/db": NOTHING,
   // The first argon2id on a Node without it loads @node-rs/argon2.
-  "./auth": { loads: ["koa", "@koa/router"] },
+  "./auth": { loads: ["koa"] },
   "./auth/guards": NOTHING,
   "./auth/db": { loads: ["kysely"] },
   // The first `passkeys()` loads @simplewebauthn/server.
-  "./auth/passkeys": { loads: ["koa", "@koa/router"] },
+  "./auth/passkeys": { loads: ["koa"] },
   // The first `tokenVerification()` loads jose.
-  "./auth/jwt": { loads: ["koa", "@koa/router"] },
+  "./auth/jwt": { loads: ["koa"] },
   // The first `oauth()` loads openid-client.
-  "./oauth": { loads: ["koa", "@koa/router"] },
+  "./oauth": { loads: ["koa"] },
   "./cache": NOTHING,
   "./crypto": NOTHING,
   // Schedules load croner when the first one is created.
@@ -83,7 +82,7 @@ const ENTRIES: Readonly<Record<string, Promised>> = {
   "./mail/smtp": { loads: ["nodemailer"] },
   "./uploads": { loads: ["busboy"] },
   // The first `new Languages` loads @fluent/bundle.
-  "./i18n": { loads: ["koa", "@koa/router"] },
+  "./i18n": { loads: ["koa"] },
   "./mail/jobs": NOTHING,
   // Only the packages of the application that it starts.
   "./testing": { loads: MAIN, reflect: true },

@@ -25,7 +25,7 @@ export class CronTimes {
 
   /** @throws FrameworkError `E_SCHEDULE_CRON`, `E_SCHEDULE_ZONE`, `E_PEER_MISSING` */
   constructor(text: string, timeZone: string) {
-    const zone = new ZoneTimes(timeZone);
+    const zone = timeZone === "UTC" ? undefined : new ZoneTimes(timeZone);
     if (typeof text !== "string" || text.length > MAX_CHARACTERS || !FIVE_FIELDS.test(text)) throw invalidCron(text);
     const isInterval = text.trim().split(/\s+/)[1]?.startsWith("*") === true;
     this.zone = isInterval ? undefined : zone;
@@ -69,7 +69,8 @@ function parsePattern(text: string, timezone: string): CronPattern {
   expectPeer(PEER);
   const { Cron } = requirePeer(PEER) as typeof import("croner");
   try {
-    return new Cron(text, { timezone, paused: true });
+    // The first named zone loads the data of all zones, which is slow. UTC needs none of it.
+    return new Cron(text, { ...(timezone === "UTC" ? { utcOffset: 0 } : { timezone }), paused: true });
   } catch (cause) {
     throw invalidCron(text, undefined, cause);
   }
