@@ -22,6 +22,7 @@ import { Listener } from "../server/listener.js";
 import { RequestHandler } from "../server/request-handler.js";
 import type { ApplicationGraph } from "./graph/graph.js";
 import type { WorkersOptions } from "./workers/workers-options.js";
+import { takeAskedWorkers } from "./workers/asked-workers.js";
 import { runProcess, workOnce, workProcess, type WorkingHook } from "./run.js";
 import { ApplicationRun, getListenerUrl, type StopResult } from "./application-run.js";
 import { createSetupError } from "../errors/setup-error.js";
@@ -53,13 +54,16 @@ export class Application {
   /**
    * Serves until SIGTERM or SIGINT, then drains and stops. Resolves when the stop is complete. `process.exitCode` is 1 if
    * connections had to be destroyed, a subsystem failed to stop, or a hook did not end in time. In these cases the process exits.
+   * `stagecraft start --workers` runs {@link Application.runWorkers} instead.
    *
    * @throws FrameworkError `E_LISTEN` if it cannot listen on the address, `E_APPLICATION_USED` if the application ran or served before
    * @throws StartupError if a subsystem does not start
    */
   async run(): Promise<void> {
     this.markUsed("run()");
-    await runProcess(this.parts);
+    const workers = takeAskedWorkers();
+    if (workers === undefined) await runProcess(this.parts);
+    else await this.serveByWorkers({ workers });
   }
 
   /**
@@ -72,9 +76,7 @@ export class Application {
    */
   async runWorkers(options: WorkersOptions): Promise<void> {
     this.markUsed("runWorkers()");
-    // An application without workers does not load it.
-    const { runWorkers } = await import("./workers/run-workers.js");
-    await runWorkers(this.parts, options);
+    await this.serveByWorkers({ ...options, workers: takeAskedWorkers() ?? options.workers });
   }
 
   /**
@@ -198,6 +200,12 @@ export class Application {
   }
 
   /** Called before a listener opens, so that a refused call leaves no listener open. */
+  private async serveByWorkers(options: WorkersOptions): Promise<void> {
+    // An application without workers does not load it.
+    const { runWorkers } = await import("./workers/run-workers.js");
+    await runWorkers(this.parts, options);
+  }
+
   private markUsed(call: string): void {
     if (call !== "start()") refuseUnknownNodeEnv();
     if (this.usedBy !== undefined) {

@@ -43,6 +43,7 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   command("start", {
     summary: "run the compiled application as a release",
+    parameters: { workers: text("N", "serve with N processes behind one port; auto is one for each processor") },
     load: async () => (await import("./start.js")).start,
   }),
   command("routes", {

@@ -6,13 +6,19 @@ import { existsSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { askForWorkers, MAX_WORKERS } from "../app/workers/asked-workers.js";
 import { loadEnvironmentFile } from "./application/environment-file.js";
 import { findApplication } from "./application/find-application.js";
 import { readSettings } from "./application/package-settings.js";
 import { findOutput, isTypeScript } from "./application/typescript-config.js";
-import { CommandError, type CommandContext, type ExitCode } from "./command.js";
+import { CommandError, UsageError, type CommandContext, type ExitCode } from "./command.js";
 
-export async function start(_values: unknown, context: CommandContext): Promise<ExitCode> {
+export interface StartValues {
+  readonly workers: string | undefined;
+}
+
+export async function start({ workers }: StartValues, context: CommandContext): Promise<ExitCode> {
+  if (workers !== undefined) checkWorkers(workers);
   const { root, source } = findApplication(context);
   const { main: named } = readSettings(root);
   const beside = join(dirname(source), isTypeScript(source) ? "main.ts" : "main.js");
@@ -28,8 +34,14 @@ export async function start(_values: unknown, context: CommandContext): Promise<
   // Node has it since 22.8. The folder may be part of the image of a release.
   const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (folder: string) => unknown };
   enableCompileCache?.(join(root, "node_modules/.cache/stagecraft"));
+  if (workers !== undefined) askForWorkers(workers);
   await import(pathToFileURL(program).href);
   return process.exitCode === undefined || process.exitCode === 0 ? 0 : 1;
+}
+
+function checkWorkers(workers: string): void {
+  if (workers === "auto" || (/^[1-9]\d*$/.test(workers) && Number(workers) <= MAX_WORKERS)) return;
+  throw new UsageError("the number of workers is not valid", { fix: `give auto or a number from 1 to ${MAX_WORKERS}` });
 }
 
 /** The command keeps its result apart from the output of an application, and ends at an uncaught error. Here the application decides. */

@@ -32,6 +32,8 @@ export async function runWorker(
     });
     for (const feature of features) await feature.stopped?.();
     link.tell("stopped");
+    // The program may exit at once. A parent that does not read kills this process.
+    await link.flush();
   } finally {
     releaseClusterChannel();
   }

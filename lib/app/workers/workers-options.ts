@@ -2,6 +2,7 @@
 import { createSetupError } from "../../errors/setup-error.js";
 import { valueText } from "../../errors/value-text.js";
 import { MAX_TIMER_MS } from "../../runtime/clock.js";
+import { MAX_WORKERS } from "./asked-workers.js";
 import { findProcessors, type WorkerCount } from "./processors.js";
 
 const WORK_CHOICES = ["one", "each", "none"] as const;
@@ -38,8 +39,6 @@ export interface CheckedWorkersOptions extends Required<Omit<WorkersOptions, "wo
   readonly source: string;
 }
 
-/** Far above the processors of a machine: a larger number is a mistake. */
-const MAX_WORKERS = 512;
 /** The worker gets a ping each second. */
 const MIN_UNRESPONSIVE_MS = 2000;
 

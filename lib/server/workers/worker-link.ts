@@ -34,6 +34,7 @@ const TOPIC = "stagecraft:topic";
 export class MessageLink implements WorkerLink {
   private readonly listeners = new Map<string, MessageListener[]>();
   private waiting = 0;
+  private readonly whenEmpty: (() => void)[] = [];
 
   /** @param overflow called for a message that finds `MAX_WAITING` others. The message is lost. */
   constructor(
@@ -47,7 +48,16 @@ export class MessageLink implements WorkerLink {
       return;
     }
     this.waiting += 1;
-    this.send({ [TOPIC]: topic, body }, socket, () => (this.waiting -= 1));
+    this.send({ [TOPIC]: topic, body }, socket, () => {
+      this.waiting -= 1;
+      if (this.waiting === 0) for (const resolve of this.whenEmpty.splice(0)) resolve();
+    });
+  }
+
+  /** Resolves when no message waits in this process. */
+  flush(): Promise<void> {
+    if (this.waiting === 0) return Promise.resolve();
+    return new Promise((resolve) => this.whenEmpty.push(resolve));
   }
 
   hear(topic: string, listener: MessageListener): void {
