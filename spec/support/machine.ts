@@ -20,6 +20,7 @@ const PACKAGES = {
   wrk: "wrk",
   postgres: "postgresql",
   mariadbd: "mariadb-server",
+  sqlite3: "sqlite3",
   openssl: "openssl",
   python3: "python3",
   jwcrypto: "python3-jwcrypto",
