@@ -69,7 +69,8 @@ function createSupervisor(parts: ApplicationParts, { options, port, features }: 
     restarts: { limit: options.maxRestartsPerMinute, withinMs: 60_000 },
     unresponsiveAfterMs: options.unresponsiveAfterMs,
     startTimeoutMs: options.startTimeoutMs,
-    rollTimes: { ...times, drainDelayMs: 0 },
+    // Within the delay each response closes its connection. Without it a request would meet a connection that closes.
+    rollTimes: times,
     // Each hook has its limit: those of the subsystems, the listeners of events, the disposals.
     stopLimitMs: (2 * subsystems.members.length + shutdownLast.length + 3) * times.stopTimeoutMs,
     environment: toEnvironment({ address: port.address }),

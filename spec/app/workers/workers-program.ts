@@ -2,13 +2,26 @@
  * A program with workers, which the specs start as a process. Each response has the process id of the worker that sent it.
  *
  * Environment: `WORKERS` (2), `OPTIONS` (further options as JSON), `REFUSES` (a worker does not start while this file exists), `WAITS` (a
- * worker starts only when this file exists).
+ * worker starts only when this file exists), `TAKEN` (a worker writes the connections that it takes to this file),
+ * `DELAY` (of the drain, in milliseconds; 50).
  */
 import { existsSync } from "node:fs";
-import { Application, Module, provide, Route, Routes, Subsystem, type WorkersOptions } from "@stagecraft/framework";
-import { installLogging } from "@stagecraft/framework/observe";
+import {
+  Application,
+  Controller,
+  Get,
+  inject,
+  Module,
+  provide,
+  Route,
+  Routes,
+  Subsystem,
+  type WorkersOptions,
+} from "@stagecraft/framework";
+import { installLogging, Metrics } from "@stagecraft/framework/observe";
+import { recordTaken } from "../../tools/soak/taken-connections.js";
 
-const { WORKERS = "2", OPTIONS = "{}", REFUSES = "", WAITS = "" } = process.env;
+const { WORKERS = "2", OPTIONS = "{}", REFUSES = "", WAITS = "", TAKEN = "", DELAY = "50" } = process.env;
 
 class Engine extends Subsystem {
   readonly kind = "database";
@@ -22,11 +35,25 @@ class Engine extends Subsystem {
   override stop(): void {}
 }
 
-@Module({ providers: [provide(Engine).useClass(Engine)] })
+@Controller("/metrics")
+class MetricsController {
+  constructor(private readonly metrics = inject(Metrics)) {}
+
+  @Get("/")
+  text() {
+    return this.metrics.response();
+  }
+}
+
+@Module({ controllers: [MetricsController], providers: [provide(Engine).useClass(Engine)] })
 class Program {}
 
 const responses = new Routes([
   Route.get("/pid", () => process.pid),
+  Route.post("/pid", () => process.pid),
+  // For requests that a spec does not count.
+  Route.get("/pid/other", () => process.pid),
+  Route.get("/empty", () => ""),
   Route.get("/slow", async () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     return process.pid;
@@ -42,9 +69,11 @@ const responses = new Routes([
 ]);
 
 installLogging("info");
+if (TAKEN !== "") recordTaken(TAKEN);
 
 await Application.create(Program)
-  .lifecycle({ drainDelayMs: 50, drainDeadlineMs: 3000 })
+  .lifecycle({ drainDelayMs: Number(DELAY), drainDeadlineMs: Number(DELAY) + 3000 })
+  .metrics(undefined, { route: true })
   .routes(responses)
   .build()
   // The specs write them.
