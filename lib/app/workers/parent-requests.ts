@@ -1,5 +1,5 @@
 /** Requests of a worker to its parent over their link, each with one response. A response that comes too late is dropped. */
-import { type Clock, within } from "../../runtime/clock.js";
+import { type Clock, OVERDUE } from "../../runtime/clock.js";
 import type { WorkerLink } from "../../server/workers/worker-link.js";
 
 export class ParentRequests {
@@ -17,16 +17,19 @@ export class ParentRequests {
     });
   }
 
-  /** Resolves to the response of the parent, or to `OVERDUE`. */
-  async send(body: unknown, limitMs: number): Promise<unknown> {
+  /** Resolves to the response of the parent, or to `OVERDUE`. A request to a parent that has ended does not keep the process alive. */
+  send(body: unknown, limitMs: number): Promise<unknown> {
     const id = ++this.lastId;
-    const response = new Promise<unknown>((resolve) => this.open.set(id, resolve));
-    this.parent.tell(this.topic, { id, body });
-    try {
-      return await within(this.clock, limitMs, response);
-    } finally {
-      this.open.delete(id);
-    }
+    return new Promise((resolve) => {
+      const settle = (response: unknown): void => {
+        limit.cancel();
+        this.open.delete(id);
+        resolve(response);
+      };
+      const limit = this.clock.setTimeout(() => settle(OVERDUE), limitMs, { background: true });
+      this.open.set(id, settle);
+      this.parent.tell(this.topic, { id, body });
+    });
   }
 }
 

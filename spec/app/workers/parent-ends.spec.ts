@@ -75,7 +75,8 @@ describe("the parent of workers", () => {
     expect((await slow).status).to.equal(200);
     await until(() => !pids.some(isAlive));
     expect(pids).to.have.length(2);
-  });
+    // Less than the 30 s that a request to the parent may take.
+  }).timeout(25_000);
 
   it("ends with 1 if a worker must be killed at the deadline", async () => {
     await using workers = await WorkersUnderTest.start(2);

@@ -40,6 +40,20 @@ describe("SIGHUP to the parent of workers", function () {
     expect(before.filter((pid) => after.has(pid))).to.deep.equal([]);
   });
 
+  it("leaves a kept connection open until its next response, for the drain delay", async () => {
+    await using workers = await WorkersUnderTest.start(1, { DELAY: "5000" });
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    const before = await workers.ask("/pid", agent);
+
+    workers.parent.kill("SIGHUP");
+    await workers.says("draining");
+    const [kept, next] = [await workers.ask("/pid", agent), await workers.ask("/pid", agent)];
+    agent.destroy();
+
+    expect(kept).to.deep.equal({ ...before, closes: true });
+    expect(next.text).to.not.equal(before.text);
+  });
+
   it("during a roll has another roll follow", async () => {
     await using workers = await WorkersUnderTest.start(2);
 

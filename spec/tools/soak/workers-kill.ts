@@ -66,6 +66,10 @@ const CLIENTS: readonly ClientKind[] = [
   { keepsAlive: false, requests: [SLOW, PID], pauseMs: 0 },
 ];
 
+function createAgent(): http.Agent {
+  return new http.Agent({ keepAlive: true, maxSockets: 1 });
+}
+
 export async function killWorkers(options: KillOptions): Promise<KillFigures> {
   using folder = newFolder();
   const taken = new TakenConnections(folder.path);
@@ -82,6 +86,11 @@ export async function killWorkers(options: KillOptions): Promise<KillFigures> {
   );
   const run = new KillRun(workers, taken, options);
   await run.run();
+  const endedAt = Date.now() / 1000;
+  await prometheus.until(
+    () => prometheus.query("timestamp(up == 1)"),
+    (times) => times.some(({ value: [, time] }) => Number(time) > endedAt),
+  );
   return { ...(await run.figures()), ...(await readPrometheus(prometheus)) };
 }
 
@@ -109,8 +118,7 @@ class KillRun {
     const { seconds, connections } = this.options;
     const { port } = this.workers.parent;
     const wrk = connections === 0 ? undefined : startWrk({ port, path: "/empty", seconds, connections });
-    const agentOf = (): http.Agent => new http.Agent({ keepAlive: true, maxSockets: 1 });
-    const loads = this.clients.map((client) => client.run(agentOf, () => this.isOver));
+    const loads = this.clients.map((client) => client.run(createAgent, () => this.isOver));
     await this.makeTrouble(performance.now() + seconds * 1000);
     this.isOver = true;
     await Promise.all(loads);
