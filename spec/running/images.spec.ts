@@ -1,6 +1,7 @@
 /** The page "images": the Dockerfile is that of a new project, and the services of its Compose file run in what it builds. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import { expect } from "chai";
@@ -14,7 +15,7 @@ import type { Image } from "../support/image.js";
 import { needs } from "../support/machine.js";
 import { MailServer } from "../support/mail-server.js";
 import { PostgresServer } from "../support/postgres-server.js";
-import { buildProject, SHOP } from "../support/project-image.js";
+import { buildProject, COMPILE, SHOP } from "../support/project-image.js";
 import { canMount } from "../support/small-disk.js";
 import { firstBlock, textOf } from "../support/sources.js";
 import { until } from "../support/until.js";
@@ -206,4 +207,19 @@ if (canMount())
       expect(image.config).to.include({ from: "node:24-slim", user: "node", port: 3000 });
       expect((await web.end()).code).to.equal(0);
     });
+
+    if ("enableCompileCache" in nodeModule)
+      it("reads the compiled code of its last line, in a folder that it cannot write", async () => {
+        using image = await buildProject({ ...SHOP, database: "sqlite", auth: false });
+        const [, program = ""] = /^node --eval '(.*)'$/.exec(COMPILE) ?? [];
+        const command = ["node", "--eval", program];
+        await using write = new Container(image, { command, volumes: ["/compiled"] });
+        const written = await write.end();
+        await using read = new Container(image, { command, env: { NODE_DEBUG_NATIVE: "COMPILE_CACHE" } });
+        const { code, stdout, stderr } = await read.end();
+
+        expect(written).to.include({ code: 0, stderr: "" });
+        expect(code).to.equal(0);
+        expect(stdout + stderr).to.match(/cache for (?:ESM )?file:\/\/\/app\/dist\/app\.js was accepted/);
+      });
   });

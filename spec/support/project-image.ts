@@ -20,6 +20,14 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 }
 
+/** The command that writes the compiled code. */
+export const COMPILE = `node --eval 'import("./dist/app.js")'`;
+
+function createFolder(path: string): void {
+  mkdirSync(path);
+  chownSync(path, USER_OF_NODE, USER_OF_NODE);
+}
+
 /** The commands of the RUN lines, with the packages of the repository. */
 const COMMANDS: Readonly<Record<string, RunCommand>> = {
   "npm ci": (folder) => {
@@ -39,10 +47,10 @@ const COMMANDS: Readonly<Record<string, RunCommand>> = {
   "npm prune --omit=dev": (folder) => {
     for (const name of Object.keys(readManifest(folder).devDependencies)) rmSync(join(folder, "node_modules", name));
   },
-  "install -d -o node -g node /data": (_folder, root) => {
-    mkdirSync(join(root, "data"));
-    chownSync(join(root, "data"), USER_OF_NODE, USER_OF_NODE);
-  },
+  "install -d -o node -g node /compiled": (_folder, root) => createFolder(join(root, "compiled")),
+  "install -d -o node -g node /data": (_folder, root) => createFolder(join(root, "data")),
+  // The code is compiled for its path in the container: a spec runs this command there.
+  [COMPILE]: () => {},
 };
 
 export async function buildProject(options: ProjectOptions): Promise<Image> {
