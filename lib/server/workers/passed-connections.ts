@@ -14,6 +14,7 @@ export class PassedConnections extends net.Server {
   private isClosing = false;
   /** The parent passes no more connections. */
   private isReleased = false;
+  private isCounting = false;
 
   constructor(
     private readonly parent: MessageLink,
@@ -21,8 +22,8 @@ export class PassedConnections extends net.Server {
   ) {
     super();
     parent.hear("connection", (_body, socket) => {
-      parent.tell("confirmed");
       if (socket !== undefined) this.accept(socket);
+      parent.tell("confirmed", this.sockets.size);
     });
     parent.hear("released", () => this.release());
   }
@@ -59,8 +60,19 @@ export class PassedConnections extends net.Server {
     socket.once("close", () => {
       this.sockets.delete(socket);
       this.emitCloseIfEmpty();
+      this.tellCount();
     });
     this.emit("connection", socket);
+  }
+
+  /** Once for all connections that close in one turn of the event loop. */
+  private tellCount(): void {
+    if (this.isCounting) return;
+    this.isCounting = true;
+    setImmediate(() => {
+      this.isCounting = false;
+      if (!this.isReleased) this.parent.tell("count", this.sockets.size);
+    });
   }
 
   private emitCloseIfEmpty(): void {

@@ -1,6 +1,6 @@
 /**
- * The port of a parent with workers. The parent accepts each connection and passes it to the next worker that is free, without a byte of
- * it read. It keeps its copy until the worker has confirmed the connection: if the worker dies before, another worker gets it. Connections
+ * The port of a parent with workers. The parent accepts each connection and passes it to the worker that has the fewest, without a byte
+ * of it read. It keeps its copy until the worker has confirmed the connection: if the worker dies before, another worker gets it. Connections
  * that find no worker wait.
  *
  * `node:cluster` shares ports as well. But it forgets the connection that a killed worker has not confirmed, which then hangs, and it
@@ -16,6 +16,8 @@ const log = tracing.target("framework::workers");
 const MAX_WAITING = 4096;
 /** As `lib/server/drain.ts`. */
 const MAX_ACCEPT_ITERATIONS = 100;
+/** A worker that has not confirmed a connection for this time is busy: others get the next ones, also if they have more. */
+const BUSY_MS = 25;
 
 /** A worker that serves connections. */
 export interface ConnectionTaker {
@@ -23,14 +25,24 @@ export interface ConnectionTaker {
   take(socket: Socket): void;
 }
 
+/** What the parent knows of the connections of a worker. */
+interface Load {
+  /** The worker gets connections. */
+  isTaking: boolean;
+  /** With the unconfirmed one. */
+  open: number;
+  /** At most one: so a busy worker gets fewer. */
+  unconfirmed?: Socket | undefined;
+  /** The time at which the unconfirmed one was passed. */
+  passedAt: number;
+}
+
 export class SharedPort {
   private readonly waiting: Socket[] = [];
-  /** Connections that a worker has not confirmed, at most one of each worker: so a busy worker gets fewer. */
-  private readonly unconfirmed = new Map<ConnectionTaker, Socket>();
-  /** In the order in which they became free. */
-  private readonly free = new Set<ConnectionTaker>();
-  private readonly takers = new Set<ConnectionTaker>();
+  /** The worker that got a connection last is the last one. */
+  private readonly loads = new Map<ConnectionTaker, Load>();
   private accepted = 0;
+  private retry: NodeJS.Timeout | undefined;
   private closing: Promise<void> | undefined;
 
   private constructor(private readonly server: net.Server) {
@@ -65,32 +77,38 @@ export class SharedPort {
 
   /** From now on the worker gets connections. */
   add(taker: ConnectionTaker): void {
-    if (this.takers.has(taker)) return;
-    this.takers.add(taker);
-    if (!this.unconfirmed.has(taker)) this.free.add(taker);
+    const load = this.loads.get(taker);
+    if (load === undefined) this.loads.set(taker, { isTaking: true, open: 0, passedAt: 0 });
+    else load.isTaking = true;
     this.distribute();
   }
 
   /** The worker gets no more connections. It may still confirm the last one. */
   remove(taker: ConnectionTaker): void {
-    this.takers.delete(taker);
-    this.free.delete(taker);
+    const load = this.loads.get(taker);
+    if (load !== undefined) load.isTaking = false;
   }
 
-  /** The worker has the connection. */
-  confirm(taker: ConnectionTaker): void {
-    this.unconfirmed.get(taker)?.destroy();
-    this.unconfirmed.delete(taker);
-    if (!this.takers.has(taker)) return;
-    this.free.add(taker);
+  /** The worker has the connection, and `open` connections with it. */
+  confirm(taker: ConnectionTaker, open: number): void {
+    const load = this.loads.get(taker);
+    if (load === undefined) return;
+    load.unconfirmed?.destroy();
+    load.unconfirmed = undefined;
+    this.count(taker, open);
+  }
+
+  /** The worker has `open` connections, without the unconfirmed one. */
+  count(taker: ConnectionTaker, open: number): void {
+    const load = this.loads.get(taker);
+    if (load !== undefined) load.open = open + (load.unconfirmed === undefined ? 0 : 1);
     this.distribute();
   }
 
   /** The process of the worker has ended. Another worker gets the connection that it did not confirm. */
   release(taker: ConnectionTaker): void {
-    this.remove(taker);
-    const socket = this.unconfirmed.get(taker);
-    this.unconfirmed.delete(taker);
+    const socket = this.loads.get(taker)?.unconfirmed;
+    this.loads.delete(taker);
     if (socket !== undefined) this.waiting.unshift(socket);
     this.distribute();
   }
@@ -115,8 +133,9 @@ export class SharedPort {
 
   private closeNow(): void {
     this.server.close();
-    while (this.waiting.length > 0 && this.takers.size > 0) {
-      for (const taker of this.takers) {
+    const takers = [...this.loads].filter(([, { isTaking }]) => isTaking).map(([taker]) => taker);
+    while (this.waiting.length > 0 && takers.length > 0) {
+      for (const taker of takers) {
         const socket = this.waiting.shift();
         if (socket !== undefined) taker.take(socket);
         socket?.destroy();
@@ -126,17 +145,52 @@ export class SharedPort {
 
   /** Closes the connections that no worker has. */
   destroyWaiting(): void {
-    for (const socket of [...this.waiting.splice(0), ...this.unconfirmed.values()]) socket.destroy();
-    this.unconfirmed.clear();
+    clearTimeout(this.retry);
+    for (const socket of this.waiting.splice(0)) socket.destroy();
+    for (const load of this.loads.values()) {
+      load.unconfirmed?.destroy();
+      load.unconfirmed = undefined;
+    }
   }
 
   private distribute(): void {
-    for (const taker of this.free) {
+    while (this.waiting.length > 0) {
+      const [taker, load] = this.choose() ?? [];
+      if (taker === undefined || load === undefined) return;
+      if (load.unconfirmed !== undefined) {
+        // It has the fewest, and confirms soon. The worker that is free would get several in a row.
+        this.retry ??= setTimeout(() => {
+          this.retry = undefined;
+          this.distribute();
+        }, BUSY_MS);
+        return;
+      }
       const socket = this.waiting.shift();
-      if (socket === undefined) return;
-      this.free.delete(taker);
-      this.unconfirmed.set(taker, socket);
-      taker.take(socket);
+      if (socket !== undefined) this.pass(socket, taker, load);
     }
+  }
+
+  private pass(socket: Socket, taker: ConnectionTaker, load: Load): void {
+    load.open += 1;
+    load.unconfirmed = socket;
+    load.passedAt = performance.now();
+    this.loads.delete(taker);
+    this.loads.set(taker, load);
+    taker.take(socket);
+  }
+
+  /** The worker with the fewest connections. Of several that have as many the one that waits longest. */
+  private choose(): readonly [ConnectionTaker, Load] | undefined {
+    const now = performance.now();
+    let chosen: readonly [ConnectionTaker, Load] | undefined;
+    for (const each of this.loads) {
+      const [, load] = each;
+      const isWaiting = load.unconfirmed !== undefined;
+      if (!load.isTaking || (isWaiting && now - load.passedAt >= BUSY_MS)) continue;
+      const least = chosen?.[1];
+      const isFewer = least === undefined || load.open < least.open;
+      if (isFewer || (load.open === least.open && !isWaiting && least.unconfirmed !== undefined)) chosen = each;
+    }
+    return chosen;
   }
 }

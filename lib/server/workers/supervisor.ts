@@ -227,7 +227,8 @@ export class Supervisor {
       this.options.clock.setTimeout(() => void this.replaceOrRetire(worker), RETIRE_DELAY_MS);
     },
     closing: (worker) => void this.releaseConnections(worker),
-    confirmed: (worker) => this.options.port.confirm(worker),
+    confirmed: (worker, open) => this.options.port.confirm(worker, open),
+    counted: (worker, open) => this.options.port.count(worker, open),
     unresponsive: (worker) => void this.replaceStuck(worker),
     ended: (worker, end) => this.handleEnd(worker, end),
   };

@@ -36,7 +36,10 @@ export interface WorkerEvents {
   retiring(worker: WorkerProcess): void;
   /** The worker takes no more connections. It confirms what it has with `release()`. */
   closing(worker: WorkerProcess): void;
-  confirmed(worker: WorkerProcess): void;
+  /** It has taken the connection, and has `open` connections. */
+  confirmed(worker: WorkerProcess, open: number): void;
+  /** Connections have closed. */
+  counted(worker: WorkerProcess, open: number): void;
   /** The worker has not responded to pings for the time of the option, or does not read its messages. */
   unresponsive(worker: WorkerProcess): void;
   ended(worker: WorkerProcess, end: WorkerEnd): void;
@@ -161,7 +164,8 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
     link.hear("ready", () => this.reachReady());
     link.hear("retiring", () => events.retiring(this));
     link.hear("closing", () => events.closing(this));
-    link.hear("confirmed", () => events.confirmed(this));
+    link.hear("confirmed", (open) => events.confirmed(this, toCount(open)));
+    link.hear("count", (open) => events.counted(this, toCount(open)));
     link.hear("stopped", () => {
       this.hasReported = true;
       // Work of the program can keep the process alive.
@@ -212,4 +216,9 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
     this.events.ended(this, { code, signal, hasReported: this.hasReported });
     this.resolveEnded();
   }
+}
+
+/** A worker may be of another release. */
+function toCount(body: unknown): number {
+  return typeof body === "number" ? body : 0;
 }

@@ -125,6 +125,14 @@ describe("SIGHUP to the parent of workers", function () {
   });
 });
 
+/** Opens connections that stay open for a second request. Resolves to the number of connections of each worker. */
+async function openAtOnce(workers: WorkersUnderTest, count: number): Promise<readonly number[]> {
+  const agents = Array.from({ length: count }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }));
+  const pids = (await Promise.all(agents.map((agent) => workers.ask("/pid", agent)))).map(({ text }) => text);
+  for (const agent of agents) agent.destroy();
+  return [...new Set(pids)].map((pid) => pids.filter((each) => each === pid).length);
+}
+
 describe("the connections of workers", () => {
   it("close after the number of responses that the option gives", async () => {
     await using workers = await WorkersUnderTest.start(1, { OPTIONS: JSON.stringify({ responsesPerConnection: 3 }) });
@@ -136,6 +144,18 @@ describe("the connections of workers", () => {
 
     expect(responses.map(({ closes }) => closes)).to.deep.equal([false, false, true, false, false, true]);
   });
+
+  for (const count of [16, 64]) {
+    it(`spread evenly over four workers if ${count} are opened at once and stay open`, async () => {
+      await using workers = await WorkersUnderTest.start(4);
+      let counts = await openAtOnce(workers, count);
+      // A machine that pauses lets a worker seem busy.
+      for (let tries = 1; tries < 4 && Math.max(...counts) > count / 4; tries++)
+        counts = await openAtOnce(workers, count);
+
+      expect(counts).to.deep.equal(Array.from({ length: 4 }, () => count / 4));
+    });
+  }
 
   it("spread over the workers", async () => {
     await using workers = await WorkersUnderTest.start(2);
