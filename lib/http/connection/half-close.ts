@@ -1,7 +1,7 @@
 /**
  * Closes a connection on which the client may still send. If a socket closes with bytes that were not read, the kernel resets the
  * connection, and the client loses responses. So the server closes its direction first. Then it reads and discards bytes until the client
- * closes too, for 2 seconds and 1 MiB at most (RFC 9112 section 9.6).
+ * closes too, for 2 seconds (RFC 9112 section 9.6). After 1 MiB it reads nothing more.
  */
 import type { Duplex } from "node:stream";
 import type { Clock } from "../../runtime/clock.js";
@@ -24,7 +24,7 @@ export function halfClose(socket: Duplex, clock: Clock, text = ""): void {
   let discarded = 0;
   discardBytes(socket, (bytes) => {
     discarded += bytes;
-    if (discarded > MAX_DISCARDED_BYTES) destroy();
+    if (discarded > MAX_DISCARDED_BYTES) socket.pause();
   });
   if (socket.writable) socket.end(text);
   const timer = clock.setTimeout(destroy, MAX_DISCARD_MS, { background: true });

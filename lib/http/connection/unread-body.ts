@@ -1,7 +1,8 @@
 /**
  * Handles a request body that is not read to its end before the response. If the connection closed at once, the kernel would reset it, and
- * the client would lose the response. So the rest is read and discarded first: at most 1 MiB, until 2 seconds after the response (RFC 9112
- * section 9.6). A small rest with a known length is discarded too, and the connection stays open if it arrives in that time.
+ * the client would lose the response. So the rest is read and discarded first, until 2 seconds after the response (RFC 9112 section 9.6).
+ * After 1 MiB no more is read, but the connection stays open for that time: a proxy that still writes has not read the response. A small
+ * rest with a known length is discarded too, and the connection stays open if it arrives in that time.
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
@@ -36,7 +37,8 @@ function reportDestroyed(incoming: IncomingMessage, error: Error | null, done: D
 
 /** Observes the rest of a body while it is discarded. */
 export interface DiscardObserver {
-  onBytes(bytes: number): void;
+  /** False if no more is to be read. */
+  onBytes(bytes: number): boolean;
   onEnd(): void;
 }
 
@@ -44,9 +46,10 @@ export interface DiscardObserver {
 export function discardRest(incoming: IncomingMessage, socket: Socket, observer?: DiscardObserver): void {
   const push = incoming.push.bind(incoming);
   incoming.push = (chunk: Buffer | null) => {
-    if (chunk !== null) observer?.onBytes(chunk.length);
-    else observer?.onEnd();
-    return chunk === null ? push(null) : true;
+    // Node stops reading from the socket if this is false.
+    if (chunk !== null) return observer?.onBytes(chunk.length) ?? true;
+    observer?.onEnd();
+    return push(null);
   };
   keepConnectionOpen(incoming);
   if (incoming.readableFlowing !== null && !incoming.readableEnded) incoming.destroy(createBrokenOffError());
@@ -107,7 +110,7 @@ export function lingerAfterResponse({ incoming, clock, connection: { socket } }:
   discardRest(incoming, socket, {
     onBytes: (bytes) => {
       discarded += bytes;
-      if (discarded > MAX_DISCARDED_BYTES) destroy();
+      return discarded <= MAX_DISCARDED_BYTES;
     },
     onEnd: () => {
       // Other requests may follow the body.
