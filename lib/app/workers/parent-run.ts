@@ -33,6 +33,7 @@ export async function runParent(parts: ApplicationParts, options: CheckedWorkers
     if ((await Promise.race([isServing, end.stopRequested, supervisor.failed])) === true) {
       run.warn([
         ...listPortWarnings(process.env),
+        ...parts.warnings(),
         ...parts.processWarnings(),
         ...listProcessStateWarnings(parts, options.count),
       ]);

@@ -22,7 +22,8 @@ export async function runWorker(
   const features = createWorkerParts(parts, link);
   const listener = Listener.fromExisting(passed, createRequestHandler(parts));
   await listener.attach(parts.attachments);
-  const run = new ApplicationRun(parts, listener, reportUnlogged);
+  // The parent has the same warnings, and shows them once.
+  const run = new ApplicationRun({ ...parts, warnings: () => [] }, listener, reportUnlogged);
   const end = new WorkerRunEnd(parts, link, passed);
   link.tell("linked");
   try {

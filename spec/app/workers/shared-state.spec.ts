@@ -107,6 +107,15 @@ describe("workers", function () {
     expect(child.output).to.match(/^built \d+\n$/);
   });
 
+  it("have the warnings of the start once, and again in no worker that is replaced", async () => {
+    await using child = await startWorkers("warning");
+    await child.says('"listening"', "errors");
+    child.kill("SIGHUP");
+    await child.says('"workers replaced"', "errors");
+
+    expect(child.errors.split("the access log is on and the request id is off")).to.have.lengthOf(2);
+  });
+
   it("start with a rate limit in memory, which one event names", async () => {
     await using child = await startWorkers("limit");
 

@@ -1,4 +1,4 @@
-/** Two workers with work of `beginWork`, a maintenance in memory, and by the environment sessions or a rate limit in memory. */
+/** Two workers with work of `beginWork`, a maintenance in memory, and by the environment sessions or a rate limit in memory, or a warning. */
 import {
   AppConfig,
   Application,
@@ -56,6 +56,7 @@ const builder = Application.create()
   .maintenance(maintenance);
 const { STATE } = process.env;
 if (STATE === "sessions") builder.session(new SessionConfig("5a".repeat(64)));
+if (STATE === "warning") builder.accessLog();
 if (STATE === "limit") builder.rateLimit(RateLimit.perMinute(1000));
 say("built");
 await builder.build().runWorkers({ workers: 2 });
