@@ -21,9 +21,12 @@ export interface CopyMark {
 
 const MARKS = Symbol.for("@stagecraft/framework.copies");
 
+/** In the package this module is a file, or in a chunk of its entry points. */
+const IN_PACKAGE = /lib\/(?:errors\/copy-mark|chunks\/[\w-]+)\.\w+$/;
+
 /** The name of the file, where a bundle has no URL of the module. */
 export const THIS_COPY: Copy = {
-  place: (import.meta as { readonly url?: string }).url?.replace(/lib\/errors\/copy-mark\.\w+/, "") ?? getFileName(),
+  place: (import.meta as { readonly url?: string }).url?.replace(IN_PACKAGE, "") ?? getFileName(),
 };
 
 /** A bundle for a browser has neither. */

@@ -7,6 +7,9 @@
 import { FrameworkError } from "./framework-error.js";
 import { inspectThrown } from "./thrown-value.js";
 
+/** In the package this module is a file, or in a chunk of its entry points, in a folder of the same depth. */
+const IN_PACKAGE = /^file:.*\/lib\/(?:errors\/setup-error|chunks\/[\w-]+)\.\w+$/;
+
 /** `undefined` in a bundle, where the library and the program are one file. */
 const LIBRARY = listPlaces((import.meta as { readonly url?: string }).url);
 
@@ -83,8 +86,8 @@ export function isLibraryFrame(frame: string): boolean | undefined {
 
 /** The folders that frames of the library name: its files, and under `--enable-source-maps` its sources. */
 function listPlaces(file: string | undefined): readonly string[] | undefined {
-  // A bundle has the URL of its one file, or in the format of CommonJS none.
-  if (file === undefined || !/^file:.*\/lib\/errors\/setup-error\.\w+$/.test(file) || !isNode()) return undefined;
+  // A bundle of an application has the URL of its one file, or in the format of CommonJS none.
+  if (file === undefined || !IN_PACKAGE.test(file) || !isNode()) return undefined;
   const { fileURLToPath } = process.getBuiltinModule("node:url");
   const folders = [new URL("../", file), new URL("../../../lib/", file)];
   return folders.flatMap((folder) => [folder.href, fileURLToPath(folder)]);

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApplicationFolder, runBin } from "../support/application-folder.js";
-import { ROOT } from "../support/sources.js";
+import { compiledFrom, ROOT } from "../support/sources.js";
 
 /** Writes the URL of each script of the process to the file that `LOADED` names. */
 const PRELOAD = `
@@ -25,7 +25,8 @@ async function listLoaded(...args: readonly string[]): Promise<readonly string[]
   const urls = JSON.parse(readFileSync(file, "utf8")) as readonly string[];
   return urls
     .filter((url) => url.includes(ROOT) || url.includes(folder.path))
-    .map((url) => url.slice(url.indexOf(ROOT) + ROOT.length));
+    .map((url) => url.slice(url.indexOf(ROOT) + ROOT.length))
+    .flatMap((path) => (path.startsWith("dist/lib/") ? compiledFrom(path) : [path]));
 }
 
 describe("the command loads", () => {
@@ -34,8 +35,8 @@ describe("the command loads", () => {
       const loaded = await listLoaded(...args);
 
       const table =
-        /^node_modules\/commander\/|^dist\/lib\/server\/signals\.js$|^dist\/lib\/cli\/(?:(?:main|program|command|text-table)|\w+\/(?:rows?|kind-names|kinds|options|command-list|find-upwards))\.js$/;
-      expect(loaded).to.include("dist/lib/cli/program.js");
+        /^node_modules\/commander\/|^lib\/server\/signals\.ts$|^lib\/cli\/(?:(?:main|program|command|text-table)|\w+\/(?:rows?|kind-names|kinds|options|command-list|find-upwards))\.ts$/;
+      expect(loaded).to.include("lib/cli/program.ts");
       expect(loaded.filter((path) => !table.test(path))).to.deep.equal([]);
     });
   }

@@ -83,7 +83,7 @@ describe("a program that does not catch an error of its setup", () => {
 
   it("gets the error itself if it handles uncaught errors", async () => {
     const program = `
-      process.on("uncaughtException", ({ code, stack }) => console.log(code, stack.includes("quota")));
+      process.on("uncaughtException", ({ code, stack }) => console.log(code, stack.includes("perMinute")));
       RateLimit.perMinute(-1);
     `;
 

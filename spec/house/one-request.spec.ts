@@ -3,11 +3,19 @@
  * docs/how-a-request-travels.md. Fewer files make a request easier to follow, so their number has a limit.
  */
 import { expect } from "chai";
+import { SourceMap, type SourceMapPayload, type SourceMapping } from "node:module";
+import { dirname, join } from "node:path";
 import { runProgram } from "../support/program.js";
 import { textOf } from "../support/sources.js";
 
 const PAGE = "docs/how-a-request-travels.md";
 const MAX_FILES = 17;
+
+/** Where a function begins in a script. */
+interface Function {
+  readonly file: string;
+  readonly offset: number;
+}
 
 /** Serves some requests on one connection, and counts the functions that run for one more. */
 const PROGRAM = `
@@ -32,9 +40,12 @@ await session.post("Profiler.enable");
 await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
 await ask();
 const { result } = await session.post("Profiler.takePreciseCoverage");
-const ran = result.filter(({ functions }) => functions.some(({ ranges: [{ count }] }) => count > 0));
-const files = ran.flatMap(({ url }) => /\\/dist\\/(lib\\/.*)\\.js$/.exec(url)?.[1] ?? []);
-console.log(JSON.stringify(files.map((file) => file + ".ts")));
+const ran = result.flatMap(({ url, functions }) => {
+  const file = /\\/(dist\\/lib\\/.*\\.js)$/.exec(url)?.[1];
+  const counted = file === undefined ? [] : functions.filter(({ ranges: [{ count }] }) => count > 0);
+  return counted.map(({ ranges: [{ startOffset: offset }] }) => ({ file, offset }));
+});
+console.log(JSON.stringify(ran));
 process.exit();
 `;
 
@@ -43,14 +54,24 @@ function filesOfPage(): readonly string[] {
   return [...(textOf(PAGE) ?? "").matchAll(/^\| `(lib\/[^`]+)` /gm)].map(([, file = ""]) => file);
 }
 
+/** The source of a function, as the map of its script names it. */
+function findSource({ file, offset }: Function): readonly string[] {
+  const before = (textOf(file) ?? "").slice(0, offset).split("\n");
+  // tsc or the bundler has written it.
+  const map = new SourceMap(JSON.parse(textOf(`${file}.map`) ?? "{}") as SourceMapPayload);
+  const { originalSource } = map.findEntry(before.length - 1, before.at(-1)?.length ?? 0) as Partial<SourceMapping>;
+  return originalSource === undefined ? [] : [join(dirname(file), originalSource)];
+}
+
 describe("one warm request of a bare application", () => {
   let files: readonly string[] = [];
 
   before(async () => {
     const { stdout, stderr } = await runProgram(PROGRAM);
     expect(stderr.split("\n").filter((line) => line.includes("Error"))).to.deep.equal([]);
-    // The program prints a list of names.
-    files = JSON.parse(stdout) as string[];
+    // The program prints a list of functions.
+    const ran = JSON.parse(stdout) as readonly Function[];
+    files = [...new Set(ran.flatMap(findSource))];
   });
 
   it(`runs functions of at most ${MAX_FILES} files`, () => {

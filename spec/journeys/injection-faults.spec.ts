@@ -144,7 +144,7 @@ const STYLES: readonly Style[] = [
   style(
     "standard decorators in a minified bundle of ES modules",
     { bundle: { ...ESM, minify: true } },
-    { ...IN_BUNDLE, ...ofStandard("e") },
+    { ...IN_BUNDLE, ...ofStandard("a letter") },
   ),
   style(
     "legacy decorators in a minified bundle in CommonJS",
@@ -166,6 +166,7 @@ function listFaults(output: string): readonly string[] {
   const places = /[^( ]*main\.ts:(\d+):\d+/g;
   return output
     .replaceAll(places, (_, line: string) => `«${LINES[Number(line) - 1]?.trim() ?? ""}»`)
+    .replace(/(?<=parameter 1 \()\w(?=\))/, "a letter")
     .replace(/(two are loaded:) \S+ and/, "$1 … and")
     .trimEnd()
     .split("\n");

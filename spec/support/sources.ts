@@ -46,6 +46,15 @@ export function firstBlock(path: string, language: string): string {
   return new RegExp(`^\\\`\\\`\\\`${language}\\n([\\s\\S]*?)^\\\`\\\`\\\``, "m").exec(text)?.[1] ?? "";
 }
 
+/** The sources of a compiled file, from the repository: one, or those of all modules of a chunk. */
+export function compiledFrom(path: string): readonly string[] {
+  const map = textOf(`${path}.map`);
+  // tsc or the bundler has written it.
+  const { sources } =
+    map === undefined ? { sources: [] } : (JSON.parse(map) as { readonly sources: readonly string[] });
+  return sources.map((source) => join(dirname(path), source)).filter((source) => source.startsWith("lib/"));
+}
+
 export function sourcesBelow(folder: string): readonly Source[] {
   return [...filesBelow(folder, ".ts"), ...filesBelow(folder, ".cts")].map((path) => {
     const text = withoutTemplates(path, textOf(path) ?? "");

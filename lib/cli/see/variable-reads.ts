@@ -57,7 +57,8 @@ function watchReads(env: NodeJS.ProcessEnv, record: (name: string, by: string) =
 
 /** The reader, unless it is a package or Node itself. */
 function findReader(): string | undefined {
-  const frames = listFrames(new Error("read").stack).filter((frame) => !frame.includes("/cli/see/variable-reads"));
+  // The first two are this function and the trap that calls it.
+  const frames = listFrames(new Error("read").stack).slice(2);
   const frame = frames.find((each) => !/\(?node:|Reflect\.get|Proxy/.test(each));
   if (frame === undefined || /[\\/]node_modules[\\/]/.test(frame)) return undefined;
   return isLibraryFrame(frame) === true ? "framework" : findPlace([frame]);

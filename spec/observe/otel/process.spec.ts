@@ -97,14 +97,14 @@ describe("the entry point without its optional packages", function () {
 
   before(async () => {
     away = await mkdtemp(join(tmpdir(), "no-peers-"));
-    await cp(here("../../../lib"), join(away, "lib"), { recursive: true, filter: isRead });
+    await cp(here("../../../lib"), join(away, "dist/lib"), { recursive: true, filter: isRead });
     await cp(here("../../../../package.json"), join(away, "package.json"));
   });
 
   after(() => rm(away, { recursive: true }));
 
   it("throws on import and names the packages to install", async () => {
-    const script = `import("./lib/entries/observe-otel.js").catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`;
+    const script = `import("./dist/lib/entries/observe-otel.js").catch(({ code, message }) => console.log(JSON.stringify({ code, message })))`;
 
     const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], {
       cwd: away,

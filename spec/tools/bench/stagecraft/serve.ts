@@ -1,8 +1,7 @@
 /** Our own contender: serves the scenario named by its argument as a process, the way `run()` does it in production. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-import { Application } from "@stagecraft/framework";
-import { Layer, type Run } from "../../../../lib/http/middleware.js";
+import { Application, Layer, type Run } from "@stagecraft/framework";
 import { areas, AssignedEchoModule, EchoModule, HelloModule, LinksModule } from "./modules.js";
 import { serving } from "./serving.js";
 
