@@ -141,7 +141,6 @@ class KillRun {
     }
     // All that has happened to the workers is over.
     await until(() => this.workers.listPids().every((pid) => !this.told.has(pid)));
-    await this.workers.serving(WORKERS);
   }
 
   /** One that responds, and had no trouble yet. */
@@ -189,7 +188,7 @@ class KillRun {
     return sum;
   }
 
-  /** All workers that live have reported. */
+  /** All workers are ready, and have reported. */
   private async lastPage(): Promise<string> {
     let page = "";
     await until(async () => {
@@ -197,7 +196,7 @@ class KillRun {
       await pause(1500);
       page = (await this.workers.ask("/metrics")).text;
       const [now, then] = [page, before].map((each) => countRequests(each, "/pid") + countRequests(each, "/empty"));
-      return now === then;
+      return now === then && page.includes(`framework_workers{state="ready"} ${WORKERS}\n`);
     });
     return page;
   }
