@@ -96,10 +96,11 @@ function mounts({ root }: Image, { tmpfs = [], files = {}, volumes = [] }: Conta
     [dirname(process.execPath), "/opt/node"],
   ] as const;
   return [
+    // Before the repository, which may be below one of them.
+    ...tmpfs.map((place) => `mkdir -p "$root${place}"; mount -t tmpfs -o mode=1777 tmpfs "$root${place}"`),
     ...installed.map(([source, place]) => bind(source, place, "ro")),
     ...folders.map((place) => bind(join(root, place), place, volumes.includes(place) ? "rw" : "ro")),
     ...Object.entries(files).map(([place, source]) => bind(source, place, "ro")),
-    ...tmpfs.map((place) => `mkdir -p "$root${place}"; mount -t tmpfs -o mode=1777 tmpfs "$root${place}"`),
     `mount -o remount,ro "$root"`,
   ];
 }
