@@ -53,7 +53,7 @@ export function fillCapture(isSegment: boolean, value: unknown, createError: (re
   if (text === "") throw createError("is empty");
   if (!isSegment && text.startsWith("/")) throw createError("starts with a slash");
   const dots = (isSegment ? [text] : text.split("/")).find((part) => part === "." || part === "..");
-  if (dots !== undefined) throw createError(`is "${dots}", which clients resolve before they ask`);
+  if (dots !== undefined) throw createError(`is "${dots}", which clients resolve`);
   try {
     const encoded = encodeURIComponent(text);
     return isSegment ? encoded : encoded.replaceAll("%2F", "/");

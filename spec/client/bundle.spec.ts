@@ -7,7 +7,7 @@ import * as browserEdition from "../../lib/entries/routes-in-a-browser.js";
 import * as serverEdition from "../../lib/entries/routes.js";
 import { bundleForBrowser } from "../support/browser-bundle.js";
 
-const MAX_BYTES = 4160;
+const MAX_BYTES = 4096;
 
 async function messageOf(contents: string): Promise<string> {
   const failure = await bundleForBrowser(contents).catch((error: unknown) => error as BuildFailure);

@@ -109,8 +109,8 @@ describe("Path", () => {
       ["/l/{id}", [], 'the parameter "id" of "/l/{id}" is missing'],
       ["/l/{id}", [undefined], 'the parameter "id" of "/l/{id}" is missing'],
       ["/l/{id}", [""], 'the parameter "id" of "/l/{id}" is empty'],
-      ["/l/{id}", ["."], 'the parameter "id" of "/l/{id}" is ".", which clients resolve before they ask'],
-      ["/l/{id}", [".."], 'the parameter "id" of "/l/{id}" is "..", which clients resolve before they ask'],
+      ["/l/{id}", ["."], 'the parameter "id" of "/l/{id}" is ".", which clients resolve'],
+      ["/l/{id}", [".."], 'the parameter "id" of "/l/{id}" is "..", which clients resolve'],
       ["/l/{id}", [null], 'the parameter "id" of "/l/{id}" is missing'],
       ["/l/{id}", [{}], 'the parameter "id" of "/l/{id}" has the type object'],
       ["/l/{id}", [Symbol("x")], 'the parameter "id" of "/l/{id}" has the type symbol'],
@@ -120,7 +120,7 @@ describe("Path", () => {
       ["/l", [1, 2], '"/l" takes 0 values: parameter 1, parameter 2 is surplus'],
       ["/{*rest}", [""], 'the parameter "rest" of "/{*rest}" is empty'],
       ["/{*rest}", ["/evil.example"], 'the parameter "rest" of "/{*rest}" starts with a slash'],
-      ["/{*rest}", ["a/../b"], 'the parameter "rest" of "/{*rest}" is "..", which clients resolve before they ask'],
+      ["/{*rest}", ["a/../b"], 'the parameter "rest" of "/{*rest}" is "..", which clients resolve'],
     ];
     for (const [source, values, detail] of refused) {
       it(`refuses a value: ${detail}`, () => {
