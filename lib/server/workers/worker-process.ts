@@ -7,8 +7,11 @@
 import cluster, { type Worker } from "node:cluster";
 import type { Socket } from "node:net";
 import type { Clock, Timer } from "../../runtime/clock.js";
+import { tracing } from "../../tracing/tracing.js";
 import type { ConnectionTaker } from "./shared-port.js";
 import { MessageLink, type WorkerLink } from "./worker-link.js";
+
+const log = tracing.target("framework::workers");
 
 export type WorkerState = "starting" | "linked" | "ready" | "draining" | "ended";
 
@@ -106,7 +109,7 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
       () => this.reportStuck(),
     );
     this.whenEnded = new Promise((resolve) => (this.resolveEnded = resolve));
-    this.startLimit = options.clock.setTimeout(() => this.kill(), options.startTimeoutMs);
+    this.startLimit = options.clock.setTimeout(() => this.endLateStart(), options.startTimeoutMs);
     this.listen();
   }
 
@@ -145,6 +148,12 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
   /** Milliseconds since the worker responded. */
   get silentMs(): number {
     return this.options.clock.monotonic() - this.lastPong;
+  }
+
+  private endLateStart(): void {
+    const fields = { worker: this.id, pid: this.pid, start_timeout_ms: this.options.startTimeoutMs };
+    log.error("worker is not ready in time", fields);
+    this.kill();
   }
 
   private listen(): void {

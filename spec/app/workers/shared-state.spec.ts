@@ -39,8 +39,8 @@ async function hasEverywhere(child: Child, isEngaged: boolean): Promise<boolean>
   return states.length === 2 && states.every((state) => state.isEngaged === isEngaged);
 }
 
-async function startWorkers(state?: string): Promise<Child> {
-  const child = await Child.start(PROGRAM, { NODE_ENV: "production", ...(state !== undefined && { STATE: state }) });
+async function startWorkers(environment: NodeJS.ProcessEnv = {}): Promise<Child> {
+  const child = await Child.start(PROGRAM, { NODE_ENV: "production", ...environment });
   await until(() => child.errors.split('"worker ready"').length > 2);
   return child;
 }
@@ -82,6 +82,32 @@ describe("workers", function () {
     expect(listWork(child).slice(4)).to.deep.equal([`ended ${pidOf(last)}`]);
   });
 
+  it("have the work in each of them, and in one that replaces another", async () => {
+    await using child = await startWorkers({ WORK: "each" });
+    await until(() => listWork(child).length === 2);
+    const [first = 0, second] = listWork(child).map(pidOf);
+    process.kill(first, "SIGKILL");
+    await until(() => listWork(child).length === 3);
+    const third = pidOf(listWork(child)[2]);
+    child.kill("SIGTERM");
+
+    expect(await child.exitCode()).to.equal(0);
+    expect(new Set([first, second, third]).size).to.equal(3);
+    expect(listWork(child).slice(3)).to.have.members([`ended ${second}`, `ended ${third}`]);
+  });
+
+  it("have the work in none of them, until they have ended", async () => {
+    await using child = await startWorkers({ WORK: "none" });
+    process.kill((await ask(child)).pid, "SIGKILL");
+    await until(() => child.errors.split('"worker ready"').length > 3);
+    child.kill("SIGTERM");
+
+    // A worker gets what the parent tells it in order: work would have begun before the drain.
+    expect(await child.exitCode()).to.equal(0);
+    expect(listWork(child)).to.deep.equal([]);
+    expect(child.errors).to.not.include("work given to a worker");
+  });
+
   it("are all in a maintenance that the code of one has switched, those that start later too", async () => {
     await using child = await startWorkers();
 
@@ -108,7 +134,7 @@ describe("workers", function () {
   });
 
   it("have the warnings of the start once, and again in no worker that is replaced", async () => {
-    await using child = await startWorkers("warning");
+    await using child = await startWorkers({ STATE: "warning" });
     await child.says('"listening"', "errors");
     child.kill("SIGHUP");
     await child.says('"workers replaced"', "errors");
@@ -117,7 +143,7 @@ describe("workers", function () {
   });
 
   it("start with a rate limit in memory, which one event names", async () => {
-    await using child = await startWorkers("limit");
+    await using child = await startWorkers({ STATE: "limit" });
 
     await child.says('"listening"', "errors");
     const warnings = child.errors.split("\n").filter((line) => line.includes("times a quota"));

@@ -1,4 +1,7 @@
-/** Two workers with work of `beginWork`, a maintenance in memory, and by the environment sessions or a rate limit in memory, or a warning. */
+/**
+ * Two workers with work of `beginWork` and a maintenance in memory. By the environment: `STATE` (sessions or a rate limit in memory, or a
+ * warning), `WORK` (the workers that have the work).
+ */
 import {
   AppConfig,
   Application,
@@ -10,6 +13,7 @@ import {
   Route,
   Routes,
   Subsystem,
+  type WorkersOptions,
 } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
 import { SessionConfig } from "@stagecraft/framework/session";
@@ -54,9 +58,13 @@ const builder = Application.create()
   .routes(routes)
   .provide(provide(Sweeper).useFactory(() => new Sweeper()))
   .maintenance(maintenance);
-const { STATE } = process.env;
+const { STATE, WORK = "one" } = process.env;
 if (STATE === "sessions") builder.session(new SessionConfig("5a".repeat(64)));
 if (STATE === "warning") builder.accessLog();
 if (STATE === "limit") builder.rateLimit(RateLimit.perMinute(1000));
 say("built");
-await builder.build().runWorkers({ workers: 2 });
+await builder.build().runWorkers({
+  workers: 2,
+  // The specs write it.
+  work: WORK as NonNullable<WorkersOptions["work"]>,
+});

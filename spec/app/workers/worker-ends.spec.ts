@@ -65,6 +65,16 @@ describe("a worker that ends", () => {
     expect((await workers.serving(2)).has(stopped)).to.equal(false);
   });
 
+  it("is killed if it is not ready in time, with an event that says so", async () => {
+    const environment = { WAITS: "/dev/null/never", OPTIONS: JSON.stringify({ startTimeoutMs: 2000 }) };
+    await using workers = await WorkersUnderTest.spawn(1, environment);
+
+    expect(await workers.parent.exitCode()).to.equal(1);
+    expect(workers.log).to.match(/ERROR.* worker is not ready in time worker=1 pid=\d+ start_timeout_ms=2000/);
+    expect(workers.log).to.include("signal=SIGKILL asked=false");
+    expect(workers.log).to.include("E_WORKERS_START worker 1 ended with signal SIGKILL before it was ready");
+  });
+
   it("ends the service if it ends again and again", async () => {
     await using workers = await WorkersUnderTest.start(1, { OPTIONS: JSON.stringify({ maxRestartsPerMinute: 2 }) });
 

@@ -1,5 +1,6 @@
 /**
- * A program with workers, which the specs start as a process. Each response has the process id of the worker that sent it.
+ * A program with workers, which the specs start as a process. Each response has the process id of the worker that sent it,
+ * and so has each response to bytes on an upgraded connection.
  *
  * Environment: `WORKERS` (2), `OPTIONS` (further options as JSON), `REFUSES` (a worker does not start while this file exists), `WAITS` (a
  * worker starts only when this file exists), `TAKEN` (a worker writes the connections that it takes to this file),
@@ -75,6 +76,13 @@ await Application.create(Program)
   .lifecycle({ drainDelayMs: Number(DELAY), drainDeadlineMs: Number(DELAY) + 3000 })
   .metrics(undefined, { route: true })
   .routes(responses)
+  .attach((server) => {
+    server.on("upgrade", (_request, socket) => {
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: pid\r\nConnection: Upgrade\r\n\r\n");
+      socket.on("data", () => socket.write(String(process.pid)));
+      socket.on("end", () => socket.end());
+    });
+  })
   .build()
   // The specs write them.
   .runWorkers({ workers: Number(WORKERS), ...(JSON.parse(OPTIONS) as Partial<WorkersOptions>) });
