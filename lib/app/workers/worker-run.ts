@@ -25,6 +25,8 @@ export async function runWorker(
   // The parent has the same warnings, and shows them once.
   const run = new ApplicationRun({ ...parts, warnings: () => [] }, listener, reportUnlogged);
   const end = new WorkerRunEnd(parts, link, passed);
+  // The parent reads both. After its end a write fails, and the worker drains.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignore);
   link.tell("linked");
   try {
     await serveUntil(run, end, () => {

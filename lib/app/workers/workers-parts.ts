@@ -8,6 +8,7 @@
  */
 import type { WorkerObserver } from "../../server/workers/supervisor.js";
 import type { WorkerLink } from "../../server/workers/worker-link.js";
+import { currentLog } from "../../observe/logging/install.js";
 import { Metrics } from "../../observe/metrics/metrics.js";
 import type { ApplicationParts } from "../build.js";
 import { ParentMetrics } from "./parent-metrics.js";
@@ -16,6 +17,7 @@ import { refuseProcessStates } from "./process-states.js";
 import { MaintenanceOfParent, followMaintenance } from "./shared-maintenance.js";
 import { WorkOfParent, followWork } from "./shared-work.js";
 import { WorkerMetrics } from "./worker-metrics.js";
+import { WorkerOutput } from "./worker-output.js";
 import { WorkerReadiness } from "./worker-readiness.js";
 import type { CheckedWorkersOptions } from "./workers-options.js";
 
@@ -42,6 +44,7 @@ export function createParentParts(parts: ApplicationParts, options: CheckedWorke
     new ParentReadiness(clock, readiness.probeTimeoutMs),
     new WorkOfParent(parts, options.work),
     new MaintenanceOfParent(parts),
+    new WorkerOutput(clock, currentLog()?.sink),
   ];
 }
 

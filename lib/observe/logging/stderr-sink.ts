@@ -37,7 +37,7 @@ export class StderrSink extends LogSink {
   constructor(fd: number = STANDARD_ERROR) {
     super();
     this.#fd = fd;
-    if (fd === STANDARD_ERROR && isPipe(fd)) makeNonBlocking();
+    if (fd <= STANDARD_ERROR && isPipe(fd)) makeNonBlocking(fd);
   }
 
   override writeLine(line: string): void {
@@ -48,6 +48,35 @@ export class StderrSink extends LogSink {
     } catch {
       // Standard error is closed or broken, so there is nowhere to report it.
     }
+  }
+
+  /**
+   * Writes whole lines, each with its newline, without waiting. False if the pipe is full and none of them is written. What is left of them
+   * is written before the next line of this sink; an offer of nothing is true if nothing is left.
+   *
+   * @internal
+   */
+  offer(lines: Uint8Array = EMPTY): boolean {
+    try {
+      if (this.#rest.length > 0) {
+        const written = write(this.#fd, this.#rest, 0, this.#rest.length);
+        this.#advance(this.#rest, written);
+        if (this.#rest.length > 0) return false;
+      }
+      if (lines.length === 0) return true;
+      const written = write(this.#fd, lines, 0, lines.length);
+      if (written > 0) this.#advance(lines, written);
+      return written > 0;
+    } catch {
+      // There is no reader: the lines are lost.
+      if (this.#rest.length > 0) this.#rest = LINE_END;
+      return true;
+    }
+  }
+
+  #advance(bytes: Uint8Array, written: number): void {
+    this.#rest = bytes.subarray(written);
+    if (written > 0) this.#isStalled = false;
   }
 
   /** The usual case: one write takes the whole line. */
@@ -102,7 +131,7 @@ export class StderrSink extends LogSink {
 }
 
 /** True for a pipe or a socket, whose reader may stop reading. */
-function isPipe(fd: number): boolean {
+export function isPipe(fd: number): boolean {
   try {
     const stats = fstatSync(fd);
     return stats.isFIFO() || stats.isSocket();
@@ -113,8 +142,8 @@ function isPipe(fd: number): boolean {
 }
 
 /** A blocking pipe can stop the process for any time. Node makes standard error non-blocking when `process.stderr` is first read. */
-function makeNonBlocking(): void {
-  void process.stderr;
+function makeNonBlocking(fd: number): void {
+  void (fd === STANDARD_ERROR ? process.stderr : process.stdout);
 }
 
 /** Returns the number of written bytes; 0 if the pipe is full. */

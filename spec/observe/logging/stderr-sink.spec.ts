@@ -217,6 +217,19 @@ describe("the sink at standard error", function () {
       expect(lines.slice(1)).to.deep.equal(["next", "last", ""]);
     });
 
+    it("takes an offer without waiting, and finishes it before another line", () => {
+      const sink = new StderrSink(pipe);
+      const long = `${"é".repeat(50_000)}\n`;
+
+      const offers = [Buffer.from(long), Buffer.from("refused\n"), undefined].map((lines) => sink.offer(lines));
+      const first = drain(pipe);
+      sink.writeLine("next");
+
+      expect(offers).to.deep.equal([true, false, false]);
+      expect(Buffer.concat([first, drain(pipe)]).toString()).to.equal(`${long}next\n`);
+      expect(sink.offer()).to.equal(true);
+    });
+
     it("finishes a started line before it starts another", () => {
       const sink = new StderrSink(pipe);
       const long = "é".repeat(50_000);
