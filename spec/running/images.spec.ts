@@ -102,7 +102,9 @@ if (canMount())
       secrets = new ApplicationFolder();
       secrets.write("node_modules/.bin/stagecraft", `#!/bin/sh\nexec node '${BIN}' "$@"\n`);
       execFileSync("chmod", ["755", join(secrets.path, "node_modules/.bin/stagecraft")]);
-      execFileSync("sh", ["-ec", firstBlock(`docs/guide/${PAGE}`, "sh")], { cwd: secrets.path });
+      // The tests may run below another `npx`, whose settings the `npx` of the page would take.
+      const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
+      execFileSync("sh", ["-ec", firstBlock(`docs/guide/${PAGE}`, "sh")], { cwd: secrets.path, env });
       file = join(secrets.path, "secrets/shop.env");
     });
 
