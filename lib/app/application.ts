@@ -199,13 +199,13 @@ export class Application {
     return { ...toRunning(this.parts, run), stopWithin };
   }
 
-  /** Called before a listener opens, so that a refused call leaves no listener open. */
   private async serveByWorkers(options: WorkersOptions): Promise<void> {
     // An application without workers does not load it.
     const { runWorkers } = await import("./workers/run-workers.js");
     await runWorkers(this.parts, options);
   }
 
+  /** Called before a listener opens, so that a refused call leaves no listener open. */
   private markUsed(call: string): void {
     if (call !== "start()") refuseUnknownNodeEnv();
     if (this.usedBy !== undefined) {

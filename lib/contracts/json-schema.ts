@@ -73,17 +73,17 @@ const LENIENT = {
 
 type KnownSchemas = WeakMap<Schema, JsonSchema | NoJsonSchema>;
 
-const read: Readonly<Record<SchemaSide, KnownSchemas>> = { input: new WeakMap(), output: new WeakMap() };
+const converted: Readonly<Record<SchemaSide, KnownSchemas>> = { input: new WeakMap(), output: new WeakMap() };
 
 /**
  * Returns the JSON Schema, or the reason why there is none. A part without one, such as a date whose `meta` states none, is a reason. A
  * library takes long to convert a schema, and routes share schemas, so each is converted once.
  */
 export function readJsonSchema(schema: Schema, side: SchemaSide): JsonSchema | NoJsonSchema {
-  const known = read[side].get(schema);
+  const known = converted[side].get(schema);
   if (known !== undefined) return known;
   const found = convertToJsonSchema(schema, side);
-  read[side].set(schema, found);
+  converted[side].set(schema, found);
   return found;
 }
 

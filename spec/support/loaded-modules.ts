@@ -36,9 +36,14 @@ export class LoadedModules implements Disposable {
     return { LOADED: this.file, NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(PRELOAD)}` };
   }
 
+  /** The URL or path of each script; after the exit of the process. */
+  listScripts(): readonly string[] {
+    return this.read().urls;
+  }
+
   /** The names of the packages, sorted; after the exit of the process. */
   listPackages(): readonly string[] {
-    const found = this.read().urls.map((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1]);
+    const found = this.listScripts().map((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1]);
     return [...new Set(found.filter((name) => name !== undefined))].toSorted();
   }
 
