@@ -36,8 +36,8 @@ export const PAGE_SCENARIOS: Readonly<Record<string, BenchFlags>> = {
     seconds: "3",
     "warm-up": "6",
   },
-  // As many connections as a proxy keeps open.
-  "workers:busy": { ...SHORT, connections: "16" },
+  // As many connections as a proxy keeps open. Each response takes most of a millisecond, so a short run has few of them.
+  "workers:busy": { rounds: "3", seconds: "4", "warm-up": "4", connections: "16" },
   "workers:hello": SHORT,
   "workers:spread": { rounds: "2", seconds: "2" },
   page: short(),
