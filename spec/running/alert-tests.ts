@@ -38,6 +38,8 @@ const below = (le: string, route = "/") =>
   `http_request_duration_seconds_bucket{${ONE}, method="GET", route="${route}", le="${le}"}`;
 const up = `up{${ONE}}`;
 const ready = `shop_ready{${ONE}}`;
+const killed = `framework_workers_ended_total{${ONE}, reason="killed"}`;
+const replaced = `framework_workers_ended_total{${ONE}, reason="replaced"}`;
 const late = `shop_jobs_late_seconds{${ONE}}`;
 const dead = `shop_jobs_dead{${ONE}}`;
 const unhandled = `framework_jobs_unhandled{${ONE}, subsystem="jobs", exported_job="mail.welcome", queue="mail"}`;
@@ -123,6 +125,18 @@ export const ALERT_TESTS: readonly AlertTest[] = [
       summary: " is down, restarts again and again, or is not ready",
     },
   ),
+  test(
+    "ProcessAway",
+    "a worker is killed every two minutes",
+    "15m",
+    { [up]: "1x80", [killed]: "0x7 1x7 2x7 3x7 4x7 5x7 6x7 7x7" },
+    away,
+  ),
+  test("ProcessAway", "one worker is killed, and all are replaced", "15m", {
+    [up]: "1x80",
+    [killed]: "0x30 1x50",
+    [replaced]: "0x30 8x50",
+  }),
   test("ProcessAway", "one restart", "10m", { [up]: "1x35 0 1x24", [ready]: "1x35 0 1x24" }),
   test("JobsWait", "late", "20m", { [late]: "0+15x100" }, { labels: { ...TICKET, job: "shop" }, summary: waits }),
   test(

@@ -4,7 +4,7 @@ import { basename, join } from "node:path";
 import { ApplicationFolder } from "../support/application-folder.js";
 import { guidePrograms, recommendedSettings } from "../support/guide-programs.js";
 
-/** @param name the page and the file: `watching/figures.controller.ts` @returns the compiled module, until its disposal */
+/** @param name the page and the file: `watching/figures.ts` @returns the compiled module, until its disposal */
 export function compiledPage(name: string): AsyncDisposable & { readonly path: string } {
   const program = guidePrograms().find(({ path }) => path === name);
   if (program === undefined) throw new Error(`the guide has no ${name}`);

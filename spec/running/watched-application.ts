@@ -1,6 +1,6 @@
 /**
  * The application that Prometheus watches in the specs, as a release: two connections to PostgreSQL, jobs, and a route for each fault. The
- * module with the controller of the guide is at the URL in `FIGURES`.
+ * classes of the guide are at the URL in `FIGURES`. `WORKERS` is a number of workers.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { Application, Controller, Get, Module, Post, provide } from "@stagecraft/framework";
@@ -9,9 +9,12 @@ import { postgres } from "@stagecraft/framework/db/postgres";
 import { FinalJobError, Handles, job, type JobContext, Jobs, jobsMigrations } from "@stagecraft/framework/jobs";
 import { installLogging } from "@stagecraft/framework/observe";
 
-const { FIGURES = "", DATABASE_URL = "" } = process.env;
+const { FIGURES = "", DATABASE_URL = "", WORKERS } = process.env;
 // By the page of the guide.
-const { FiguresController } = (await import(FIGURES)) as { readonly FiguresController: new () => object };
+const { Figures, FiguresController } = (await import(FIGURES)) as Record<
+  "Figures" | "FiguresController",
+  new () => object
+>;
 
 class ShopDatabase extends Database<Record<string, never>> {}
 
@@ -56,6 +59,14 @@ class FaultController {
     return pause(1_200, "late");
   }
 
+  /** Keeps the event loop of its worker busy. */
+  @Get("/busy")
+  busy() {
+    const end = performance.now() + 2_000;
+    while (performance.now() < end);
+    return process.pid;
+  }
+
   /** Has a connection for as long. */
   @Get("/hold")
   hold() {
@@ -81,6 +92,7 @@ class FaultController {
 @Module({
   controllers: [FiguresController, FaultController],
   providers: [
+    Figures,
     Work,
     provide(Jobs).useFactory(() => new Jobs({ queues: ["default"] })),
     provide(ShopDatabase).useFactory(
@@ -95,9 +107,9 @@ class FaultController {
 class ShopModule {}
 
 installLogging("info");
-await Application.create(ShopModule)
+const application = Application.create(ShopModule)
   .trustedProxies("127.0.0.1")
   .metrics(undefined, { route: true })
   .errorMapping()
-  .build()
-  .run();
+  .build();
+await (WORKERS === undefined ? application.run() : application.runWorkers({ workers: Number(WORKERS) }));
