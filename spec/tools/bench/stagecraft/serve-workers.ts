@@ -34,5 +34,5 @@ const application = Application.create(handler === "busy" ? BusyModule : HelloMo
   .port(port)
   .build();
 const ended = count === "0" ? application.run() : application.runWorkers({ workers: Number(count) });
-if (cluster.isPrimary) await untilReady(port);
+if (cluster.isPrimary) await untilReady(port, Number(count));
 await ended;

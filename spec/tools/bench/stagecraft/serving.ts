@@ -12,16 +12,20 @@ export async function serving(application: ApplicationBuilder): Promise<void> {
   await ended;
 }
 
-export async function untilReady(port: number): Promise<void> {
-  while (!(await isReady(port))) await new Promise((resolve) => setTimeout(resolve, 5));
+/** @param workers that must all serve: the first one that does would get all connections */
+export async function untilReady(port: number, workers = 0): Promise<void> {
+  while (!(await isReady(port, workers))) await new Promise((resolve) => setTimeout(resolve, 5));
   console.log(`ready ${port}`);
 }
 
-function isReady(port: number): Promise<boolean> {
+function isReady(port: number, workers: number): Promise<boolean> {
   return new Promise((resolve) => {
     get({ host: "127.0.0.1", port, path: "/up/ready", agent: false }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.on("end", () =>
+        resolve(response.statusCode === 200 && (workers === 0 || text.includes(`"ready":${workers},`))),
+      );
     }).on("error", () => resolve(false));
   });
 }
