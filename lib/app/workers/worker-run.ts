@@ -94,7 +94,10 @@ class WorkerRunEnd implements RunEnd {
     );
   }
 
-  /** A terminal sends SIGINT to the parent as well, which asks its workers to end. */
+  /**
+   * SIGINT of a terminal, and SIGHUP to a whole group of processes, reach the parent as well, which asks its workers to end, or replaces
+   * them.
+   */
   private listenForSignals(): void {
     let hasRetired = false;
     const retire = (): void => {
@@ -102,8 +105,8 @@ class WorkerRunEnd implements RunEnd {
       hasRetired = true;
       this.link.tell("retiring");
     };
-    process.on("SIGINT", ignore).on("SIGTERM", retire);
-    this.releases.push(() => process.off("SIGINT", ignore).off("SIGTERM", retire));
+    process.on("SIGINT", ignore).on("SIGHUP", ignore).on("SIGTERM", retire);
+    this.releases.push(() => process.off("SIGINT", ignore).off("SIGHUP", ignore).off("SIGTERM", retire));
   }
 }
 

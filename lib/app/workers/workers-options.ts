@@ -63,7 +63,9 @@ function chooseCount(workers: unknown): WorkerCount {
   }
   if (isBetween(workers, [1, MAX_WORKERS]) && Number.isInteger(workers))
     return { count: workers, source: "the program" };
-  const what = `runWorkers() cannot have ${valueText(workers)} workers`;
+  // As from the environment: without the quotes it would read as a number that is allowed.
+  const given = typeof workers === "string" ? JSON.stringify(workers) : valueText(workers);
+  const what = `runWorkers() cannot have ${given} workers`;
   throw createSetupError("E_WORKERS_COUNT", `${what}; fix: give "auto" or a whole number from 1 to ${MAX_WORKERS}`);
 }
 

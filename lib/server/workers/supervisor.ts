@@ -23,7 +23,7 @@ const log = tracing.target("framework::workers");
 
 /** From the deadline of a drain until its connections are destroyed: see `lib/server/drain.ts`. */
 const ABORT_MS = 2000;
-/** A worker that has missed the pings of this time at the deadline will not end by itself. */
+/** A worker that has not answered a ping for this time at the deadline will not end by itself. */
 const SILENT_MS = 3000;
 /** A service manager sends SIGTERM to all processes at once: the parent then has its signal within this time. */
 const RETIRE_DELAY_MS = 200;
@@ -181,11 +181,12 @@ export class Supervisor {
   /** Resolves when the worker has ended. */
   private async drain(worker: WorkerProcess, times: DrainTimes): Promise<void> {
     const { clock, stopLimitMs } = this.options;
+    // Before it has served, there is nothing to drain.
     if (worker.state === "starting") worker.kill();
-    this.markEnding(worker);
+    else this.markEnding(worker);
     worker.drain(times);
     if ((await within(clock, times.drainDeadlineMs + ABORT_MS, worker.whenEnded)) !== OVERDUE) return;
-    if (worker.silentMs > SILENT_MS) worker.kill();
+    if (worker.silentMs >= SILENT_MS) worker.kill();
     if ((await within(clock, stopLimitMs, worker.whenEnded)) === OVERDUE) worker.kill();
     await worker.whenEnded;
   }
@@ -256,7 +257,7 @@ export class Supervisor {
     log.error("worker does not respond", {
       worker: worker.id,
       pid: worker.pid,
-      silent_ms: Math.round(worker.silentMs),
+      silent_ms: worker.silentMs,
     });
     this.markEnding(worker);
     this.chooseTakers();

@@ -84,6 +84,11 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
   isStuck = false;
   /** The parent has killed it. */
   isKilled = false;
+  /**
+   * Milliseconds since the ping that the worker has not answered. They count while the parent runs: a pause of the parent, or of the whole
+   * machine, says nothing about the worker.
+   */
+  silentMs = 0;
   /** When it became ready, by the monotonic clock. */
   readyAt: number | undefined;
   readonly whenEnded: Promise<void>;
@@ -91,7 +96,6 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
   private hasReported = false;
   private readonly worker: Worker;
   private readonly link: MessageLink;
-  private lastPong: number;
   private pings: Timer | undefined;
   private readonly startLimit: Timer;
 
@@ -103,7 +107,6 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
     this.worker = cluster.fork(options.environment);
     this.id = this.worker.id;
     this.pid = this.worker.process.pid ?? 0;
-    this.lastPong = options.clock.monotonic();
     this.link = new MessageLink(
       (message, socket, sent) => this.worker.process.send(message, socket, { keepOpen: true }, sent),
       () => this.reportStuck(),
@@ -145,11 +148,6 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
     this.worker.process.kill("SIGKILL");
   }
 
-  /** Milliseconds since the worker responded. */
-  get silentMs(): number {
-    return this.options.clock.monotonic() - this.lastPong;
-  }
-
   private endLateStart(): void {
     const fields = { worker: this.id, pid: this.pid, start_timeout_ms: this.options.startTimeoutMs };
     log.error("worker is not ready in time", fields);
@@ -181,7 +179,7 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
       this.options.clock.setTimeout(() => this.kill(), EXIT_MS, { background: true });
     });
     link.hear("pong", () => {
-      this.lastPong = this.options.clock.monotonic();
+      this.silentMs = 0;
       this.isStuck = false;
     });
   }
@@ -190,7 +188,6 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
     if (this.state !== "starting") return;
     this.state = "linked";
     this.wasLinked = true;
-    this.lastPong = this.options.clock.monotonic();
     this.ping();
     this.events.linked(this);
   }
@@ -206,9 +203,10 @@ export class WorkerProcess implements LinkedWorker, ConnectionTaker {
   /** One ping at a time: a worker that does not read gets no queue of them. */
   private ping(): void {
     if (this.state === "ended") return;
-    if (this.silentMs < 2 * PING_MS) this.link.tell("ping");
-    else if (this.silentMs > this.options.unresponsiveAfterMs) this.reportStuck();
+    if (this.silentMs === 0) this.link.tell("ping");
+    else if (this.silentMs >= this.options.unresponsiveAfterMs) this.reportStuck();
     this.pings = this.options.clock.setTimeout(() => this.ping(), PING_MS);
+    this.silentMs += PING_MS;
   }
 
   private reportStuck(): void {

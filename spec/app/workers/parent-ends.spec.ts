@@ -51,6 +51,16 @@ describe("the parent of workers", () => {
     expect(workers.log.split("worker ready")).to.have.length(3);
   });
 
+  it("ends workers that have not served yet, and counts no lost metrics of them", async () => {
+    await using workers = await WorkersUnderTest.spawn(2);
+    await workers.says("starting workers");
+
+    workers.parent.kill("SIGTERM");
+
+    expect(await workers.parent.exitCode()).to.equal(0);
+    expect(workers.log).to.not.match(/ERROR|WARN/);
+  });
+
   it("ends all at once at the second signal", async () => {
     await using workers = await WorkersUnderTest.start(2);
     const pids = workers.listPids();

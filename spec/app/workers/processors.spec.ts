@@ -83,6 +83,11 @@ describe("the options of runWorkers()", () => {
     });
   }
 
+  it("say that a number was given as a text", () => {
+    const options = { workers: "2" } as unknown as WorkersOptions;
+    expect(() => checkWorkersOptions(options)).to.throw('cannot have "2" workers; fix: give "auto" or a whole number');
+  });
+
   for (const option of [{ unresponsiveAfterMs: 10 }, { startTimeoutMs: 0 }, { responsesPerConnection: 0 }]) {
     it(`refuse ${JSON.stringify(option)}`, () => {
       expect(() => checkWorkersOptions({ workers: 2, ...option })).to.throw(

@@ -54,6 +54,19 @@ describe("SIGHUP to the parent of workers", function () {
     expect(next.text).to.not.equal(before.text);
   });
 
+  it("replaces the workers also if all processes get it, as those of a terminal that is closed", async () => {
+    await using workers = await WorkersUnderTest.start(2);
+    const slow = workers.ask("/slow");
+    await workers.ask("/pid");
+
+    for (const pid of workers.listPids()) kill(pid, "SIGHUP");
+    workers.parent.kill("SIGHUP");
+    await workers.says("workers replaced");
+
+    expect((await slow).status).to.equal(200);
+    expect(workers.log).to.not.include("ERROR");
+  });
+
   it("during a roll has another roll follow", async () => {
     await using workers = await WorkersUnderTest.start(2);
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import { stopProcesses } from "../../support/stop-process.js";
 import { until } from "../../support/until.js";
@@ -63,6 +64,21 @@ describe("a worker that ends", () => {
     expect((await responses).map(({ text }) => Number(text))).to.not.include(stopped);
     await until(() => !isAlive(stopped));
     expect((await workers.serving(2)).has(stopped)).to.equal(false);
+  });
+
+  it("is alone replaced, and not those that respond, after a pause of the parent that is longer than the limit", async () => {
+    await using workers = await WorkersUnderTest.start(2, { OPTIONS: JSON.stringify({ unresponsiveAfterMs: 2000 }) });
+    const [stopped = 0, other = 0] = await workers.serving(2);
+
+    workers.parent.kill("SIGSTOP");
+    await pause(3000);
+    workers.parent.kill("SIGCONT");
+    stopProcesses([stopped]);
+    await workers.areReady(3);
+
+    await until(() => !isAlive(stopped));
+    expect(await workers.serving(2)).to.include(other);
+    expect(workers.log.split("worker does not respond")).to.have.length(2);
   });
 
   it("is killed if it is not ready in time, with an event that says so", async () => {
