@@ -1,4 +1,5 @@
 /** The parent of `runWorkers()`: owns the port, and ends when it is asked, or when its workers cannot work. */
+import { currentSubscriber } from "../../tracing/flow.js";
 import { tracing } from "../../tracing/tracing.js";
 import { SharedPort } from "../../server/workers/shared-port.js";
 import type { SignalSource } from "../../server/signals.js";
@@ -27,6 +28,8 @@ export async function runParent(parts: ApplicationParts, options: CheckedWorkers
   const roll = (): void => void supervisor.roll();
   process.on("SIGHUP", roll);
   log.info("starting workers", { workers: options.count, source: options.source });
+  if (currentSubscriber() === undefined)
+    process.stderr.write(`starting ${options.count} workers (${options.source})\n`);
   try {
     supervisor.start();
     const isServing = supervisor.ready.then(() => true);

@@ -118,6 +118,13 @@ describe("the parent of workers", () => {
     expect(response.status).to.equal(200);
   });
 
+  it("says how many workers there are, and why, also in a program without a log", async () => {
+    await using workers = await WorkersUnderTest.spawn(2, { LOG: "none" });
+    await workers.says("listening on");
+
+    expect(workers.log).to.match(/^starting 2 workers \(the program\)\n/);
+  });
+
   it("ends with the message of a first worker that does not start", async () => {
     using folder = newFolder();
     writeFileSync(join(folder.path, "refuses"), "");

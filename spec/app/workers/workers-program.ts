@@ -4,7 +4,7 @@
  *
  * Environment: `WORKERS` (2), `OPTIONS` (further options as JSON), `REFUSES` (a worker does not start while this file exists), `WAITS` (a
  * worker starts only when this file exists), `TAKEN` (a worker writes the connections that it takes to this file),
- * `DELAY` (of the drain, in milliseconds; 50).
+ * `DELAY` (of the drain, in milliseconds; 50), `LOG` ("none" for a program without a log).
  */
 import { existsSync } from "node:fs";
 import {
@@ -22,7 +22,7 @@ import {
 import { installLogging, Metrics } from "@stagecraft/framework/observe";
 import { recordTaken } from "../../tools/soak/taken-connections.js";
 
-const { WORKERS = "2", OPTIONS = "{}", REFUSES = "", WAITS = "", TAKEN = "", DELAY = "50" } = process.env;
+const { WORKERS = "2", OPTIONS = "{}", REFUSES = "", WAITS = "", TAKEN = "", DELAY = "50", LOG } = process.env;
 
 class Engine extends Subsystem {
   readonly kind = "database";
@@ -69,7 +69,7 @@ const responses = new Routes([
   Route.get("/abort", () => process.abort()),
 ]);
 
-installLogging("info");
+if (LOG !== "none") installLogging("info");
 if (TAKEN !== "") recordTaken(TAKEN);
 
 await Application.create(Program)
