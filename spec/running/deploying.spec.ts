@@ -1,6 +1,6 @@
 /** The page "deploying": its script replaces the release of two processes behind HAProxy, and back, with the migrations of the page, under load. */
-import { execFile } from "node:child_process";
-import { chmodSync, readFileSync } from "node:fs";
+import { execFile, spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import { freePort } from "../support/free-port.js";
 import { guideFile, replacedIn } from "../support/guide-files.js";
 import { listening } from "../support/listening.js";
 import { needs } from "../support/machine.js";
+import { newFolder } from "../support/new-folder.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { ProxyServer, USER } from "../support/proxy-server.js";
 import { textOf } from "../support/sources.js";
@@ -92,6 +93,8 @@ class Machine implements AsyncDisposable {
   readonly children = new Map<number, Child>();
   /** The output of each migration. */
   readonly migrated: string[] = [];
+  /** The releases of this spec have no jobs: only the wish counts. */
+  jobsRestarts = 0;
 
   constructor(
     private readonly releases: Releases,
@@ -102,6 +105,7 @@ class Machine implements AsyncDisposable {
   async control(command: string): Promise<void> {
     const [, port] = /^restart shop-web@(\d+)$/.exec(command) ?? [];
     if (command === "start shop-migrate") await this.migrate(this.releases.current);
+    else if (command === "restart shop-jobs@*") this.jobsRestarts += 1;
     else if (port === undefined) throw new Error(`no unit: ${command}`);
     else await this.restart(Number(port));
   }
@@ -248,7 +252,9 @@ for (const engine of ["SQLite", "PostgreSQL"] as const)
 
       for (const [path, text] of load.articles) expect((await proxy.ask(path)).body, path).to.equal(text);
       expect(failures).to.deep.equal([]);
-      expect(outputs[0]).to.match(/^back: .*deploy\.sh .*\/releases\/A\n$/);
+      expect(outputs[0]).to.match(/^back: sh .*deploy\.sh .*\/releases\/A\n$/);
+      // The first deploy is that of A.
+      expect(machine.jobsRestarts).to.equal(1 + plan.length);
     });
 
     it("migrate each release once", () => {
@@ -264,6 +270,27 @@ for (const engine of ["SQLite", "PostgreSQL"] as const)
       ]);
     });
   });
+
+describe("the script of a deploy", () => {
+  /** Each call of `systemctl` is a line of a file, and that of the second process fails. */
+  it("stops at a process that does not start, and has said how to go back", () => {
+    using folder = newFolder();
+    const [current, log] = [join(folder.path, "current"), join(folder.path, "log")];
+    symlinkSync("/releases/6", current);
+    mkdirSync(join(folder.path, "bin"));
+    const systemctl = `#!/bin/sh\necho "$@" >>"${log}"\ntest "$2" != shop-web@3001\n`;
+    writeFileSync(join(folder.path, "bin/systemctl"), systemctl, { mode: 0o755 });
+    const file = join(folder.path, "deploy.sh");
+    writeFileSync(file, replacedIn(guideFile(PAGE, "deploy.sh"), { "/opt/shop": folder.path }));
+    const env = { ...process.env, PATH: `${join(folder.path, "bin")}:${process.env["PATH"]}` };
+
+    const { status, stdout } = spawnSync("sh", [file, "/releases/7"], { env, encoding: "utf8" });
+
+    expect({ status, stdout }).to.deep.equal({ status: 1, stdout: `back: sh ${file} /releases/6\n` });
+    expect(readFileSync(log, "utf8")).to.equal("start shop-migrate\nrestart shop-web@3000\nrestart shop-web@3001\n");
+    expect(readlinkSync(current)).to.equal("/releases/7");
+  });
+});
 
 describe("the table of releases", () => {
   it("has columns that a release reads and writes", () => {

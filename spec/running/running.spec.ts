@@ -117,6 +117,7 @@ describe("the health check of Kamal", () => {
 
     expect(parsed("config/deploy.yml")).to.have.nested.property("proxy.healthcheck.path", "/up/ready");
     expect(parsed("config/deploy.yml")).to.have.nested.property("proxy.app_port", port);
+    expect(parsed("config/deploy.yml")).to.have.property("deploy_timeout").above(30);
   });
 });
 
