@@ -1,0 +1,56 @@
+/** Real processes with jobs in a database: requests dispatch them in all workers, and one worker at a time works them. */
+import http from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Child } from "../../support/child.js";
+import { until } from "../../support/until.js";
+
+/** Dispatches one job over a new connection. @returns the process that has dispatched it */
+function greet(child: Child): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = http.request(`${child.url}/greet`, { method: "POST", agent: false }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part: string) => (text += part));
+      response.once("end", () => resolve(Number(text)));
+    });
+    request.once("error", reject).end();
+  });
+}
+
+/** The processes of the jobs that have run. */
+function listGreeting(child: Child): readonly number[] {
+  return [...child.output.matchAll(/greets (\d+)\n/g)].map(([, pid]) => Number(pid));
+}
+
+describe("jobs of workers", function () {
+  this.timeout(60_000);
+  this.slow(15_000);
+  let folder = "";
+  before(() => void (folder = mkdtempSync(join(tmpdir(), "jobs-of-workers-"))));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it("run once each, in one worker, whichever dispatches them; another one goes on when it is killed", async () => {
+    const environment = { NODE_ENV: "production", DATABASE_FILE: join(folder, "shop.db") };
+    await using child = await Child.start("../app/workers/jobs-program.js", environment);
+    await until(() => child.errors.split('"worker ready"').length > 2);
+
+    const dispatching = new Set(await Promise.all(Array.from({ length: 10 }, () => greet(child))));
+    await until(() => listGreeting(child).length >= 10);
+    const [first = 0] = listGreeting(child);
+    expect(dispatching.size).to.equal(2);
+    expect(listGreeting(child)).to.deep.equal(Array.from({ length: 10 }, () => first));
+
+    process.kill(first, "SIGKILL");
+    await until(() => child.errors.split('"worker ready"').length > 3);
+    await greet(child);
+    await until(() => listGreeting(child).length > 10);
+    child.kill("SIGTERM");
+
+    expect(await child.exitCode()).to.equal(0);
+    const [, ...others] = [...new Set(listGreeting(child))];
+    expect(others).to.have.lengthOf(1);
+    expect(listGreeting(child)).to.have.lengthOf(11);
+  });
+});
