@@ -1,9 +1,5 @@
-/**
- * `stagecraft start`: runs the compiled program as a release, in this process. The cache of compiled code is on before the first import of
- * the application, since it has no effect on a module that is loaded already.
- */
+/** `stagecraft start`: runs the compiled program as a release, in this process. `main.ts` has turned the cache of compiled code on. */
 import { existsSync } from "node:fs";
-import * as nodeModule from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { askForWorkers, MAX_WORKERS } from "../app/workers/asked-workers.js";
@@ -31,9 +27,6 @@ export async function start({ workers }: StartValues, context: CommandContext): 
   loadEnvironmentFile(root, process.env);
   // The first import of the framework reads it. A person may set "development" to try a build.
   process.env["NODE_ENV"] ??= "production";
-  // Node has it since 22.8. The folder may be part of the image of a release.
-  const { enableCompileCache } = nodeModule as { readonly enableCompileCache?: (folder: string) => unknown };
-  enableCompileCache?.(join(root, "node_modules/.cache/stagecraft"));
   if (workers !== undefined) askForWorkers(workers);
   await import(pathToFileURL(program).href);
   return process.exitCode === undefined || process.exitCode === 0 ? 0 : 1;

@@ -1,6 +1,7 @@
 /** A release: what `stagecraft build` writes, and how `stagecraft start` runs it. */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
@@ -187,7 +188,8 @@ describe("a release", function () {
   it("runs as a release with the variables of .env, with the output of the application, and drains at a signal", async () => {
     const port = await freePort();
     folder.write(".env", `PORT=${port}\n`);
-    const { NODE_ENV: _, PORT: __, ...env } = process.env;
+    const { NODE_ENV: _, PORT: __, NODE_COMPILE_CACHE: ___, ...inherited } = process.env;
+    const env = { ...inherited, TMPDIR: folder.path };
     const child = spawn(process.execPath, [join(ROOT, "dist/lib/cli/main.js"), "start"], {
       cwd: folder.path,
       env,
@@ -205,5 +207,7 @@ describe("a release", function () {
 
     expect(await ended).to.equal(0);
     expect(await output).to.equal("printed by the application\n");
+    // The next start compiles less. Node 20 has no such cache.
+    expect(existsSync(join(folder.path, "node-compile-cache"))).to.equal("enableCompileCache" in nodeModule);
   });
 });
