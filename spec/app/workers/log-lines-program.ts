@@ -18,7 +18,10 @@ class Writer extends Subsystem {
   readonly kind = "database";
   private isStopped = false;
 
-  override async start(): Promise<void> {}
+  /** Only a worker starts its subsystems. A line before this time would be of a program that is no worker yet. */
+  override start(): void {
+    setTimeout(() => this.write(Number(LINES)), 100);
+  }
 
   override beginWork(): void {}
 
@@ -42,10 +45,7 @@ const writer = new Writer();
 class Program {}
 
 installLogging("info");
-if (cluster.isWorker) {
-  setTimeout(() => writer.write(Number(LINES)), 100);
-  process.once("exit", (code) => appendFileSync(ENDED, `${pid} ${code}\n`));
-}
+if (cluster.isWorker) process.once("exit", (code) => appendFileSync(ENDED, `${pid} ${code}\n`));
 
 await Application.create(Program)
   .lifecycle({ drainDelayMs: 0, drainDeadlineMs: 3000 })
