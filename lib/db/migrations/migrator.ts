@@ -171,6 +171,7 @@ export class Migrator {
   async throwIfPending(): Promise<void> {
     const { migrations, records } = await this.loadWithRecords();
     refuseEdits(migrations, records);
+    warnOfUnknown(migrations, records);
     const pending = getStatus(migrations, records).flatMap(({ name, state }) => (state === "pending" ? [name] : []));
     if (pending.length === 0) return;
     throw pendingError(this.statements().host.name, pending);
