@@ -80,6 +80,15 @@ describe("stagecraft doctor", () => {
     ]);
   });
 
+  it("asks for no settings of a compiler in a release, which has the compiled files alone", async () => {
+    const { findings } = await examine({
+      "package.json": JSON.stringify({ type: "module", stagecraft: { app: "src/app.ts" } }),
+      "dist/app.js": ANY_PORT,
+    });
+
+    expect(of(findings, "compiler").map(({ level }) => level)).to.deep.equal(["ok"]);
+  });
+
   it("names the pending migrations of a database, and applies none", async () => {
     const app = `
       import { Application, provide } from "@stagecraft/framework";

@@ -1,4 +1,5 @@
 /** Whether the compiler is set up so that decorators and constructor parameters reach the framework. */
+import { existsSync } from "node:fs";
 import { isTypeScript, readTypeScriptConfig } from "../../application/typescript-config.js";
 import type { ApplicationFile } from "../../application/find-application.js";
 import type { Finding } from "./finding.js";
@@ -8,6 +9,8 @@ const check = "compiler";
 export function checkCompiler({ source, name }: Pick<ApplicationFile, "source" | "name">): readonly Finding[] {
   if (!isTypeScript(source)) return [{ level: "ok", check, what: `${name} is JavaScript` }];
   const config = readTypeScriptConfig(source);
+  // A release has no sources.
+  if (config === undefined && !existsSync(source)) return [{ level: "ok", check, what: `${name} is compiled` }];
   if (config === undefined)
     return [{ level: "fail", check, what: "there is no tsconfig.json", fix: "add one with rootDir and outDir" }];
   const { experimentalDecorators, emitDecoratorMetadata, isolatedModules, verbatimModuleSyntax } = config.options;
