@@ -1,6 +1,7 @@
 /** The application that the specs start behind a proxy, as a release. */
 import { once } from "node:events";
-import { Application, type Context, Reply, Route, Routes } from "@stagecraft/framework";
+import { setTimeout as pause } from "node:timers/promises";
+import { Application, type Context, provide, Reply, Route, Routes, Subsystem } from "@stagecraft/framework";
 import { installLogging } from "@stagecraft/framework/observe";
 
 const LIMIT = 1_000_000;
@@ -22,9 +23,21 @@ const routes = new Routes([
   Route.post("/bytes", async (ctx: Context) => String((await ctx.text()).length)),
 ]);
 
+/** The process responds with 503 while it starts. */
+class SlowStart extends Subsystem {
+  readonly kind = "maintenance";
+
+  start() {
+    return pause(1000);
+  }
+
+  stop() {}
+}
+
 installLogging("info");
 await Application.create()
   .routes(routes)
+  .provide(provide(SlowStart).useValue(new SlowStart()))
   .trustedProxies("127.0.0.1")
   .requestId()
   .accessLog()
