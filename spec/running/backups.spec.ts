@@ -1,6 +1,6 @@
 /** The page "backups": its scripts take backups while transactions are written, and restore them. */
 import { execFile } from "node:child_process";
-import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { Database, type Migration } from "@stagecraft/framework/db";
@@ -91,18 +91,30 @@ describe("the backup of SQLite", function () {
     expectOneMoment(rows, taken);
   });
 
-  it("replaces nothing by a damaged file", async () => {
-    using folder = newFolder();
-    const [file, damaged] = [join(folder.path, "app.db"), join(folder.path, "damaged.db")];
-    const db = openDatabase(sqlite(file));
-    await db.start();
-    await db.query.insertInto("notes").values({ id: 7, body: "" }).execute();
-    writeFileSync(damaged, "no database".repeat(1000));
-    const error = await rejectionOf(runScript(folder.path, "restore-sqlite.sh", damaged, file));
+  const WRONG = { damaged: "no database".repeat(1000), empty: "" };
 
-    expect(error).to.be.instanceOf(Error);
-    expect(await countNotes(db)).to.equal(1);
-    await db.stop();
+  for (const [kind, content] of Object.entries(WRONG))
+    it(`replaces nothing by a file that is ${kind}`, async () => {
+      using folder = newFolder();
+      const [file, wrong] = [join(folder.path, "app.db"), join(folder.path, "wrong.db")];
+      const db = openDatabase(sqlite(file));
+      await db.start();
+      await db.query.insertInto("notes").values({ id: 7, body: "" }).execute();
+      writeFileSync(wrong, content);
+      const error = await rejectionOf(runScript(folder.path, "restore-sqlite.sh", wrong, file));
+
+      expect(error).to.be.instanceOf(Error);
+      expect(await countNotes(db)).to.equal(1);
+      await db.stop();
+    });
+
+  it("is not taken of a file that does not exist", async () => {
+    using folder = newFolder();
+    const mistyped = join(folder.path, "ap.db");
+    const error = await rejectionOf(runScript(folder.path, "backup-sqlite.sh", mistyped, folder.path));
+
+    expect(error).to.include({ stderr: `there is no file ${mistyped}\n` });
+    expect(readdirSync(folder.path)).to.deep.equal(["backup-sqlite.sh"]);
   });
 
   it("is not a copy of the file, which lacks what the WAL has", async () => {
