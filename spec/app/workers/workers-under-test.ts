@@ -92,6 +92,10 @@ export function kill(pid: number, signal: NodeJS.Signals): void {
 
 /** A process without a parent that has ended is a zombie for a moment. */
 export function isAlive(pid: number): boolean {
-  const file = `/proc/${pid}/stat`;
-  return existsSync(file) && !/\) Z/.test(readFileSync(file, "utf8"));
+  try {
+    return !/\) Z/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    // It has ended.
+    return false;
+  }
 }
