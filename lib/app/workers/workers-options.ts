@@ -62,7 +62,7 @@ function chooseCount(workers: unknown): WorkerCount {
     return { count: Math.min(count, MAX_WORKERS), source };
   }
   if (isBetween(workers, [1, MAX_WORKERS]) && Number.isInteger(workers))
-    return { count: workers, source: "a number, not auto" };
+    return { count: workers, source: "a fixed number" };
   // As from the environment: without the quotes it would read as a number that is allowed.
   const given = typeof workers === "string" ? JSON.stringify(workers) : valueText(workers);
   const what = `runWorkers() cannot have ${given} workers`;

@@ -271,7 +271,7 @@ export class Supervisor {
     for (const observer of this.options.observers) observer.ended?.(worker, end);
     this.chooseTakers();
     if (!this.wasReady && !this.isStopping) {
-      const message = `worker ${worker.id} ended with ${describeEnd(end)} before it was ready; the events above say why`;
+      const message = `worker ${worker.id} ended with ${describeEnd(end)} before it was ready; the lines above say why`;
       this.giveUp(new WorkersError("E_WORKERS_START", message));
     }
     this.findSlot(worker)?.lose(worker);

@@ -122,7 +122,7 @@ describe("the parent of workers", () => {
     await using workers = await WorkersUnderTest.spawn(2, { LOG: "none" });
     await workers.says("listening on");
 
-    expect(workers.log).to.match(/^starting 2 workers \(the program\)\n/);
+    expect(workers.log).to.match(/^starting 2 workers \(a fixed number\)\n/);
   });
 
   it("ends with the message of a first worker that does not start", async () => {
