@@ -1,7 +1,6 @@
 /** The symptoms of production on the page "troubleshooting": what it names is in the code, and its commands run. */
 import { execFile, execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Application } from "@stagecraft/framework";
@@ -9,6 +8,7 @@ import { testApp } from "@stagecraft/framework/testing";
 import { expect } from "chai";
 import { BIN } from "../support/application-folder.js";
 import { needs } from "../support/machine.js";
+import { newFolder } from "../support/new-folder.js";
 import { PostgresServer } from "../support/postgres-server.js";
 import { sourcesBelow, textOf } from "../support/sources.js";
 
@@ -77,17 +77,13 @@ describe("the commands of the symptoms", function () {
 
   it("write a snapshot of the heap at the signal", () => {
     const [option = ""] = found(/--heapsnapshot-signal=SIGUSR2/g);
-    const folder = mkdtempSync(join(tmpdir(), "heap-"));
     const program = 'process.kill(process.pid, "SIGUSR2"); setTimeout(() => {}, 100);';
-    try {
-      execFileSync(process.execPath, [option, "--eval", program], { cwd: folder });
-      const [file = ""] = readdirSync(folder);
+    using folder = newFolder();
+    execFileSync(process.execPath, [option, "--eval", program], { cwd: folder.path });
+    const [file = ""] = readdirSync(folder.path);
 
-      expect(file).to.match(/\.heapsnapshot$/);
-      expect(JSON.parse(readFileSync(join(folder, file), "utf8"))).to.include.keys("snapshot", "nodes");
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    expect(file).to.match(/\.heapsnapshot$/);
+    expect(JSON.parse(readFileSync(join(folder.path, file), "utf8"))).to.include.keys("snapshot", "nodes");
   });
 });
 

@@ -1,22 +1,14 @@
 /** Real processes with jobs in a database: requests dispatch them in all workers, and one worker at a time works them. */
-import http from "node:http";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { Child } from "../../support/child.js";
+import { newFolder } from "../../support/new-folder.js";
 import { until } from "../../support/until.js";
 
 /** Dispatches one job over a new connection. @returns the process that has dispatched it */
-function greet(child: Child): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const request = http.request(`${child.url}/greet`, { method: "POST", agent: false }, (response) => {
-      let text = "";
-      response.setEncoding("utf8").on("data", (part: string) => (text += part));
-      response.once("end", () => resolve(Number(text)));
-    });
-    request.once("error", reject).end();
-  });
+async function greet(child: Child): Promise<number> {
+  const response = await fetch(`${child.url}/greet`, { method: "POST", headers: { Connection: "close" } });
+  return Number(await response.text());
 }
 
 /** The processes of the jobs that have run. */
@@ -27,12 +19,10 @@ function listGreeting(child: Child): readonly number[] {
 describe("jobs of workers", function () {
   this.timeout(60_000);
   this.slow(15_000);
-  let folder = "";
-  before(() => void (folder = mkdtempSync(join(tmpdir(), "jobs-of-workers-"))));
-  after(() => rmSync(folder, { recursive: true }));
 
   it("run once each, in one worker, whichever dispatches them; another one goes on when it is killed", async () => {
-    const environment = { NODE_ENV: "production", DATABASE_FILE: join(folder, "shop.db") };
+    using folder = newFolder();
+    const environment = { NODE_ENV: "production", DATABASE_FILE: join(folder.path, "shop.db") };
     await using child = await Child.start("../app/workers/jobs-program.js", environment);
     await until(() => child.errors.split('"worker ready"').length > 2);
 
